@@ -1,0 +1,1 @@
+//! The context document: sections, managed sections, records, rendering, diff.

@@ -1,0 +1,1 @@
+//! The update DSL: text to operations and faults.

@@ -1,0 +1,1 @@
+//! What operations do to a memory: validation, application, projection to records.

@@ -1,0 +1,2 @@
+//! Working memory for agents.
+pub mod domain;
