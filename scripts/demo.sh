@@ -3,7 +3,8 @@
 # examples/session, then the last commits of this repository. Nothing outside a temporary folder is touched.
 #
 #   WORKING_MEMORY_BIN   the program (default target/release/working-memory)
-#   WORKING_MEMORY__LLM__…  as in .env.example, to let a model write; without it the built-in rules do
+#   WORKING_MEMORY__LLM__…, OPENAI_API_KEY, ANTHROPIC_API_KEY
+#                        let a model write, three requests or more an update; without them the built-in rules do
 #
 # Exits non-zero when any request is not answered with 2xx.
 set -euo pipefail
