@@ -1,2 +1,4 @@
 //! Working memory for agents.
+pub mod config;
 pub mod domain;
+pub mod llm;
