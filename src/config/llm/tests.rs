@@ -1,3 +1,7 @@
+use std::time::Duration;
+
+use secrecy::ExposeSecret;
+
 use super::*;
 
 fn read(json: serde_json::Value) -> LlmConfig {
