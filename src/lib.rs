@@ -1,2 +1,5 @@
 //! Working memory for agents.
+pub mod clock;
 pub mod domain;
+pub mod http;
+pub mod telemetry;
