@@ -2,8 +2,8 @@
 
 use super::middleware::{bounds, headers, observe};
 use super::problem::{Kind, Problem};
-use super::routes::health;
-use super::{openapi, state::AppState};
+use super::routes::{contexts, health, operations, records, update, updates};
+use super::{Settings, openapi, state::AppState};
 use axum::Router;
 use axum::http::Method;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -24,11 +24,32 @@ pub fn router(state: AppState) -> Router {
 
 /// The documented routes, without the bounds that come from the configuration.
 pub(crate) fn api() -> OpenApiRouter<AppState> {
-    OpenApiRouter::with_openapi(openapi::preamble()).merge(health())
+    OpenApiRouter::with_openapi(openapi::preamble())
+        .merge(health())
+        .merge(quick())
+        .merge(with_models())
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
-    health().route_layer(from_fn_with_state(state.settings.request_timeout, bounds::time))
+    let time = |time| from_fn_with_state(time, bounds::time);
+    let concurrency = || from_fn_with_state(state.clone(), bounds::concurrency);
+    let Settings {
+        request_timeout,
+        update_timeout,
+        ..
+    } = *state.settings;
+    health()
+        .route_layer(time(request_timeout))
+        .merge(
+            quick()
+                .route_layer(time(request_timeout))
+                .route_layer(concurrency()),
+        )
+        .merge(
+            with_models()
+                .route_layer(time(update_timeout))
+                .route_layer(concurrency()),
+        )
 }
 
 /// The state of the service; answered also when it is busy.
@@ -38,6 +59,24 @@ fn health() -> OpenApiRouter<AppState> {
         .routes(routes!(health::readyz::readyz))
         .routes(routes!(health::metrics::metrics))
         .routes(routes!(health::openapi::openapi))
+}
+
+/// Routes that ask the database and nobody else.
+fn quick() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(contexts::put::put, contexts::latest::latest))
+        .routes(routes!(contexts::list::list))
+        .routes(routes!(contexts::get::get))
+        .routes(routes!(operations::operations))
+        .routes(routes!(records::list::list))
+        .routes(routes!(records::get::get))
+        .routes(routes!(updates::list::list))
+        .routes(routes!(updates::get::get))
+}
+
+/// Routes that may ask models.
+fn with_models() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(update::update))
 }
 
 async fn no_such_route() -> Problem {
@@ -55,10 +94,14 @@ async fn method_not_allowed(method: Method) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::SystemClock;
-    use crate::http::Settings;
+    use crate::clock::{Clock, SystemClock};
+    use crate::config::Config;
     use crate::http::middleware::observe::X_REQUEST_ID;
     use crate::http::problem::MEDIA_TYPE;
+    use crate::llm::Models;
+    use crate::pipeline::Pipeline;
+    use crate::pipeline::prompts::Prompts;
+    use crate::storage::{PoolOptions, Storage};
     use axum::body::Body;
     use axum::http::Request;
     use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
@@ -68,8 +111,26 @@ mod tests {
     use std::time::Duration;
     use tower::ServiceExt;
 
+    /// A state whose database nobody asks.
     fn state(settings: Settings) -> AppState {
-        AppState::new(Arc::new(SystemClock), settings)
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let options = PoolOptions {
+            url: "postgres://nobody@127.0.0.1:1/nothing".to_owned(),
+            max_connections: 1,
+            prepared_statements: false,
+            acquire_timeout: Duration::from_millis(20),
+        };
+        let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
+        let config = Config::default();
+        let pipeline = Pipeline::new(
+            storage.clone(),
+            Models::from_config(&config.llm).unwrap(),
+            Prompts::load(None).unwrap(),
+            clock.clone(),
+            config.limits,
+            config.pipeline,
+        );
+        AppState::new(storage, pipeline, clock, settings)
     }
 
     async fn ask(router: Router, method: &str, path: &str) -> (Response, String) {
@@ -132,6 +193,21 @@ mod tests {
             metrics.contains("http_request_duration_seconds_bucket"),
             "{metrics}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_service_without_its_database_lives_and_is_not_ready() {
+        let router = router(state(Settings::default()));
+        assert_eq!(ask(router.clone(), "GET", "/healthz").await.0.status(), 200);
+        for path in ["/readyz", "/v1/vaults/v/memories/m/context"] {
+            let (response, body) = ask(router.clone(), "GET", path).await;
+            assert_eq!(response.status(), 503, "{path}");
+            assert!(response.headers().contains_key("retry-after"), "{path}");
+            assert!(
+                body.contains("database") && !body.contains("127.0.0.1"),
+                "{path}: {body}"
+            );
+        }
     }
 
     /// The layers of [`router`] around handlers that misbehave.

@@ -2,6 +2,8 @@
 
 use super::settings::Settings;
 use crate::clock::Clock;
+use crate::pipeline::Pipeline;
+use crate::storage::Storage;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -9,6 +11,10 @@ use tokio::sync::Semaphore;
 /// Shared by all requests; cheap to clone.
 #[derive(Clone)]
 pub struct AppState {
+    /// The database.
+    pub storage: Storage,
+    /// Updates by models and by operations.
+    pub pipeline: Pipeline,
     /// Time and ids.
     pub clock: Arc<dyn Clock>,
     /// Bounds of what a request may cost.
@@ -20,7 +26,7 @@ pub struct AppState {
 impl AppState {
     /// The state of one service.
     #[must_use]
-    pub fn new(clock: Arc<dyn Clock>, settings: Settings) -> Self {
+    pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.max_requests));
         Self {
             clock,

@@ -7,6 +7,7 @@
 use super::list_header;
 use crate::domain::ids::ContextId;
 use crate::http::problem::Problem;
+use crate::storage::{EntityTags, Preconditions};
 use axum::extract::FromRequestParts;
 use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
@@ -96,7 +97,7 @@ impl Conditions {
         if let Some(Tags::Listed(tags)) = &self.if_match {
             let met = tags.iter().any(|tag| !tag.weak && tag.opaque == current.0);
             if !met {
-                return Err(stale(Some(&current.0)));
+                return Err(stale(&current.0));
             }
         }
         match &self.if_none_match {
@@ -108,51 +109,44 @@ impl Conditions {
         }
     }
 
-    /// Judges a write on a memory whose newest version is `head`; `None` if the memory does not exist.
-    ///
-    /// # Errors
-    /// 412 if a precondition does not hold.
-    pub(crate) fn for_write(&self, head: Option<&ContextId>) -> Result<(), Problem> {
-        let current = head.map(ContextId::as_str);
-        let names_head = |tag: &SentTag| {
-            let version = tag.opaque.split(SEPARATOR).next();
-            current.is_some() && version == current
-        };
-        let matched = match &self.if_match {
-            None => true,
-            Some(Tags::Any) => head.is_some(),
-            Some(Tags::Listed(tags)) => tags.iter().any(|tag| !tag.weak && names_head(tag)),
-        };
-        if !matched {
-            return Err(stale(current));
+    /// The conditions of a write, which storage judges while the memory's row is locked.
+    pub(crate) fn for_write(self) -> Preconditions {
+        Preconditions {
+            if_match: self.if_match.map(|tags| tags.versions(|tag| !tag.weak)),
+            if_none_match: self.if_none_match.map(|tags| tags.versions(|_| true)),
         }
-        let excluded = match &self.if_none_match {
-            None => false,
-            Some(Tags::Any) => head.is_some(),
-            Some(Tags::Listed(tags)) => tags.iter().any(names_head),
-        };
-        if excluded {
-            return Err(Problem::precondition_failed(
-                "If-None-Match",
-                "If-None-Match does not hold: the memory exists in that version",
-            )
-            .with("current", current));
-        }
-        Ok(())
-    }
-
-    /// Whether a write must hit a certain version: then no move of the head may be merged away.
-    pub(crate) fn names_a_version(&self) -> bool {
-        self.if_match.is_some()
     }
 }
 
-fn stale(current: Option<&str>) -> Problem {
+impl Tags {
+    /// The versions that the `wanted` tags name, whatever their representation.
+    fn versions(self, wanted: impl Fn(&SentTag) -> bool) -> EntityTags {
+        match self {
+            Self::Any => EntityTags::Any,
+            Self::Listed(tags) => {
+                let version = |tag: SentTag| tag.opaque.split(SEPARATOR).next().map(str::to_owned);
+                EntityTags::List(tags.into_iter().filter(wanted).filter_map(version).collect())
+            }
+        }
+    }
+}
+
+/// The problem of a write whose preconditions do not hold for `current`, the newest version.
+pub(crate) fn refused_write(current: Option<&ContextId>) -> Problem {
     let detail = match current {
-        Some(_) => "If-Match does not hold: the memory has moved on to another version",
-        None => "If-Match does not hold: the memory does not exist",
+        Some(_) => "a precondition of the request does not hold for the newest version of the memory",
+        None => "a precondition of the request does not hold: the memory does not exist",
     };
-    Problem::precondition_failed("If-Match", detail).with("current", current)
+    Problem::precondition_failed("If-Match, If-None-Match", detail)
+        .with("current", current.map(ContextId::as_str))
+}
+
+fn stale(current: &str) -> Problem {
+    Problem::precondition_failed(
+        "If-Match",
+        "If-Match names another version or representation than the present one",
+    )
+    .with("current", current)
 }
 
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
@@ -229,8 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_needs_the_head_it_names() {
-        let head = id("abc");
+    fn a_write_needs_the_version_it_names_in_any_representation() {
         for (value, holds) in [
             ("\"abc\"", true),
             ("\"x\", \"abc;json\"", true),
@@ -238,31 +231,27 @@ mod tests {
             ("\"x\"", false),
             ("W/\"abc\"", false),
         ] {
-            let conditions = conditions(&IF_MATCH, value).unwrap();
-            assert_eq!(conditions.for_write(Some(&head)).is_ok(), holds, "{value}");
-            assert!(conditions.for_write(None).is_err(), "{value} without a memory");
+            let conditions = conditions(&IF_MATCH, value).unwrap().for_write();
+            assert_eq!(conditions.hold(Some("abc")), holds, "{value}");
+            assert!(!conditions.hold(None), "{value} without a memory");
         }
     }
 
     #[test]
     fn a_write_that_must_create_fails_where_something_is() {
-        let star = conditions(&IF_NONE_MATCH, "*").unwrap();
-        assert!(star.for_write(None).is_ok());
-        assert_eq!(
-            star.for_write(Some(&id("abc"))).unwrap_err().kind(),
-            Kind::PreconditionFailed
-        );
+        let star = conditions(&IF_NONE_MATCH, "*").unwrap().for_write();
+        assert!(star.hold(None) && !star.hold(Some("abc")));
         assert!(
             conditions(&IF_NONE_MATCH, "\"x\"")
                 .unwrap()
-                .for_write(Some(&id("abc")))
-                .is_ok()
+                .for_write()
+                .hold(Some("abc"))
         );
         assert!(
-            conditions(&IF_NONE_MATCH, "W/\"abc\"")
+            !conditions(&IF_NONE_MATCH, "W/\"abc;json\"")
                 .unwrap()
-                .for_write(Some(&id("abc")))
-                .is_err()
+                .for_write()
+                .hold(Some("abc"))
         );
     }
 

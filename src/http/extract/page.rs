@@ -13,9 +13,13 @@ pub(crate) const DEFAULT_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 500;
 
 /// Which page of a list a client asks for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Page {
+    /// How many entries the page has at most.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
     limit: u32,
+    /// Where the page begins: `next_cursor` of the page before.
     cursor: Option<String>,
 }
 

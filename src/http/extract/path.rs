@@ -2,6 +2,7 @@
 
 use crate::domain::ids::{MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
+use crate::storage::ContextRef;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -28,6 +29,10 @@ impl PathId for RecordId {
 
 impl PathId for UpdateId {
     const NAME: &'static str = "update_id";
+}
+
+impl PathId for ContextRef {
+    const NAME: &'static str = "ref";
 }
 
 /// `/v1/vaults/{vault_id}/…`

@@ -42,6 +42,12 @@ impl FromQuery for NoParams {
     }
 }
 
+impl<A: FromQuery, B: FromQuery> FromQuery for (A, B) {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok((A::from_query(query)?, B::from_query(query)?))
+    }
+}
+
 /// The decoded parameters that nobody has asked for yet.
 #[derive(Debug)]
 pub(crate) struct QueryReader {

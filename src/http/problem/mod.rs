@@ -5,6 +5,9 @@
 //! the service gets the cause: it travels beside the answer as [`Cause`], is written by the one log line of
 //! the request, and is never sent.
 
+mod of_pipeline;
+mod of_storage;
+
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
