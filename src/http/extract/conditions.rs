@@ -1,0 +1,277 @@
+//! Entity tags and the preconditions on them (RFC 9110, sections 8.8.3 and 13).
+//!
+//! The text of a version has the tag `"<context_id>"`. Another representation of the same version differs in
+//! its bytes and so has a tag of its own: the context id, then `;` and what it is (`"<context_id>;json"`).
+//! `If-Match` on a write asks about the version, so every representation's tag names it.
+
+use super::list_header;
+use crate::domain::ids::ContextId;
+use crate::http::problem::Problem;
+use crate::storage::{EntityTags, Preconditions};
+use axum::extract::FromRequestParts;
+use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+/// Stands between the context id and the representation; no id holds it.
+const SEPARATOR: char = ';';
+
+/// The strong entity tag of one representation of a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ETag(String);
+
+impl ETag {
+    /// The tag of the text of a version.
+    pub(crate) fn of(context_id: &ContextId) -> Self {
+        Self(context_id.as_str().to_owned())
+    }
+
+    /// The tag of another representation of the same version. `what` is visible ASCII without a quote.
+    pub(crate) fn representation(mut self, what: &str) -> Self {
+        debug_assert!(what.bytes().all(|b| b.is_ascii_graphic() && b != b'"'));
+        self.0.push(SEPARATOR);
+        self.0.push_str(what);
+        self
+    }
+
+    /// As it stands in `ETag`.
+    pub(crate) fn header_value(&self) -> HeaderValue {
+        // A tag is visible ASCII by construction.
+        HeaderValue::try_from(format!("\"{}\"", self.0)).unwrap_or(HeaderValue::from_static("\"\""))
+    }
+}
+
+/// One tag a client sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SentTag {
+    weak: bool,
+    opaque: String,
+}
+
+/// What a precondition names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Tags {
+    /// `*`: anything that exists.
+    Any,
+    /// One of these.
+    Listed(Vec<SentTag>),
+}
+
+/// The preconditions of a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Conditions {
+    if_match: Option<Tags>,
+    if_none_match: Option<Tags>,
+}
+
+/// What the preconditions say of a read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Answer with the representation.
+    Send,
+    /// The client has it: 304.
+    NotModified,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Conditions {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::from_headers(&parts.headers)
+    }
+}
+
+impl Conditions {
+    fn from_headers(headers: &HeaderMap) -> Result<Self, Problem> {
+        Ok(Self {
+            if_match: tags(headers, &IF_MATCH)?,
+            if_none_match: tags(headers, &IF_NONE_MATCH)?,
+        })
+    }
+
+    /// Judges a read of the representation with the tag `current`.
+    ///
+    /// # Errors
+    /// 412 if `If-Match` names another one.
+    pub(crate) fn for_read(&self, current: &ETag) -> Result<Verdict, Problem> {
+        if let Some(Tags::Listed(tags)) = &self.if_match {
+            let met = tags.iter().any(|tag| !tag.weak && tag.opaque == current.0);
+            if !met {
+                return Err(stale(&current.0));
+            }
+        }
+        match &self.if_none_match {
+            Some(Tags::Any) => Ok(Verdict::NotModified),
+            Some(Tags::Listed(tags)) if tags.iter().any(|tag| tag.opaque == current.0) => {
+                Ok(Verdict::NotModified)
+            }
+            _ => Ok(Verdict::Send),
+        }
+    }
+
+    /// The conditions of a write, which storage judges while the memory's row is locked.
+    pub(crate) fn for_write(self) -> Preconditions {
+        Preconditions {
+            if_match: self.if_match.map(|tags| tags.versions(|tag| !tag.weak)),
+            if_none_match: self.if_none_match.map(|tags| tags.versions(|_| true)),
+        }
+    }
+}
+
+impl Tags {
+    /// The versions that the `wanted` tags name, whatever their representation.
+    fn versions(self, wanted: impl Fn(&SentTag) -> bool) -> EntityTags {
+        match self {
+            Self::Any => EntityTags::Any,
+            Self::Listed(tags) => {
+                let version = |tag: SentTag| tag.opaque.split(SEPARATOR).next().map(str::to_owned);
+                EntityTags::List(tags.into_iter().filter(wanted).filter_map(version).collect())
+            }
+        }
+    }
+}
+
+/// The problem of a write whose preconditions do not hold for `current`, the newest version.
+pub(crate) fn refused_write(current: Option<&ContextId>) -> Problem {
+    let detail = match current {
+        Some(_) => "a precondition of the request does not hold for the newest version of the memory",
+        None => "a precondition of the request does not hold: the memory does not exist",
+    };
+    Problem::precondition_failed("If-Match, If-None-Match", detail)
+        .with("current", current.map(ContextId::as_str))
+}
+
+fn stale(current: &str) -> Problem {
+    Problem::precondition_failed(
+        "If-Match",
+        "If-Match names another version or representation than the present one",
+    )
+    .with("current", current)
+}
+
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
+    let Some(text) = list_header(headers, name)? else {
+        return Ok(None);
+    };
+    let tags = if text.trim() == "*" {
+        Some(Tags::Any)
+    } else {
+        parse_list(&text).map(Tags::Listed)
+    };
+    tags.map(Some).ok_or_else(|| {
+        Problem::malformed(
+            name.as_str(),
+            format!("{name} must be * or a list of entity tags in double quotes, as they stand in ETag"),
+        )
+    })
+}
+
+/// `#entity-tag`, at least one; empty list elements are skipped.
+fn parse_list(text: &str) -> Option<Vec<SentTag>> {
+    let mut tags = Vec::new();
+    let mut rest = text.trim_start_matches([' ', '\t', ',']);
+    while !rest.is_empty() {
+        let (weak, quoted) = match rest.strip_prefix("W/") {
+            Some(quoted) => (true, quoted),
+            None => (false, rest),
+        };
+        let (opaque, after) = quoted.strip_prefix('"')?.split_once('"')?;
+        if !opaque.bytes().all(|b| b.is_ascii_graphic()) {
+            return None;
+        }
+        tags.push(SentTag {
+            weak,
+            opaque: opaque.to_owned(),
+        });
+        let after = after.trim_start_matches([' ', '\t']);
+        if !after.is_empty() && !after.starts_with(',') {
+            return None;
+        }
+        rest = after.trim_start_matches([' ', '\t', ',']);
+    }
+    (!tags.is_empty()).then_some(tags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::problem::Kind;
+
+    fn conditions(name: &HeaderName, value: &str) -> Result<Conditions, Kind> {
+        let headers = HeaderMap::from_iter([(name.clone(), value.parse().unwrap())]);
+        Conditions::from_headers(&headers).map_err(|problem| problem.kind())
+    }
+
+    fn id(text: &str) -> ContextId {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn lists_of_tags_are_read_as_the_rfc_writes_them() {
+        for (text, count) in [
+            ("\"a\"", 1),
+            ("\"a\", W/\"b\"", 2),
+            (", \"a\" ,, \"b,c\",", 2),
+            ("\"\"", 1),
+        ] {
+            assert_eq!(parse_list(text).map(|tags| tags.len()), Some(count), "{text}");
+        }
+        for bad in ["", "a", "\"a", "\"a\" \"b\"", "w/\"a\"", "*, \"a\"", "\"a b\""] {
+            assert_eq!(parse_list(bad), None, "{bad}");
+        }
+        assert_eq!(conditions(&IF_MATCH, "a"), Err(Kind::Malformed));
+    }
+
+    #[test]
+    fn a_write_needs_the_version_it_names_in_any_representation() {
+        for (value, holds) in [
+            ("\"abc\"", true),
+            ("\"x\", \"abc;json\"", true),
+            ("*", true),
+            ("\"x\"", false),
+            ("W/\"abc\"", false),
+        ] {
+            let conditions = conditions(&IF_MATCH, value).unwrap().for_write();
+            assert_eq!(conditions.hold(Some("abc")), holds, "{value}");
+            assert!(!conditions.hold(None), "{value} without a memory");
+        }
+    }
+
+    #[test]
+    fn a_write_that_must_create_fails_where_something_is() {
+        let star = conditions(&IF_NONE_MATCH, "*").unwrap().for_write();
+        assert!(star.hold(None) && !star.hold(Some("abc")));
+        assert!(
+            conditions(&IF_NONE_MATCH, "\"x\"")
+                .unwrap()
+                .for_write()
+                .hold(Some("abc"))
+        );
+        assert!(
+            !conditions(&IF_NONE_MATCH, "W/\"abc;json\"")
+                .unwrap()
+                .for_write()
+                .hold(Some("abc"))
+        );
+    }
+
+    #[test]
+    fn a_read_compares_weakly_and_each_representation_by_itself() {
+        let text = ETag::of(&id("abc"));
+        let json = text.clone().representation("json");
+        let sent = conditions(&IF_NONE_MATCH, "\"x\", W/\"abc\"").unwrap();
+        assert_eq!(sent.for_read(&text).unwrap(), Verdict::NotModified);
+        assert_eq!(sent.for_read(&json).unwrap(), Verdict::Send);
+        assert_eq!(
+            conditions(&IF_NONE_MATCH, "*").unwrap().for_read(&json).unwrap(),
+            Verdict::NotModified
+        );
+        assert!(
+            conditions(&IF_MATCH, "\"abc;json\"")
+                .unwrap()
+                .for_read(&text)
+                .is_err()
+        );
+        assert_eq!(json.header_value(), "\"abc;json\"");
+    }
+}

@@ -1,0 +1,146 @@
+//! JSON bodies, read strictly: text that is not JSON is 400; JSON that does not fit (an unknown, missing or
+//! repeated field, a wrong type) is 422 and the field is named.
+
+use super::body::{self, Limit};
+use super::media_type::{self, MediaType};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use axum::extract::{FromRequest, Request};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::error::Category;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The JSON body of a request.
+#[derive(Debug)]
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        media_type::of_body(&parts.headers, &[MediaType::Json])?;
+        let limit = Limit {
+            name: "limits.body_bytes",
+            bytes: state.settings.body_bytes,
+        };
+        let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
+        parse(&body::text(bytes)?).map(Self)
+    }
+}
+
+/// A JSON object that is read as `T`. Derived code would also take an array of the fields' values in their
+/// order, which is no form that anybody documented.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OnlyMaps<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OnlyMaps<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(OnlyMaps(PhantomData))
+    }
+}
+
+/// Reads a JSON object as `T`.
+///
+/// # Errors
+/// 400 or 422, see the module.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let Object(value) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { "body" } else { &path };
+        problem(field, error.inner())
+    })?;
+    deserializer.end().map_err(|error| problem("body", &error))?;
+    Ok(value)
+}
+
+fn problem(field: &str, error: &serde_json::Error) -> Problem {
+    match error.classify() {
+        Category::Data => {
+            let message = error.to_string();
+            let what = message.split(" at line ").next().unwrap_or(&message);
+            Problem::invalid(field, format!("{field}: {what}"))
+        }
+        _ => Problem::malformed("body", format!("the body is not JSON: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::problem::Kind;
+
+    #[derive(Debug, serde::Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Outer {
+        task: String,
+        #[serde(default)]
+        inner: Vec<Object<Inner>>,
+    }
+
+    #[derive(Debug, serde::Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        count: u32,
+    }
+
+    #[test]
+    fn what_does_not_fit_is_invalid_and_named() {
+        for (text, field) in [
+            (r#"{"task":1}"#, "task"),
+            (
+                r#"{"task":"a","inner":[{"count":1},{"count":"x"}]}"#,
+                "inner[1].count",
+            ),
+            (r#"{"task":"a","inner":[{"count":1,"more":2}]}"#, "inner[0].more"),
+            (r#"{"task":"a","extra":1}"#, "extra"),
+            (r#"{"task":"a","task":"b"}"#, "task"),
+            (r"{}", "task"),
+            (r#"["a",[]]"#, "body"),
+            (r#"{"task":"a","inner":[[1]]}"#, "inner[0]"),
+            ("null", "body"),
+        ] {
+            let problem = parse::<Outer>(text).unwrap_err();
+            assert_eq!(problem.kind(), Kind::Invalid, "{text}");
+            let shown = format!("{problem:?}");
+            assert!(shown.contains(field), "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_malformed() {
+        for text in [
+            "",
+            "{",
+            r#"{"task":"a"} x"#,
+            r#"{"task":"\ud800"}"#,
+            "{'task':1}",
+            "\u{feff}{}",
+        ] {
+            assert_eq!(
+                parse::<Outer>(text).unwrap_err().kind(),
+                Kind::Malformed,
+                "{:.20}",
+                text
+            );
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Keyset pages: `limit` and an opaque `cursor`, the same for every list.
+
+use super::query::{FromQuery, QueryReader};
+use crate::http::problem::Problem;
+use serde::Serialize;
+use std::fmt::{Display, Write};
+use std::str::FromStr;
+
+/// How many entries a page has if nothing is said.
+pub(crate) const DEFAULT_LIMIT: u32 = 50;
+
+/// How many entries a page has at most.
+pub(crate) const MAX_LIMIT: u32 = 500;
+
+/// Which page of a list a client asks for.
+#[derive(Debug, Clone, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Page {
+    /// How many entries the page has at most.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
+    limit: u32,
+    /// Where the page begins: `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+impl FromQuery for Page {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            limit: query.number("limit", 1..=MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT),
+            cursor: query.text("cursor")?,
+        })
+    }
+}
+
+impl Page {
+    /// How many entries to read: one more than are shown, to know whether there is a next page.
+    pub(crate) fn fetch(&self) -> i64 {
+        i64::from(self.limit) + 1
+    }
+
+    /// The key behind which the page begins; `None` for the first page. `list` names the list with all that
+    /// chooses its entries, so that a cursor of another one is told apart.
+    ///
+    /// # Errors
+    /// 400 if the cursor is none of this list.
+    pub(crate) fn after<K: FromStr>(&self, list: &str) -> Result<Option<K>, Problem> {
+        let Some(cursor) = &self.cursor else {
+            return Ok(None);
+        };
+        let key = open(cursor, list).and_then(|key| key.parse().ok());
+        key.map(Some).ok_or_else(|| {
+            Problem::malformed(
+                "cursor",
+                "cursor is not one that this list gave: take next_cursor as it is, with the same filters",
+            )
+        })
+    }
+
+    /// The page of `entries`, which were read with [`Self::fetch`] and are shown by `show`.
+    pub(crate) fn of<E, T, K: Display>(
+        &self,
+        list: &str,
+        mut entries: Vec<E>,
+        key: impl Fn(&E) -> K,
+        show: impl Fn(E) -> T,
+    ) -> List<T> {
+        let limit = self.limit as usize;
+        let more = entries.len() > limit;
+        entries.truncate(limit);
+        let next_cursor = entries
+            .last()
+            .filter(|_| more)
+            .map(|last| seal(list, &key(last).to_string()));
+        List {
+            items: entries.into_iter().map(show).collect(),
+            next_cursor,
+        }
+    }
+}
+
+/// One page of a list.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct List<T> {
+    /// The entries, in the order of the list.
+    #[schema(max_items = 500)]
+    items: Vec<T>,
+    /// What to send as `cursor` for the next page; null on the last one.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// A cursor: a check of the list in eight hexadecimal digits, then the key in hexadecimal.
+fn seal(list: &str, key: &str) -> String {
+    let mut cursor = format!("{:08x}", check(list));
+    for byte in key.bytes() {
+        // Writing to a string cannot fail.
+        let _ = write!(cursor, "{byte:02x}");
+    }
+    cursor
+}
+
+fn open(cursor: &str, list: &str) -> Option<String> {
+    let plain = cursor
+        .bytes()
+        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if !plain || cursor.len() % 2 != 0 {
+        return None;
+    }
+    let key = cursor.strip_prefix(&format!("{:08x}", check(list)))?;
+    let bytes = (0..key.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&key[at..at + 2], 16).ok());
+    String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+}
+
+/// FNV-1a: it tells lists apart, it protects nothing (a cursor holds only what the list shows).
+fn check(list: &str) -> u32 {
+    list.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::problem::Kind;
+
+    fn page(limit: u32, cursor: Option<String>) -> Page {
+        Page { limit, cursor }
+    }
+
+    #[test]
+    fn pages_follow_each_other_to_the_end() {
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = page(2, cursor);
+            let after = page.after::<i64>("numbers").unwrap().unwrap_or(0);
+            let entries = (after + 1..=5)
+                .take(usize::try_from(page.fetch()).unwrap())
+                .collect();
+            let list = page.of("numbers", entries, |n: &i64| *n, |n| n);
+            seen.extend(list.items);
+            cursor = list.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_cursor_of_another_list_or_a_changed_one_is_refused() {
+        let cursor = seal("numbers", "7");
+        assert_eq!(
+            page(2, Some(cursor.clone())).after::<i64>("numbers").unwrap(),
+            Some(7)
+        );
+        for bad in [
+            seal("letters", "7"),
+            seal("numbers", "x"),
+            cursor + "0",
+            String::new(),
+            "ä".into(),
+            "zz".into(),
+        ] {
+            let problem = page(2, Some(bad.clone())).after::<i64>("numbers").unwrap_err();
+            assert_eq!(problem.kind(), Kind::Malformed, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Ids in paths. A segment that is not UTF-8 when decoded is 400; an id that breaks its rule is 422.
+
+use crate::domain::ids::{MemoryId, RecordId, UpdateId, VaultId};
+use crate::http::problem::Problem;
+use crate::storage::ContextRef;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// What stands in one place of a path.
+pub(crate) trait PathId: FromStr<Err: Display> + Send {
+    /// The name of the place, as in the route and in the documentation.
+    const NAME: &'static str;
+}
+
+impl PathId for VaultId {
+    const NAME: &'static str = "vault_id";
+}
+
+impl PathId for MemoryId {
+    const NAME: &'static str = "memory_id";
+}
+
+impl PathId for RecordId {
+    const NAME: &'static str = "record_id";
+}
+
+impl PathId for UpdateId {
+    const NAME: &'static str = "update_id";
+}
+
+impl PathId for ContextRef {
+    const NAME: &'static str = "ref";
+}
+
+/// `/v1/vaults/{vault_id}/…`
+#[derive(Debug)]
+pub(crate) struct VaultPath {
+    /// The tenant.
+    pub(crate) vault_id: VaultId,
+}
+
+/// `/v1/vaults/{vault_id}/memories/{memory_id}/…`
+#[derive(Debug)]
+pub(crate) struct MemoryPath {
+    /// The tenant.
+    pub(crate) vault_id: VaultId,
+    /// One of its memories.
+    pub(crate) memory_id: MemoryId,
+}
+
+/// `/v1/vaults/{vault_id}/memories/{memory_id}/…/{entry}`
+#[derive(Debug)]
+pub(crate) struct EntryPath<T> {
+    /// The tenant.
+    pub(crate) vault_id: VaultId,
+    /// One of its memories.
+    pub(crate) memory_id: MemoryId,
+    /// One version, record or run of that memory.
+    pub(crate) entry: T,
+}
+
+async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPathParams, Problem> {
+    RawPathParams::from_request_parts(parts, state)
+        .await
+        .map_err(|rejection| match rejection {
+            RawPathParamsRejection::InvalidUtf8InPathParam(_) => Problem::malformed(
+                "path",
+                "the path is not UTF-8 when its percent-encoding is decoded",
+            ),
+            other => Problem::internal(other),
+        })
+}
+
+fn id<T: PathId>(params: &RawPathParams) -> Result<T, Problem> {
+    let (_, text) = params
+        .iter()
+        .find(|(name, _)| *name == T::NAME)
+        .ok_or_else(|| Problem::internal(format_args!("the route has no {}", T::NAME)))?;
+    text.parse()
+        .map_err(|rule| Problem::invalid(T::NAME, format!("{} {rule}", T::NAME)))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for VaultPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        Ok(Self {
+            vault_id: id(&params)?,
+        })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for MemoryPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        Ok(Self {
+            vault_id: id(&params)?,
+            memory_id: id(&params)?,
+        })
+    }
+}
+
+impl<S: Send + Sync, T: PathId> FromRequestParts<S> for EntryPath<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        Ok(Self {
+            vault_id: id(&params)?,
+            memory_id: id(&params)?,
+            entry: id(&params)?,
+        })
+    }
+}

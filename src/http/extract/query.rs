@@ -1,0 +1,311 @@
+//! Query parameters, read strictly: an unknown, repeated or bad one is 422 and named, one that cannot be
+//! decoded is 400. A lenient reading would answer a misspelt filter with everything.
+
+use crate::http::problem::Problem;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use chrono::{DateTime, Utc};
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// The parameters of one operation.
+pub(crate) trait FromQuery: Sized {
+    /// Takes what it knows; what is left over is refused by the caller.
+    ///
+    /// # Errors
+    /// 400 or 422, naming the parameter.
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem>;
+}
+
+/// Extracts the parameters of one operation.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let mut reader = QueryReader::new(parts.uri.query().unwrap_or_default())?;
+        let params = T::from_query(&mut reader)?;
+        reader.finish()?;
+        Ok(Self(params))
+    }
+}
+
+/// For operations that take no parameter at all.
+#[derive(Debug)]
+pub(crate) struct NoParams;
+
+impl FromQuery for NoParams {
+    fn from_query(_: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self)
+    }
+}
+
+impl<A: FromQuery, B: FromQuery> FromQuery for (A, B) {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok((A::from_query(query)?, B::from_query(query)?))
+    }
+}
+
+/// The decoded parameters that nobody has asked for yet.
+#[derive(Debug)]
+pub(crate) struct QueryReader {
+    pairs: Vec<(String, String)>,
+    known: Vec<&'static str>,
+}
+
+impl QueryReader {
+    fn new(query: &str) -> Result<Self, Problem> {
+        let mut pairs = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = decode(name).ok_or_else(|| {
+                Problem::malformed(
+                    "query",
+                    "the name of a query parameter is not percent-encoded UTF-8",
+                )
+            })?;
+            let value = decode(value).ok_or_else(|| {
+                Problem::malformed(
+                    &name,
+                    format!("the query parameter {name} is not percent-encoded UTF-8"),
+                )
+            })?;
+            pairs.push((name, value));
+        }
+        Ok(Self {
+            pairs,
+            known: Vec::new(),
+        })
+    }
+
+    /// The text of a parameter.
+    ///
+    /// # Errors
+    /// 422 if it is repeated.
+    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>, Problem> {
+        self.known.push(name);
+        let mut found = None;
+        let mut index = 0;
+        while index < self.pairs.len() {
+            if self.pairs[index].0 != name {
+                index += 1;
+            } else if found.replace(self.pairs.remove(index).1).is_some() {
+                return Err(Problem::invalid(name, format!("{name} may be given only once")));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A parameter that is read as `T`, whose error says what it must be.
+    ///
+    /// # Errors
+    /// 422 if it is repeated or does not read as `T`.
+    pub(crate) fn parse<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>, Problem> {
+        self.text(name)?
+            .map(|text| {
+                text.parse()
+                    .map_err(|rule| Problem::invalid(name, format!("{name} {rule}")))
+            })
+            .transpose()
+    }
+
+    /// A whole number within a range.
+    ///
+    /// # Errors
+    /// 422, naming the range.
+    pub(crate) fn number(
+        &mut self,
+        name: &'static str,
+        range: std::ops::RangeInclusive<u32>,
+    ) -> Result<Option<u32>, Problem> {
+        let (least, most) = (*range.start(), *range.end());
+        self.text(name)?
+            .map(|text| {
+                text.parse()
+                    .ok()
+                    .filter(|number| plain_digits(&text) && range.contains(number))
+                    .ok_or_else(|| {
+                        Problem::invalid(
+                            name,
+                            format!("{name} must be a whole number from {least} to {most}"),
+                        )
+                        .with("minimum", least)
+                        .with("limit", most)
+                    })
+            })
+            .transpose()
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Errors
+    /// 422 for anything else.
+    pub(crate) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, Problem> {
+        self.one_of(name, &[("true", true), ("false", false)])
+    }
+
+    /// One of a few words.
+    ///
+    /// # Errors
+    /// 422, naming the words.
+    pub(crate) fn one_of<T: Copy>(
+        &mut self,
+        name: &'static str,
+        words: &[(&str, T)],
+    ) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        match words.iter().find(|(word, _)| *word == text) {
+            Some((_, value)) => Ok(Some(*value)),
+            None => {
+                let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+                Err(Problem::invalid(
+                    name,
+                    format!("{name} must be one of: {}", words.join(", ")),
+                ))
+            }
+        }
+    }
+
+    /// A time.
+    ///
+    /// # Errors
+    /// 400 if it is not one in the form of RFC 3339.
+    pub(crate) fn time(&mut self, name: &'static str) -> Result<Option<DateTime<Utc>>, Problem> {
+        self.text(name)?
+            .map(|text| {
+                // A plus sign that was not percent-encoded arrives as a blank.
+                DateTime::parse_from_rfc3339(&text.replace(' ', "+"))
+                    .map(|time| time.to_utc())
+                    .map_err(|_| {
+                        Problem::malformed(
+                            name,
+                            format!("{name} must be a time as in 2026-11-21T02:00:00Z (RFC 3339)"),
+                        )
+                    })
+            })
+            .transpose()
+    }
+
+    fn finish(self) -> Result<(), Problem> {
+        let Some((name, _)) = self.pairs.first() else {
+            return Ok(());
+        };
+        let known = if self.known.is_empty() {
+            "none".to_owned()
+        } else {
+            self.known.join(", ")
+        };
+        Err(Problem::invalid(
+            name,
+            format!("the query parameter {name} is not known here; known: {known}"),
+        ))
+    }
+}
+
+fn plain_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Decodes one name or value; `None` if an escape is broken or the bytes are not UTF-8.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => hex(rest.next()?)? << 4 | hex(rest.next()?)?,
+            b'+' => b' ',
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit)
+        .to_digit(16)
+        .and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::problem::Kind;
+
+    fn reader(query: &str) -> QueryReader {
+        QueryReader::new(query).unwrap()
+    }
+
+    #[test]
+    fn names_and_values_are_decoded() {
+        let mut query = reader("q=a+b%2Bc%C3%A4&&flag=true&empty=");
+        assert_eq!(query.text("q").unwrap().as_deref(), Some("a b+cä"));
+        assert_eq!(query.flag("flag").unwrap(), Some(true));
+        assert_eq!(query.text("empty").unwrap().as_deref(), Some(""));
+        assert_eq!(query.text("absent").unwrap(), None);
+        query.finish().unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_malformed() {
+        for bad in ["a=%", "a=%f", "a=%zz", "a=%ff", "%C3=1", "a=%+1"] {
+            assert_eq!(
+                QueryReader::new(bad).unwrap_err().kind(),
+                Kind::Malformed,
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_and_repeated_parameters_are_refused() {
+        let mut query = reader("limit=1&limit=2&limt=3");
+        assert_eq!(query.text("limit").unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(reader("limt=3").finish().unwrap_err().kind(), Kind::Invalid);
+    }
+
+    #[test]
+    fn numbers_keep_to_their_range_and_to_digits() {
+        assert_eq!(reader("n=500").number("n", 1..=500).unwrap(), Some(500));
+        for bad in ["0", "501", "", "-1", "+1", "1.0", "1e2", "99999999999", "one"] {
+            let problem = QueryReader {
+                pairs: vec![("n".into(), bad.into())],
+                known: vec![],
+            }
+            .number("n", 1..=500);
+            assert_eq!(problem.unwrap_err().kind(), Kind::Invalid, "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_rfc_3339() {
+        let good = reader("t=2026-11-21T02:00:00%2B01:00")
+            .time("t")
+            .unwrap()
+            .unwrap();
+        assert_eq!(good.to_rfc3339(), "2026-11-21T01:00:00+00:00");
+        assert_eq!(
+            reader("t=2026-11-21T02:00:00+01:00").time("t").unwrap(),
+            Some(good)
+        );
+        for bad in [
+            "yesterday",
+            "2026-11-21",
+            "2026-13-01T00:00:00Z",
+            "1763690400",
+            "",
+        ] {
+            assert_eq!(
+                reader(&format!("t={bad}")).time("t").unwrap_err().kind(),
+                Kind::Malformed,
+                "{bad}"
+            );
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! How many requests run at once, and for how long.
+
+use crate::http::problem::{Kind, Problem};
+use crate::http::state::AppState;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::time::Duration;
+
+/// Refuses what comes while `max_requests` run already: a client that is told so at once can come back, one that
+/// waits in a queue gives up and its work is done for nobody.
+pub(crate) async fn concurrency(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    match state.slots.clone().try_acquire_owned() {
+        Ok(_slot) => next.run(request).await,
+        Err(_) => Problem::new(
+            Kind::Unavailable,
+            "the service is answering as many requests as it can",
+        )
+        .with("limit", state.settings.max_requests)
+        .retry_after(1)
+        .into_response(),
+    }
+}
+
+/// Ends a request that takes longer than `time`. What it had begun in the database is rolled back.
+pub(crate) async fn time(State(time): State<Duration>, request: Request, next: Next) -> Response {
+    match tokio::time::timeout(time, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::new(
+            Kind::Unavailable,
+            format!(
+                "the request was given up after {} seconds; whether it took effect is not known",
+                time.as_secs()
+            ),
+        )
+        .with("limit_seconds", time.as_secs())
+        .retry_after(1)
+        .caused_by("time-out of the request")
+        .into_response(),
+    }
+}

@@ -1,0 +1,28 @@
+//! Headers that every answer has unless its handler chose otherwise.
+
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+
+/// What a document holds may be anything, also HTML and scripts: no browser is to guess a type, run, embed, cache
+/// or leak it.
+const DEFAULTS: [(HeaderName, HeaderValue); 4] = [
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    ),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+/// Adds the headers that are not there yet.
+pub(crate) async fn defaults(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    for (name, value) in DEFAULTS {
+        response.headers_mut().entry(name).or_insert(value);
+    }
+    response
+}

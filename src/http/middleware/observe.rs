@@ -1,0 +1,132 @@
+//! One log line and two metrics for each request, also if it panics or its client goes away.
+//!
+//! The line has the method, the route as the table writes it, the status, the time in milliseconds, the request
+//! id and, for a failure, its cause. Never a body, a key, a query or an id out of a path.
+
+use crate::http::problem::{Cause, Problem};
+use crate::http::state::AppState;
+use crate::telemetry;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Names one request in the log and in the answer.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest request id that is taken over from a client.
+const MAX_REQUEST_ID_BYTES: usize = 128;
+
+/// The route of a request that matches none.
+const NO_ROUTE: &str = "none";
+
+/// What nginx made known as "client closed request": no answer was sent, this stands only in log and metrics.
+const CLIENT_GONE: u16 = 499;
+
+/// The outermost layer.
+pub(crate) async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let request_id = sane_request_id(request.headers()).unwrap_or_else(|| {
+        // A UUID is visible ASCII.
+        HeaderValue::try_from(state.clock.new_id().to_string()).unwrap_or(HeaderValue::from_static("none"))
+    });
+    let mut line = LogLine::start(&request, &request_id);
+    let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(panic) => Problem::internal(format_args!("panic: {}", panic_text(&*panic))).into_response(),
+    };
+    line.end(&response);
+    response.headers_mut().insert(X_REQUEST_ID, request_id);
+    response
+}
+
+/// A client's own id, if it is one that can stand in a log.
+fn sane_request_id(headers: &HeaderMap) -> Option<HeaderValue> {
+    let value = headers.get(X_REQUEST_ID)?;
+    let bytes = value.as_bytes();
+    let sane = bytes
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || b"._:@+/=-".contains(b));
+    (sane && !bytes.is_empty() && bytes.len() <= MAX_REQUEST_ID_BYTES).then(|| value.clone())
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}
+
+/// Methods are a label of a metric: a client must not be able to invent new ones.
+fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "PUT" => "PUT",
+        "POST" => "POST",
+        "DELETE" => "DELETE",
+        "PATCH" => "PATCH",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}
+
+/// Is written when it is dropped: at the end of the request, or when the connection is lost.
+struct LogLine {
+    method: &'static str,
+    route: Arc<str>,
+    request_id: HeaderValue,
+    started: Instant,
+    status: u16,
+    cause: Option<Cause>,
+}
+
+impl LogLine {
+    fn start(request: &Request, request_id: &HeaderValue) -> Self {
+        let route = request
+            .extensions()
+            .get::<MatchedPath>()
+            .map_or(NO_ROUTE, MatchedPath::as_str);
+        metrics::gauge!(telemetry::REQUESTS_RUNNING).increment(1.0);
+        Self {
+            method: method_label(request.method()),
+            route: route.into(),
+            request_id: request_id.clone(),
+            started: Instant::now(),
+            status: CLIENT_GONE,
+            cause: None,
+        }
+    }
+
+    fn end(&mut self, response: &Response) {
+        self.status = response.status().as_u16();
+        self.cause = response.extensions().get::<Cause>().cloned();
+    }
+}
+
+impl Drop for LogLine {
+    fn drop(&mut self) {
+        let elapsed = self.started.elapsed();
+        let (method, status) = (self.method, self.status);
+        let route = self.route.to_string();
+        metrics::gauge!(telemetry::REQUESTS_RUNNING).decrement(1.0);
+        metrics::counter!(
+            telemetry::REQUESTS_TOTAL, "method" => method, "route" => route.clone(), "status" => status.to_string()
+        )
+        .increment(1);
+        metrics::histogram!(telemetry::REQUEST_SECONDS, "method" => method, "route" => route)
+            .record(elapsed.as_secs_f64());
+        let route = &*self.route;
+        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let request_id = self.request_id.to_str().unwrap_or_default();
+        let cause = self.cause.as_ref().map(|cause| &*cause.0);
+        if status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
+            tracing::error!(method, route, status, millis, request_id, cause, "request");
+        } else {
+            tracing::info!(method, route, status, millis, request_id, cause, "request");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! HTTP: a table of routes, extractors that check, handlers that call storage or the pipeline, one form of error.
+//!
+//! The way of a request: [`middleware`] → route file → typed extractors ([`extract`]) → a named storage
+//! transaction or the pipeline → answer. The way of an error: [`problem`].
+
+mod extract;
+mod middleware;
+mod openapi;
+mod problem;
+mod router;
+mod routes;
+mod serve;
+mod settings;
+mod state;
+
+pub use openapi::openapi_yaml;
+pub use router::router;
+pub use serve::serve;
+pub use settings::Settings;
+pub use state::AppState;

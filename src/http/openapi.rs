@@ -1,0 +1,197 @@
+//! The OpenAPI document, made from what the routes register, so that it cannot differ from the code.
+//!
+//! A route documents what is its own: parameters, bodies, answers, and each problem it can give by status and
+//! description. What all routes share is added here: the ids in paths, the form of a problem, and the
+//! problems any request can meet.
+
+use super::problem::{self, Kind, ProblemBody};
+use super::router;
+use crate::domain::ids::MAX_ID_BYTES;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, Response,
+    ResponseBuilder, Server,
+};
+use utoipa::{PartialSchema, ToSchema};
+
+/// The rule of [`crate::domain::ids`] as a regular expression.
+pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
+
+/// Record ids of up to eighteen digits; the last ones below 2^63 have nineteen and are taken too.
+pub(crate) const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
+
+/// Ids in paths: name, pattern, meaning.
+const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
+    ("vault_id", ID_PATTERN, "The vault (tenant)."),
+    ("memory_id", ID_PATTERN, "The memory of an agent or a task."),
+    (
+        "ref",
+        ID_PATTERN,
+        "A version of the document: its number or its context_id.",
+    ),
+    (
+        "record_id",
+        RECORD_ID_PATTERN,
+        "A record: KL-, VC-, T- or D- and its number.",
+    ),
+    ("update_id", ID_PATTERN, "A run of the update pipeline."),
+    ("item_id", ID_PATTERN, "A prompt item."),
+    ("category", ID_PATTERN, "A category of prompt items."),
+];
+
+const TAGS: &[(&str, &str)] = &[
+    ("contexts", "The document of a memory and its versions."),
+    ("updates", "Changes by models and by operations, and their runs."),
+    ("records", "Single entries of documents, active and archived."),
+    ("health", "The state of the service."),
+];
+
+/// The document as YAML.
+#[must_use]
+pub fn openapi_yaml() -> String {
+    // Maps with text keys always serialise; a test reads the result.
+    document().to_yaml().unwrap_or_default()
+}
+
+/// The document.
+pub(crate) fn document() -> OpenApi {
+    let mut document = router::api().into_openapi();
+    let components = document.components.get_or_insert_with(Components::new);
+    components
+        .schemas
+        .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
+    for (path, item) in &mut document.paths.paths {
+        for operation in operations(item) {
+            complete(path, operation);
+        }
+    }
+    document
+}
+
+/// What the document begins with, before any route is registered.
+pub(crate) fn preamble() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("working-memory")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "Keeps the working memory of agents: one plain-text document per memory, every change of it a new \
+             immutable version.",
+        ))
+        .build();
+    let tags = TAGS.iter().map(|(name, description)| {
+        TagBuilder::new()
+            .name(*name)
+            .description(Some(*description))
+            .build()
+    });
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([Server::new("/")]))
+        .tags(Some(tags))
+        .build()
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.delete]
+        .into_iter()
+        .filter_map(Option::as_mut)
+}
+
+fn complete(path: &str, operation: &mut Operation) {
+    let ids: Vec<_> = PATH_PARAMETERS
+        .iter()
+        .filter(|(name, ..)| path.contains(&format!("{{{name}}}")))
+        .map(|parameter| RefOr::T(path_parameter(parameter)))
+        .collect();
+    let mut common = vec![Kind::Internal];
+    if path.starts_with("/v1/") {
+        common.extend([Kind::Malformed, Kind::Invalid, Kind::Unavailable]);
+    }
+    if operation.request_body.is_some() {
+        common.extend([Kind::RequestTimeout, Kind::TooLarge, Kind::UnsupportedMediaType]);
+    }
+    operation.parameters.get_or_insert_default().splice(0..0, ids);
+    let responses = &mut operation.responses.responses;
+    for kind in common {
+        let status = kind.status().as_str().to_owned();
+        responses
+            .entry(status)
+            .or_insert_with(|| RefOr::T(Response::new(kind.title())));
+    }
+    for (status, response) in responses {
+        let is_problem = status.starts_with(['4', '5']);
+        if let (true, RefOr::T(response)) = (is_problem, response) {
+            let described = std::mem::take(response);
+            *response = as_problem(described);
+        }
+    }
+}
+
+fn as_problem(response: Response) -> Response {
+    let schema = Ref::from_schema_name(ProblemBody::name());
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    ResponseBuilder::from(response)
+        .content(problem::MEDIA_TYPE, content)
+        .build()
+}
+
+fn path_parameter((name, pattern, description): &(&str, &str, &str)) -> Parameter {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(MAX_ID_BYTES))
+        .pattern(Some(*pattern))
+        .build();
+    ParameterBuilder::new()
+        .name(*name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(*description))
+        .schema(Some(schema))
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_has_the_form_of_a_problem() {
+        let document = serde_json::to_value(document()).unwrap();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for operation in item.as_object().unwrap().values() {
+                for (status, response) in operation["responses"].as_object().unwrap() {
+                    let is_problem = response["content"].get(problem::MEDIA_TYPE).is_some();
+                    assert_eq!(is_problem, status.as_str() >= "400", "{path} {status}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_operation_has_an_id_of_its_own_and_every_place_of_a_path_a_meaning() {
+        let document = serde_json::to_value(document()).unwrap();
+        let mut ids = std::collections::BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for operation in item.as_object().unwrap().values() {
+                let id = operation["operationId"].as_str().unwrap();
+                assert!(ids.insert(id.to_owned()), "{id} twice");
+                let in_path = |p: &&serde_json::Value| p["in"] == "path";
+                let places = operation["parameters"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter(in_path)
+                    .count();
+                assert_eq!(places, path.matches('{').count(), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_document_is_yaml() {
+        assert!(openapi_yaml().starts_with("openapi: 3.1.0\n"));
+    }
+}

@@ -1,0 +1,328 @@
+//! The one way an error leaves the service: `application/problem+json` (RFC 9457).
+//!
+//! A [`Problem`] has two audiences. The client gets a stable `type`, the `title` and `status` of that type, a
+//! `detail` that names the field and the limit, and further members that a program can read. Whoever runs
+//! the service gets the cause: it travels beside the answer as [`Cause`], is written by the one log line of
+//! the request, and is never sent.
+
+mod of_pipeline;
+mod of_storage;
+
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// The media type of every error.
+pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
+
+/// What every problem type begins with. It names no host, so that it stays the same wherever the service runs.
+const TYPE_PREFIX: &str = "urn:working-memory:problem:";
+
+/// The longest `detail`, in bytes: what a client sent may be quoted in it, but not at length.
+const MAX_DETAIL_BYTES: usize = 1_000;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $status:ident, $slug:literal, $title:literal;)*) => {
+        /// What kind of problem it is. Each has one status, one title and one stable type.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Kind {
+            /// All kinds, for the documentation.
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The status it is answered with.
+            pub(crate) fn status(self) -> StatusCode {
+                match self { $(Self::$variant => StatusCode::$status),* }
+            }
+
+            /// The last part of its type.
+            pub(crate) fn slug(self) -> &'static str {
+                match self { $(Self::$variant => $slug),* }
+            }
+
+            /// What it is in a few words, the same for every occurrence.
+            pub(crate) fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title),* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The request cannot be read at all.
+    Malformed = BAD_REQUEST, "malformed", "The request cannot be read";
+    /// No key, or one that is not known.
+    Unauthorized = UNAUTHORIZED, "unauthorized", "A valid API key is needed";
+    /// The key does not allow it.
+    Forbidden = FORBIDDEN, "forbidden", "The API key does not allow this";
+    /// There is nothing under this address.
+    NotFound = NOT_FOUND, "not-found", "Not found";
+    /// The address exists, the method does not.
+    MethodNotAllowed = METHOD_NOT_ALLOWED, "method-not-allowed", "The method is not allowed here";
+    /// No representation the client accepts.
+    NotAcceptable = NOT_ACCEPTABLE, "not-acceptable", "No acceptable representation";
+    /// The request did not arrive in time.
+    RequestTimeout = REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time";
+    /// The state of the memory stands against it.
+    Conflict = CONFLICT, "conflict", "The memory has changed";
+    /// It was here, and its text is gone for good.
+    Gone = GONE, "gone", "The text is gone";
+    /// A precondition of the request does not hold.
+    PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
+    /// The body is over a limit.
+    TooLarge = PAYLOAD_TOO_LARGE, "too-large", "The body is too large";
+    /// The body is of a type that is not taken.
+    UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The media type is not supported";
+    /// The request can be read and is not valid.
+    Invalid = UNPROCESSABLE_ENTITY, "invalid", "The request is not valid";
+    /// Too much at once.
+    TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "Too many requests";
+    /// A fault of the service.
+    Internal = INTERNAL_SERVER_ERROR, "internal", "The service failed";
+    /// A model that was asked failed.
+    ModelFailed = BAD_GATEWAY, "model-failed", "A model failed";
+    /// The service cannot work at the moment.
+    Unavailable = SERVICE_UNAVAILABLE, "unavailable", "The service is not available at the moment";
+    /// A model that was asked did not answer in time.
+    ModelTimeout = GATEWAY_TIMEOUT, "model-timeout", "A model did not answer in time";
+}
+
+impl Kind {
+    /// Its stable type, a URI.
+    pub(crate) fn type_uri(self) -> String {
+        format!("{TYPE_PREFIX}{}", self.slug())
+    }
+}
+
+/// Why a request failed, for the log only.
+#[derive(Debug, Clone)]
+pub(crate) struct Cause(pub(crate) Arc<str>);
+
+/// An answer that tells what went wrong.
+#[derive(Debug)]
+pub(crate) struct Problem(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    kind: Kind,
+    detail: String,
+    members: Map<String, Value>,
+    headers: HeaderMap,
+    cause: Option<Cause>,
+}
+
+impl Problem {
+    /// A problem of a kind. `detail` says what is wrong with this request and what would be right; it never
+    /// holds internals.
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self(Box::new(Parts {
+            kind,
+            detail: shortened(detail.into()),
+            members: Map::new(),
+            headers: HeaderMap::new(),
+            cause: None,
+        }))
+    }
+
+    /// 400: `field` cannot be read.
+    pub(crate) fn malformed(field: &str, detail: impl Into<String>) -> Self {
+        Self::new(Kind::Malformed, detail).with("field", field)
+    }
+
+    /// 422: `field` can be read and is not valid.
+    pub(crate) fn invalid(field: &str, detail: impl Into<String>) -> Self {
+        Self::new(Kind::Invalid, detail).with("field", field)
+    }
+
+    /// 404.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(Kind::NotFound, detail)
+    }
+
+    /// 413: `field` is over the limit of `limit_name`; `actual` is its size in bytes where it is known.
+    pub(crate) fn too_large(field: &str, limit_name: &str, limit: usize, actual: Option<u64>) -> Self {
+        let size = actual.map_or_else(|| "more".to_owned(), |bytes| format!("{bytes} bytes"));
+        let detail = format!("{field} has {size}; at most {limit} bytes are taken ({limit_name})");
+        let problem = Self::new(Kind::TooLarge, detail)
+            .with("field", field)
+            .with("limit", limit);
+        match actual {
+            Some(bytes) => problem.with("actual", bytes),
+            None => problem,
+        }
+    }
+
+    /// 412: `header` names a state the target is not in.
+    pub(crate) fn precondition_failed(header: &str, detail: impl Into<String>) -> Self {
+        Self::new(Kind::PreconditionFailed, detail).with("field", header)
+    }
+
+    /// 500: the client gets nothing but the fact, the log gets the cause.
+    pub(crate) fn internal(cause: impl Display) -> Self {
+        Self::new(
+            Kind::Internal,
+            "the request could not be completed because of a fault of the service",
+        )
+        .caused_by(cause)
+    }
+
+    /// The kind it was made with.
+    pub(crate) fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// The same with a member of its own.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.members.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same with a cause for the log.
+    pub(crate) fn caused_by(mut self, cause: impl Display) -> Self {
+        self.0.cause = Some(Cause(cause.to_string().into()));
+        self
+    }
+
+    /// The same with `Retry-After`.
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        self.header(RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    /// The same with `Allow`, where a method is refused by a handler and not by the router.
+    pub(crate) fn allow(self, methods: &'static str) -> Self {
+        self.header(ALLOW, HeaderValue::from_static(methods))
+    }
+
+    /// The same with a header.
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.0.headers.insert(name, value);
+        self
+    }
+}
+
+fn shortened(mut detail: String) -> String {
+    if detail.len() > MAX_DETAIL_BYTES {
+        let end = detail.floor_char_boundary(MAX_DETAIL_BYTES);
+        detail.truncate(end);
+        detail.push('…');
+    }
+    detail
+}
+
+/// The body of every error (RFC 9457). Depending on the type it has further members, such as the `field` that
+/// is wrong, the `limit` it breaks and its `actual` size.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody {
+    /// What kind of problem it is: a stable URI, to be compared and not fetched.
+    #[serde(rename = "type")]
+    #[schema(
+        example = "urn:working-memory:problem:invalid",
+        pattern = "^urn:working-memory:problem:[a-z-]+$"
+    )]
+    type_uri: String,
+    /// The kind in words, the same for every occurrence.
+    title: &'static str,
+    /// The status of the answer.
+    #[schema(minimum = 400, maximum = 599)]
+    status: u16,
+    /// What is wrong with this request: the field, the limit.
+    detail: String,
+    /// The further members.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    members: Map<String, Value>,
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Parts {
+            kind,
+            detail,
+            members,
+            headers,
+            cause,
+        } = *self.0;
+        let status = kind.status();
+        let body = ProblemBody {
+            type_uri: kind.type_uri(),
+            title: kind.title(),
+            status: status.as_u16(),
+            detail,
+            members,
+        };
+        // Strings and numbers in a map with text keys always serialise.
+        let text = serde_json::to_string(&body).unwrap_or_default();
+        let mut response = (status, headers, [(CONTENT_TYPE, MEDIA_TYPE)], text).into_response();
+        if let Some(cause) = cause {
+            response.extensions_mut().insert(cause);
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(problem: Problem) -> (Response, Value) {
+        let (parts, body) = problem.into_response().into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        (
+            Response::from_parts(parts, ().into_response().into_body()),
+            serde_json::from_slice(&bytes).unwrap(),
+        )
+    }
+
+    #[tokio::test]
+    async fn a_problem_names_the_field_and_the_limit() {
+        let (response, body) = read(Problem::too_large("body", "limits.context_bytes", 10, Some(11))).await;
+        assert_eq!(response.status(), 413);
+        assert_eq!(response.headers()[CONTENT_TYPE], MEDIA_TYPE);
+        assert_eq!(
+            body,
+            serde_json::json!({
+                "type": "urn:working-memory:problem:too-large",
+                "title": "The body is too large",
+                "status": 413,
+                "detail": "body has 11 bytes; at most 10 bytes are taken (limits.context_bytes)",
+                "field": "body",
+                "limit": 10,
+                "actual": 11,
+            })
+        );
+    }
+
+    #[tokio::test]
+    async fn the_cause_stays_inside_and_optional_members_are_left_out() {
+        let (response, body) = read(Problem::internal("password=secret").retry_after(3)).await;
+        assert_eq!(
+            &*response.extensions().get::<Cause>().unwrap().0,
+            "password=secret"
+        );
+        assert_eq!(response.headers()[RETRY_AFTER], "3");
+        assert!(!body.to_string().contains("secret"));
+        assert_eq!(body.as_object().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_long_detail_is_cut_at_a_character() {
+        let cut = shortened("ä".repeat(MAX_DETAIL_BYTES));
+        assert!(cut.len() <= MAX_DETAIL_BYTES + "…".len() && cut.ends_with("ä…"));
+    }
+
+    #[test]
+    fn every_kind_has_its_own_type() {
+        let mut slugs: Vec<_> = Kind::ALL.iter().map(|kind| kind.slug()).collect();
+        slugs.sort_unstable();
+        slugs.dedup();
+        assert_eq!(slugs.len(), Kind::ALL.len());
+    }
+}

@@ -1,0 +1,59 @@
+//! What a client learns of an update that came to nothing. Where a run was kept, its id is told.
+
+use super::{Kind, Problem};
+use crate::http::extract::conditions::refused_write;
+use crate::pipeline::PipelineError;
+
+/// How long a client is asked to wait, in seconds, when too many updates of a memory wait already: about as long as
+/// one of them takes.
+const QUEUE_RETRY_SECONDS: u64 = 5;
+
+impl From<PipelineError> for Problem {
+    fn from(error: PipelineError) -> Self {
+        let message = error.to_string();
+        match error {
+            PipelineError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            PipelineError::QueueFull { limit } => Self::new(Kind::TooManyRequests, message)
+                .with("limit", limit)
+                .with("limit_name", "pipeline.queue_per_memory")
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::ModelFailed { update_id, role, timed_out, .. } => {
+                let kind = if timed_out { Kind::ModelTimeout } else { Kind::ModelFailed };
+                Self::new(kind, &*message)
+                    .with("update_id", update_id.as_str())
+                    .with("role", role.name())
+                    .caused_by(message)
+            }
+            PipelineError::Invalid { update_id, rejected } => Self::new(
+                Kind::Invalid,
+                format!("{message}; nothing was saved, finish the run with POST …/operations?update_id={update_id}"),
+            )
+            .with("update_id", update_id.as_str())
+            .with("rejected", serde_json::to_value(rejected).unwrap_or_default()),
+            PipelineError::TooLarge { update_id, before, bytes, limit } => Self::new(
+                Kind::Invalid,
+                format!(
+                    "the document has {before} bytes and would have {bytes}, over limits.context_bytes = {limit}; \
+                     nothing was saved"
+                ),
+            )
+            .with("field", "context")
+            .with("update_id", update_id.as_str())
+            .with("before", before)
+            .with("actual", bytes)
+            .with("limit", limit),
+            PipelineError::IdsExhausted { update_id, .. } => {
+                Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
+            }
+            PipelineError::Conflict { update_id, rebases } => Self::new(Kind::Conflict, message)
+                .with("update_id", update_id.as_str())
+                .with("limit", rebases),
+            PipelineError::UnknownRun(_) => Self::new(Kind::NotFound, message).with("field", "update_id"),
+            PipelineError::NotResolvable { .. } => {
+                Self::new(Kind::Conflict, format!("{message}; only a run that is invalid can be finished by hand"))
+                    .with("field", "update_id")
+            }
+            PipelineError::Storage(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What a client learns of the database's failures: that they are, and whether to come back.
+
+use super::{Kind, Problem};
+use crate::storage::StorageError;
+
+impl From<StorageError> for Problem {
+    fn from(error: StorageError) -> Self {
+        match error.retry_after() {
+            Some(wait) => Self::new(Kind::Unavailable, "the database is not available at the moment")
+                .retry_after(wait.as_secs().max(1))
+                .caused_by(&error),
+            None => Self::internal(&error),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The table of routes. Documentation is registered with each route, so that neither is without the other.
+
+use super::middleware::{bounds, headers, observe};
+use super::problem::{Kind, Problem};
+use super::routes::{contexts, health, operations, records, update, updates};
+use super::{Settings, openapi, state::AppState};
+use axum::Router;
+use axum::http::Method;
+use axum::middleware::{from_fn, from_fn_with_state};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Everything the service answers.
+pub fn router(state: AppState) -> Router {
+    crate::telemetry::metrics();
+    let (router, _) = with_bounds(&state).split_for_parts();
+    router
+        .fallback(no_such_route)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn(headers::defaults))
+        .layer(from_fn_with_state(state.clone(), observe::observe))
+        .with_state(state)
+}
+
+/// The documented routes, without the bounds that come from the configuration.
+pub(crate) fn api() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(openapi::preamble())
+        .merge(health())
+        .merge(quick())
+        .merge(with_models())
+}
+
+fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
+    let time = |time| from_fn_with_state(time, bounds::time);
+    let concurrency = || from_fn_with_state(state.clone(), bounds::concurrency);
+    let Settings {
+        request_timeout,
+        update_timeout,
+        ..
+    } = *state.settings;
+    health()
+        .route_layer(time(request_timeout))
+        .merge(
+            quick()
+                .route_layer(time(request_timeout))
+                .route_layer(concurrency()),
+        )
+        .merge(
+            with_models()
+                .route_layer(time(update_timeout))
+                .route_layer(concurrency()),
+        )
+}
+
+/// The state of the service; answered also when it is busy.
+fn health() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(health::healthz::healthz))
+        .routes(routes!(health::readyz::readyz))
+        .routes(routes!(health::metrics::metrics))
+        .routes(routes!(health::openapi::openapi))
+}
+
+/// Routes that ask the database and nobody else.
+fn quick() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(contexts::put::put, contexts::latest::latest))
+        .routes(routes!(contexts::list::list))
+        .routes(routes!(contexts::get::get))
+        .routes(routes!(operations::operations))
+        .routes(routes!(records::list::list))
+        .routes(routes!(records::get::get))
+        .routes(routes!(updates::list::list))
+        .routes(routes!(updates::get::get))
+}
+
+/// Routes that may ask models.
+fn with_models() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(update::update))
+}
+
+async fn no_such_route() -> Problem {
+    Problem::not_found("there is no route with this path")
+}
+
+/// The router adds `Allow`.
+async fn method_not_allowed(method: Method) -> Problem {
+    Problem::new(
+        Kind::MethodNotAllowed,
+        format!("{method} is not allowed here; Allow names what is"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{Clock, SystemClock};
+    use crate::config::Config;
+    use crate::http::middleware::observe::X_REQUEST_ID;
+    use crate::http::problem::MEDIA_TYPE;
+    use crate::llm::Models;
+    use crate::pipeline::Pipeline;
+    use crate::pipeline::prompts::Prompts;
+    use crate::storage::{PoolOptions, Storage};
+    use axum::body::Body;
+    use axum::http::Request;
+    use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+    use axum::response::Response;
+    use axum::routing::get;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use tower::ServiceExt;
+
+    /// A state whose database nobody asks.
+    fn state(settings: Settings) -> AppState {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let options = PoolOptions {
+            url: "postgres://nobody@127.0.0.1:1/nothing".to_owned(),
+            max_connections: 1,
+            prepared_statements: false,
+            acquire_timeout: Duration::from_millis(20),
+        };
+        let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
+        let config = Config::default();
+        let pipeline = Pipeline::new(
+            storage.clone(),
+            Models::from_config(&config.llm).unwrap(),
+            Prompts::load(None).unwrap(),
+            clock.clone(),
+            config.limits,
+            config.pipeline,
+        );
+        AppState::new(storage, pipeline, clock, settings)
+    }
+
+    async fn ask(router: Router, method: &str, path: &str) -> (Response, String) {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("x-request-id", "req-1");
+        let response = router
+            .oneshot(request.body(Body::empty()).unwrap())
+            .await
+            .unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        (
+            Response::from_parts(parts, Body::empty()),
+            String::from_utf8(bytes.into()).unwrap(),
+        )
+    }
+
+    #[tokio::test]
+    async fn an_unknown_route_is_a_problem_with_the_headers_of_every_answer() {
+        let (response, body) = ask(router(state(Settings::default())), "GET", "/v2/nothing").await;
+        assert_eq!(response.status(), 404);
+        let headers = response.headers();
+        assert_eq!(headers[CONTENT_TYPE], MEDIA_TYPE);
+        assert_eq!(headers[X_CONTENT_TYPE_OPTIONS], "nosniff");
+        assert_eq!(headers[CACHE_CONTROL], "no-store");
+        assert_eq!(headers[X_REQUEST_ID], "req-1");
+        assert!(body.contains("not-found"), "{body}");
+    }
+
+    #[tokio::test]
+    async fn a_wrong_method_names_the_right_ones() {
+        for method in ["POST", "DELETE", "OPTIONS", "TRACE", "MADEUP"] {
+            let (response, body) = ask(router(state(Settings::default())), method, "/healthz").await;
+            assert_eq!(response.status(), 405, "{method}");
+            assert_eq!(response.headers()[ALLOW], "GET,HEAD", "{method}");
+            assert!(body.contains("method-not-allowed"), "{body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_service_tells_its_state_its_metrics_and_its_document() {
+        let router = router(state(Settings::default()));
+        assert_eq!(ask(router.clone(), "GET", "/healthz").await.1, "ok\n");
+        let (head, body) = ask(router.clone(), "HEAD", "/healthz").await;
+        assert_eq!((head.status().as_u16(), body.as_str()), (200, ""));
+        assert!(
+            ask(router.clone(), "GET", "/openapi.yaml")
+                .await
+                .1
+                .contains("operationId: GetHealth")
+        );
+        let (_, metrics) = ask(router, "GET", "/metrics").await;
+        assert!(
+            metrics.contains(r#"http_requests_total{method="GET",route="/healthz",status="200"}"#),
+            "{metrics}"
+        );
+        assert!(
+            metrics.contains("http_request_duration_seconds_bucket"),
+            "{metrics}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_service_without_its_database_lives_and_is_not_ready() {
+        let router = router(state(Settings::default()));
+        assert_eq!(ask(router.clone(), "GET", "/healthz").await.0.status(), 200);
+        for path in ["/readyz", "/v1/vaults/v/memories/m/context"] {
+            let (response, body) = ask(router.clone(), "GET", path).await;
+            assert_eq!(response.status(), 503, "{path}");
+            assert!(response.headers().contains_key("retry-after"), "{path}");
+            assert!(
+                body.contains("database") && !body.contains("127.0.0.1"),
+                "{path}: {body}"
+            );
+        }
+    }
+
+    /// The layers of [`router`] around handlers that misbehave.
+    fn misbehaving(settings: Settings) -> Router {
+        let state = state(settings);
+        let time = Duration::from_millis(20);
+        Router::new()
+            .route("/panics", get(|| async { panic!("secret") as &'static str }))
+            .route("/hangs", get(std::future::pending::<&'static str>))
+            .route_layer(from_fn_with_state(time, bounds::time))
+            .route_layer(from_fn_with_state(state.clone(), bounds::concurrency))
+            .layer(from_fn(headers::defaults))
+            .layer(from_fn_with_state(state.clone(), observe::observe))
+            .with_state(state)
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_without_its_message() {
+        let (response, body) = ask(misbehaving(Settings::default()), "GET", "/panics").await;
+        assert_eq!(response.status(), 500);
+        assert!(body.contains("internal") && !body.contains("secret"), "{body}");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_hangs_is_given_up_and_one_too_many_is_refused_at_once() {
+        let router = misbehaving(Settings {
+            max_requests: 1,
+            ..Settings::default()
+        });
+        let first = tokio::spawn(ask(router.clone(), "GET", "/hangs"));
+        tokio::task::yield_now().await;
+        let (second, _) = ask(router, "GET", "/hangs").await;
+        assert_eq!(second.status(), 503);
+        assert_eq!(second.headers()["retry-after"], "1");
+        let (first, body) = first.await.unwrap();
+        assert_eq!(first.status(), 503);
+        assert!(body.contains("given up"), "{body}");
+    }
+}

@@ -1,0 +1,98 @@
+//! `GET M/context`
+
+use super::view::{self, ContextBody};
+use crate::http::extract::accept::Representation;
+use crate::http::extract::conditions::Conditions;
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::routes::memory;
+use crate::http::state::AppState;
+use axum::extract::State;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+
+/// What part of which state of the document to show.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LatestParams {
+    /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, or the title of any
+    /// section.
+    #[param(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    section: Option<String>,
+    /// The version that was the newest at this time, which must not lie in the future.
+    as_of: Option<DateTime<Utc>>,
+}
+
+impl FromQuery for LatestParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let section = query.text("section")?;
+        if section.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Problem::invalid("section", "section must name a section"));
+        }
+        Ok(Self {
+            section,
+            as_of: query.time("as_of")?,
+        })
+    }
+}
+
+/// Read the document
+///
+/// The newest version, or the one of a time. The text is the answer's body; with `Accept: application/json` it
+/// stands in an envelope. Each representation has its own entity tag, and all of them are taken in `If-Match`.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
+    operation_id = "GetLatestContext",
+    tag = "contexts",
+    params(
+        LatestParams,
+        ("If-Match" = Option<String>, Header, description = "Only if the answer has one of these entity tags."),
+        ("If-None-Match" = Option<String>, Header, description = "Only if the answer has none of these entity tags."),
+    ),
+    responses(
+        (status = 200, description = "The text.", headers(
+            ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
+            ("Last-Modified" = String, description = "When the version was made."),
+            ("X-Context-Version" = i64, description = "Its number."),
+            ("Vary" = String, description = "Accept"),
+        ), content(
+            (String = "text/plain; charset=utf-8"),
+            (String = "text/markdown; charset=utf-8"),
+            (ContextBody = "application/json"),
+        )),
+        (status = 304, description = "The client has it already."),
+        (status = 404, description = "There is no such memory, no version at that time, or no such section."),
+        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 412, description = "`If-Match` does not hold."),
+    )
+)]
+pub(crate) async fn latest(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(LatestParams { section, as_of }): Query<LatestParams>,
+    representation: Representation,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let context = match as_of {
+        Some(time) if time > state.clock.now() => {
+            return Err(Problem::malformed("as_of", "as_of must not lie in the future"));
+        }
+        Some(time) => match state.storage.context_as_of(&vault_id, &memory_id, time).await? {
+            Some(context) => context,
+            None if state.storage.memory_exists(&vault_id, &memory_id).await? => {
+                return Err(
+                    Problem::not_found("the memory had no version at that time").with("field", "as_of")
+                );
+            }
+            None => return Err(memory::missing()),
+        },
+        None => state
+            .storage
+            .latest_context(&vault_id, &memory_id)
+            .await?
+            .ok_or_else(memory::missing)?,
+    };
+    view::answer(&state, context, section.as_deref(), representation, &conditions)
+}

@@ -1,0 +1,7 @@
+//! The document of a memory and its versions: `M/context`, `M/contexts`.
+
+pub(crate) mod get;
+pub(crate) mod latest;
+pub(crate) mod list;
+pub(crate) mod put;
+mod view;

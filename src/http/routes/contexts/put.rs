@@ -1,0 +1,239 @@
+//! `PUT M/context`
+
+use super::view::{ContextBody, X_CONTEXT_VERSION};
+use crate::domain::document::{self, InvalidDocument};
+use crate::http::extract::actor::Actor;
+use crate::http::extract::body::{self, Limit};
+use crate::http::extract::conditions::{Conditions, ETag, refused_write};
+use crate::http::extract::media_type::{self, MediaType};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::{Put, PutError};
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{ETAG, LOCATION};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+/// A document as a request body, byte for byte.
+#[derive(utoipa::ToSchema)]
+#[schema(as = DocumentText, min_length = 1, max_length = 102_400, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+#[expect(dead_code, reason = "documents the request body")]
+pub(crate) struct DocumentText(String);
+
+/// A document as a request body: any JSON text but a number, a boolean and null.
+#[derive(utoipa::ToSchema)]
+#[schema(as = DocumentJson)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "documents the request body")]
+pub(crate) enum DocumentBody {
+    /// The text.
+    Text(DocumentText),
+    /// Stored as its JSON text, as it was sent.
+    Object(serde_json::Map<String, Value>),
+    /// Stored as its JSON text, as it was sent.
+    Array(Vec<Value>),
+}
+
+/// What a put came to.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = PutAnswer)]
+pub(crate) struct PutBody {
+    /// The newest version.
+    #[serde(flatten)]
+    context: ContextBody,
+    /// Whether the document was this already, so that no version was made.
+    unchanged: bool,
+}
+
+/// Put a document
+///
+/// Makes a new version with this text, byte for byte, unless it is the newest version's text already. The memory
+/// is made if it does not exist.
+#[utoipa::path(
+    put,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
+    operation_id = "PutContext",
+    tag = "contexts",
+    params(
+        ("X-Actor-Id" = Option<String>, Header, description = "Who makes the version; `anonymous` without it.",
+            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
+        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags, or `*`: only if there is one."),
+        ("If-None-Match" = Option<String>, Header, description = "`*`: only if the memory does not exist."),
+    ),
+    request_body(
+        description = "The document: UTF-8, not blank, no NUL, at most `limits.context_bytes` (102,400) bytes.",
+        content(
+            (DocumentText = "text/plain"),
+            (DocumentBody = "application/json"),
+        )
+    ),
+    responses(
+        (status = 201, description = "A new version was made.", body = PutBody, headers(
+            ("ETag" = String, description = "Of the new version's text."),
+            ("Location" = String, description = "Of the new version."),
+            ("X-Context-Version" = i64, description = "Its number."),
+        )),
+        (status = 200, description = "The document was this already; nothing was made.", body = PutBody, headers(
+            ("ETag" = String, description = "Of the newest version's text."),
+            ("X-Context-Version" = i64, description = "Its number."),
+        )),
+        (status = 412, description = "A precondition does not hold."),
+    )
+)]
+pub(crate) async fn put(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    request: Request,
+) -> Result<Response, Problem> {
+    let text = read_document(&state, request).await?;
+    let preconditions = conditions.for_write();
+    let put = state
+        .storage
+        .put_context(&vault_id, &memory_id, &text, &actor, &preconditions)
+        .await?;
+    let (status, metadata, unchanged) = match put {
+        Put::Created(metadata) => (StatusCode::CREATED, metadata, false),
+        Put::Unchanged(metadata) => (StatusCode::OK, metadata, true),
+    };
+    let headers = [
+        (ETAG, ETag::of(&metadata.context_id).header_value()),
+        (X_CONTEXT_VERSION, metadata.version.into()),
+    ];
+    let body = PutBody {
+        context: ContextBody::of(&metadata, state.settings.context_bytes),
+        unchanged,
+    };
+    let mut response = (status, headers, Json(body)).into_response();
+    if !unchanged {
+        let location = format!(
+            "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{}",
+            metadata.version
+        );
+        // Ids hold only characters that may stand in a header.
+        let location = location.parse().map_err(Problem::internal)?;
+        response.headers_mut().insert(LOCATION, location);
+    }
+    Ok(response)
+}
+
+impl From<PutError> for Problem {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            PutError::Storage(error) => error.into(),
+        }
+    }
+}
+
+async fn read_document(state: &AppState, request: Request) -> Result<String, Problem> {
+    let (parts, body) = request.into_parts();
+    let cap = state.settings.context_bytes;
+    let media_type = media_type::of_body(&parts.headers, &[MediaType::Plain, MediaType::Json])?;
+    // The JSON form of a text may be several times as long as the text.
+    let limit = match media_type {
+        MediaType::Json => Limit {
+            name: "limits.body_bytes",
+            bytes: state.settings.body_bytes.max(cap),
+        },
+        _ => Limit {
+            name: "limits.context_bytes",
+            bytes: cap,
+        },
+    };
+    let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
+    let text = body::text(bytes)?;
+    let text = if media_type == MediaType::Json {
+        document_of_json(text)?
+    } else {
+        text
+    };
+    match document::check(&text, cap) {
+        Ok(()) => Ok(text),
+        Err(InvalidDocument::TooLarge { bytes, limit }) => Err(Problem::too_large(
+            "context",
+            "limits.context_bytes",
+            limit,
+            Some(bytes as u64),
+        )),
+        Err(rule @ (InvalidDocument::Blank | InvalidDocument::Nul { .. })) => {
+            Err(Problem::invalid("body", rule.to_string()))
+        }
+    }
+}
+
+/// A string is its text; an object or array is the body as it stands.
+fn document_of_json(body: String) -> Result<String, Problem> {
+    let malformed = |error| Problem::malformed("body", format!("the body is not JSON: {error}"));
+    match body
+        .trim_start_matches([' ', '\t', '\r', '\n'])
+        .as_bytes()
+        .first()
+    {
+        Some(b'"') => serde_json::from_str(&body).map_err(malformed),
+        Some(b'{' | b'[') => serde_json::from_str::<IgnoredAny>(&body)
+            .map(|_| body)
+            .map_err(malformed),
+        _ => Err(match serde_json::from_str::<IgnoredAny>(&body) {
+            Ok(_) => Problem::invalid("body", "the body must be a JSON string, object or array"),
+            Err(error) => malformed(error),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::problem::Kind;
+
+    #[test]
+    fn a_json_string_is_its_text_and_the_rest_stays_as_it_was_sent() {
+        for (body, text) in [
+            (r#" "a\nb\u00e4" "#, "a\nbä"),
+            (
+                "{ \"b\" : 1,\"a\":2, \"b\":1.0 }",
+                "{ \"b\" : 1,\"a\":2, \"b\":1.0 }",
+            ),
+            ("[ ]\n", "[ ]\n"),
+        ] {
+            assert_eq!(document_of_json(body.to_owned()).unwrap(), text);
+        }
+        let deep = "[".repeat(50_000) + &"]".repeat(50_000);
+        assert_eq!(document_of_json(deep.clone()).unwrap(), deep);
+    }
+
+    #[test]
+    fn other_json_is_invalid_and_what_is_none_malformed() {
+        for body in ["1", "true", " null "] {
+            assert_eq!(
+                document_of_json(body.to_owned()).unwrap_err().kind(),
+                Kind::Invalid,
+                "{body}"
+            );
+        }
+        for body in [
+            "",
+            "{",
+            "\"a",
+            "\"a\" x",
+            "[1,]",
+            "nul",
+            "\u{feff}{}",
+            r#""\ud800""#,
+        ] {
+            assert_eq!(
+                document_of_json(body.to_owned()).unwrap_err().kind(),
+                Kind::Malformed,
+                "{body}"
+            );
+        }
+    }
+}

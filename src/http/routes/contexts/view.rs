@@ -1,0 +1,187 @@
+//! How a version is shown: as its text or as JSON, with the validators of that representation.
+
+use crate::domain::document;
+use crate::http::extract::accept::Representation;
+use crate::http::extract::conditions::{Conditions, ETag, Verdict};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::pipeline::report;
+use crate::storage::{Context, ContextMetadata};
+use axum::Json;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// The number of the version that an answer is about.
+pub(super) const X_CONTEXT_VERSION: HeaderName = HeaderName::from_static("x-context-version");
+
+/// A cache may keep a document but has to ask whether it is still the newest.
+const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// One version of a document.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Context)]
+pub(crate) struct ContextBody {
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The version's id; in double quotes it is the entity tag of its text.
+    context_id: String,
+    /// Its number: 1, 2, 3 … without gaps.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// Who made it.
+    actor_id: String,
+    /// When it was made.
+    creation_time: DateTime<Utc>,
+    /// What made it.
+    #[schema(value_type = SourceName)]
+    source: &'static str,
+    /// The size of its text in bytes.
+    #[schema(minimum = 0)]
+    bytes: i32,
+    /// Roughly how many tokens that is for a model.
+    #[schema(minimum = 0)]
+    estimated_tokens: u64,
+    /// Its size in percent of `limits.context_bytes`.
+    #[schema(minimum = 0)]
+    percent_of_cap: f64,
+    /// The text, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    context: Option<String>,
+}
+
+/// What can make a version.
+#[derive(utoipa::ToSchema)]
+#[schema(as = Source, rename_all = "lowercase")]
+#[expect(dead_code, reason = "documents the values of crate::storage::Source")]
+enum SourceName {
+    Put,
+    Update,
+    Operations,
+    Task,
+    Decision,
+    Status,
+    Restore,
+    Import,
+}
+
+impl ContextBody {
+    /// A version without its text. `cap` is `limits.context_bytes`.
+    pub(super) fn of(metadata: &ContextMetadata, cap: usize) -> Self {
+        let bytes = usize::try_from(metadata.bytes).unwrap_or_default();
+        Self {
+            vault_id: metadata.vault_id.to_string(),
+            memory_id: metadata.memory_id.to_string(),
+            context_id: metadata.context_id.to_string(),
+            version: metadata.version,
+            actor_id: metadata.actor_id.to_string(),
+            creation_time: metadata.creation_time,
+            source: metadata.source.name(),
+            bytes: metadata.bytes,
+            estimated_tokens: estimated_tokens(bytes),
+            percent_of_cap: report::percent_of_cap(bytes, cap),
+            context: None,
+        }
+    }
+}
+
+/// As [`document::estimated_tokens`], where only the size is known.
+fn estimated_tokens(bytes: usize) -> u64 {
+    bytes.div_ceil(4) as u64
+}
+
+/// Answers with a version, or with one section of it, or with 304 if the client has it.
+///
+/// # Errors
+/// 404 if there is no such section, 412 if `If-Match` names another representation.
+pub(super) fn answer(
+    state: &AppState,
+    context: Context,
+    section: Option<&str>,
+    representation: Representation,
+    conditions: &Conditions,
+) -> Result<Response, Problem> {
+    let Context { metadata, text } = context;
+    let mut etag = ETag::of(&metadata.context_id);
+    let text = match section {
+        Some(name) => {
+            etag = etag.representation(&format!("section={}", visible(name)));
+            find_section(&text, name)?
+        }
+        None => text,
+    };
+    if representation == Representation::Json {
+        etag = etag.representation("json");
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(ETAG, etag.header_value());
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(CACHE_CONTROL, CACHEABLE);
+    headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
+    if let Ok(date) = HeaderValue::try_from(httpdate::fmt_http_date(metadata.creation_time.into())) {
+        headers.insert(LAST_MODIFIED, date);
+    }
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    Ok(match representation {
+        Representation::Json => {
+            let mut body = ContextBody::of(&metadata, state.settings.context_bytes);
+            body.context = Some(text);
+            (headers, Json(body)).into_response()
+        }
+        Representation::Plain | Representation::Markdown => {
+            headers.insert(
+                CONTENT_TYPE,
+                HeaderValue::from_static(representation.content_type()),
+            );
+            (headers, text).into_response()
+        }
+    })
+}
+
+fn find_section(text: &str, name: &str) -> Result<String, Problem> {
+    document::find_section(text, name)
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let titles: Vec<_> = document::outline(text)
+                .into_iter()
+                .map(|section| section.title)
+                .collect();
+            Problem::not_found("the document has no such section; sections has the titles it has")
+                .with("field", "section")
+                .with("sections", titles)
+        })
+}
+
+/// A name in the characters that an entity tag can hold.
+fn visible(name: &str) -> String {
+    let mut visible = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            visible.push(char::from(byte.to_ascii_lowercase()));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(visible, "%{byte:02x}");
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_estimated_as_the_text_would_be() {
+        for text in ["a", "abcd", "abcde", "ä€"] {
+            assert_eq!(estimated_tokens(text.len()), document::estimated_tokens(text));
+        }
+    }
+}

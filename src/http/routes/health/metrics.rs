@@ -1,0 +1,20 @@
+//! `GET /metrics`
+
+use crate::telemetry;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+
+/// The media type of the Prometheus text format.
+const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The metrics of the process, for Prometheus
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "GetMetrics",
+    tag = "health",
+    responses((status = 200, description = "In the Prometheus text format.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8"))
+)]
+pub(crate) async fn metrics() -> impl IntoResponse {
+    ([(CONTENT_TYPE, MEDIA_TYPE)], telemetry::metrics().render())
+}

@@ -1,0 +1,9 @@
+//! One file an operation: its request, its answer, its handler and its documentation. The tree mirrors the URLs.
+
+pub(crate) mod contexts;
+pub(crate) mod health;
+mod memory;
+pub(crate) mod operations;
+pub(crate) mod records;
+pub(crate) mod update;
+pub(crate) mod updates;

@@ -1,0 +1,89 @@
+//! `GET M/records`
+
+use super::view::{KindName, RecordBody};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::routes::memory;
+use crate::http::state::AppState;
+use crate::storage::records::{RecordFilter, RecordStatus};
+use axum::Json;
+use axum::extract::State;
+
+/// Which records to show.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordParams {
+    /// Only this kind; without it all kinds.
+    #[param(value_type = Option<KindName>, inline)]
+    kind: Option<RecordKind>,
+    /// Those that stand in the newest version, those that did once, or both; `active` without it.
+    #[param(value_type = Option<StatusChoice>, inline)]
+    status: Option<RecordStatus>,
+}
+
+/// The values of `status`.
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "documents the values of the parameter")]
+enum StatusChoice {
+    Active,
+    Archived,
+    All,
+}
+
+impl FromQuery for RecordParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let kinds = RecordKind::ALL.map(|kind| (kind.prefix(), kind));
+        let statuses = [
+            ("active", Some(RecordStatus::Active)),
+            ("archived", Some(RecordStatus::Archived)),
+            ("all", None),
+        ];
+        Ok(Self {
+            kind: query.one_of("kind", &kinds)?,
+            status: query
+                .one_of("status", &statuses)?
+                .unwrap_or(Some(RecordStatus::Active)),
+        })
+    }
+}
+
+/// List the records
+///
+/// By kind and number.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/records",
+    operation_id = "ListRecords",
+    tag = "records",
+    params(RecordParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = List<RecordBody>),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query((RecordParams { kind, status }, page)): Query<(RecordParams, Page)>,
+) -> Result<Json<List<RecordBody>>, Problem> {
+    let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
+    let after = page.after::<RecordId>(&name)?;
+    let filter = RecordFilter { kind, status };
+    let records = state
+        .storage
+        .list_records(&vault_id, &memory_id, filter, after, page.fetch())
+        .await?;
+    if records.is_empty() {
+        memory::require(&state, &vault_id, &memory_id).await?;
+    }
+    Ok(Json(page.of(
+        &name,
+        records,
+        |record| record.id,
+        RecordBody::from,
+    )))
+}

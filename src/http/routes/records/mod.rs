@@ -1,0 +1,5 @@
+//! Records of a memory, active and archived: `M/records`.
+
+pub(crate) mod get;
+pub(crate) mod list;
+mod view;

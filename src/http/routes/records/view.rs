@@ -1,0 +1,111 @@
+//! How a record is shown.
+
+use crate::storage::records::{RecordStatus, StoredRecord};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// One identified entry of the document.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Record)]
+pub(crate) struct RecordBody {
+    /// Its id, unique within the memory and never used again.
+    #[schema(example = "KL-7")]
+    record_id: String,
+    /// `KL`, `VC`, `T` or `D`.
+    #[schema(value_type = KindName)]
+    kind: &'static str,
+    /// Whether it stands in the newest version.
+    #[schema(value_type = StatusName)]
+    status: &'static str,
+    /// The label of a verbatim record.
+    #[schema(required)]
+    label: Option<String>,
+    /// Why it was worth keeping, where its line says so.
+    #[schema(required)]
+    reason: Option<String>,
+    /// What it says; of a verbatim record the snippet.
+    content: String,
+    /// The first version with it.
+    #[schema(minimum = 1)]
+    created_version: i64,
+    /// When that was made.
+    created_at: DateTime<Utc>,
+    /// Who made it.
+    created_by: String,
+    /// The first version without it.
+    #[schema(required)]
+    ended_version: Option<i64>,
+    /// When that was made.
+    #[schema(required)]
+    ended_at: Option<DateTime<Utc>>,
+    /// Who made it.
+    #[schema(required)]
+    ended_by: Option<String>,
+    /// Why it was archived, where an operation said so.
+    #[schema(required)]
+    archive_reason: Option<String>,
+    /// The record that took its place.
+    #[schema(required)]
+    superseded_by: Option<String>,
+}
+
+/// The kinds of records.
+#[derive(utoipa::ToSchema)]
+#[schema(as = RecordKind)]
+#[expect(dead_code, reason = "documents the values of crate::domain::ids::RecordKind")]
+pub(super) enum KindName {
+    #[schema(rename = "KL")]
+    Learning,
+    #[schema(rename = "VC")]
+    Verbatim,
+    #[schema(rename = "T")]
+    Task,
+    #[schema(rename = "D")]
+    Decision,
+}
+
+/// Whether a record stands in the newest version.
+#[derive(utoipa::ToSchema)]
+#[schema(as = RecordStatus, rename_all = "lowercase")]
+#[expect(
+    dead_code,
+    reason = "documents the values of crate::storage::records::RecordStatus"
+)]
+enum StatusName {
+    Active,
+    Archived,
+}
+
+impl From<StoredRecord> for RecordBody {
+    fn from(record: StoredRecord) -> Self {
+        let status = if record.end.is_some() {
+            RecordStatus::Archived
+        } else {
+            RecordStatus::Active
+        };
+        let mut body = Self {
+            record_id: record.id.to_string(),
+            kind: record.id.kind.prefix(),
+            status: status.name(),
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+            created_version: record.created_version,
+            created_at: record.created_at,
+            created_by: record.created_by.to_string(),
+            ended_version: None,
+            ended_at: None,
+            ended_by: None,
+            archive_reason: None,
+            superseded_by: None,
+        };
+        if let Some(end) = record.end {
+            body.ended_version = Some(end.version);
+            body.ended_at = Some(end.at);
+            body.ended_by = Some(end.by.to_string());
+            body.archive_reason = end.reason;
+            body.superseded_by = end.superseded_by.map(|id| id.to_string());
+        }
+        body
+    }
+}

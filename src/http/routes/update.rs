@@ -1,0 +1,200 @@
+//! `POST M/update`
+
+use crate::domain::operation::Role;
+use crate::http::extract::actor::Actor;
+use crate::http::extract::conditions::Conditions;
+use crate::http::extract::json::{JsonBody, Object};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::llm::ConversationMessage;
+use crate::pipeline::report::UpdateAnswer;
+use crate::pipeline::{OnInvalid, UpdateRequest};
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// What was done, for the models to update the document with.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = UpdateRequest)]
+pub(crate) struct UpdateBody {
+    /// What was just done or is being done.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    task: String,
+    /// The conversation around it, oldest first.
+    #[serde(default)]
+    #[schema(value_type = Vec<MessageBody>)]
+    messages: Vec<Object<MessageBody>>,
+    /// Do everything but save.
+    #[serde(default)]
+    dry_run: bool,
+    /// Save what the other roles say when a role's model fails.
+    #[serde(default)]
+    allow_partial: bool,
+    /// What to do about items that stay faulty.
+    #[serde(default)]
+    on_invalid: OnInvalidName,
+    /// The roles to ask; all of them without it.
+    #[serde(default = "all_roles")]
+    #[schema(min_items = 1)]
+    roles: Vec<RoleName>,
+}
+
+/// One message of the conversation.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Message)]
+struct MessageBody {
+    /// Who says it: `user`, `assistant`, `tool`, `system`, or anything.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "user"
+    )]
+    role: String,
+    /// What is said.
+    #[schema(pattern = r"^[^\u0000]*$")]
+    content: String,
+}
+
+/// What to do about items that stay faulty: drop them and apply the rest, or save nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = OnInvalid)]
+pub(crate) enum OnInvalidName {
+    #[default]
+    Drop,
+    Fail,
+}
+
+impl From<OnInvalidName> for OnInvalid {
+    fn from(name: OnInvalidName) -> Self {
+        match name {
+            OnInvalidName::Drop => Self::Drop,
+            OnInvalidName::Fail => Self::Fail,
+        }
+    }
+}
+
+/// A section that is updated, and the model that updates it.
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Role)]
+enum RoleName {
+    Progress,
+    Learnings,
+    Verbatim,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Progress => Self::Progress,
+            RoleName::Learnings => Self::Learnings,
+            RoleName::Verbatim => Self::Verbatim,
+        }
+    }
+}
+
+fn all_roles() -> Vec<RoleName> {
+    vec![RoleName::Progress, RoleName::Learnings, RoleName::Verbatim]
+}
+
+/// Update the document
+///
+/// Asks three models in parallel, one a section, and applies what they answer to the document as it stands by
+/// then. The memory is made if it does not exist.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/update",
+    operation_id = "UpdateContext",
+    tag = "updates",
+    params(
+        ("X-Actor-Id" = Option<String>, Header, description = "Who asks; `anonymous` without it.",
+            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
+        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags; any move of it is 412 then."),
+        ("If-None-Match" = Option<String>, Header, description = "`*`: only if the memory does not exist."),
+    ),
+    request_body(content = UpdateBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 409, description = "Progress moved again and again while it was rewritten; nothing was saved."),
+        (status = 412, description = "A precondition does not hold; nothing was saved."),
+        (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
+        (status = 429, description = "As many updates of this memory as may wait are waiting."),
+        (status = 502, description = "A model failed; nothing was saved."),
+        (status = 504, description = "A model did not answer in time; nothing was saved."),
+    )
+)]
+pub(crate) async fn update(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    JsonBody(body): JsonBody<UpdateBody>,
+) -> Result<Json<UpdateAnswer>, Problem> {
+    body.check()?;
+    let request = UpdateRequest {
+        vault: vault_id,
+        memory: memory_id,
+        actor,
+        preconditions: conditions.for_write(),
+        task: body.task,
+        messages: body
+            .messages
+            .into_iter()
+            .map(|Object(message)| message.into())
+            .collect(),
+        dry_run: body.dry_run,
+        allow_partial: body.allow_partial,
+        on_invalid: body.on_invalid.into(),
+        roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
+    };
+    Ok(Json(state.pipeline.update(request).await?))
+}
+
+impl From<MessageBody> for ConversationMessage {
+    fn from(MessageBody { role, content }: MessageBody) -> Self {
+        Self { role, content }
+    }
+}
+
+impl UpdateBody {
+    /// What the types do not say.
+    fn check(&self) -> Result<(), Problem> {
+        require_text("task", &self.task)?;
+        if self.roles.is_empty() {
+            return Err(Problem::invalid(
+                "roles",
+                "roles must name at least one of: progress, learnings, verbatim",
+            ));
+        }
+        for (index, Object(message)) in self.messages.iter().enumerate() {
+            require_text(&format!("messages[{index}].role"), &message.role)?;
+            refuse_nul(&format!("messages[{index}].content"), &message.content)?;
+        }
+        Ok(())
+    }
+}
+
+fn require_text(field: &str, text: &str) -> Result<(), Problem> {
+    if text.trim().is_empty() {
+        return Err(Problem::invalid(field, format!("{field} must not be blank")));
+    }
+    refuse_nul(field, text)
+}
+
+/// The run is kept in the database, which holds no NUL.
+pub(super) fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
+    match text.find('\0') {
+        Some(at) => Err(Problem::invalid(
+            field,
+            format!("{field} holds a NUL character at byte {at}; remove it"),
+        )),
+        None => Ok(()),
+    }
+}
