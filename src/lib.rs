@@ -1,5 +1,25 @@
-//! Working memory for agents.
+//! Working memory for agents: versioned plain-text context documents on PostgreSQL, changed item by item.
+//!
+//! The rooms and who may call whom (`tests/it/architecture.rs` holds the arrows):
+//!
+//! ```text
+//! main → cli → {http, pipeline} → {storage, llm} → domain
+//! ```
+//!
+//! - [`domain`]: the pure core: documents, the update DSL, what an update does to a memory.
+//! - [`storage`]: PostgreSQL, the embedded server, and all SQL.
+//! - [`llm`]: models behind one trait, and the built-in updater without a model.
+//! - [`pipeline`]: `/update`, from a task and messages to a new version.
+//! - [`http`]: routes, extractors, problems, middleware, and the OpenAPI document.
+//! - [`cli`]: one file a command.
+//! - [`config`], [`telemetry`], [`clock`]: what all of them are given.
+
+pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod domain;
 pub mod http;
+pub mod llm;
+pub mod pipeline;
+pub mod storage;
 pub mod telemetry;

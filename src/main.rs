@@ -1,3 +1,7 @@
 //! The `working-memory` program: reads the command line and hands over to [`working_memory::cli`].
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    working_memory::cli::run()
+}

@@ -1,1 +1,5 @@
-//! Placeholder until the first tests stand.
+//! Tests against real servers and the real program.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod embedded;
+mod with_postgres;

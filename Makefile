@@ -1,0 +1,44 @@
+# Everything a checkout needs; `make help` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help run test check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
+
+run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), with a database of its own
+	cargo run --release -- serve
+
+test: rust postgres ## Run all tests, with a throw-away database
+	@sh scripts/test.sh
+
+check: fmt clippy doc prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
+
+fmt: rust ## Check the formatting
+	cargo fmt --check
+
+clippy: rust ## Lint everything, warnings denied
+	cargo clippy --locked --all-targets -- -D warnings
+
+doc: rust ## Build the documentation, warnings denied
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
+
+prepare: rust postgres ## Refresh .sqlx, by which queries are checked without a database
+	@sh scripts/prepare.sh
+
+prepare-check: rust postgres ## Check that .sqlx is up to date
+	@sh scripts/prepare.sh --check
+
+openapi: rust ## Refresh openapi.yaml from the code
+	cargo run --quiet -- openapi > openapi.yaml.new
+	mv openapi.yaml.new openapi.yaml
+
+openapi-check: rust ## Check that openapi.yaml is what the code says
+	@cargo run --quiet -- openapi | diff -u openapi.yaml - || \
+		{ echo "openapi.yaml is out of date: run make openapi, and commit it." >&2; exit 1; }
+
+postgres: ## Install the PostgreSQL server binaries, if there are none
+	@sh scripts/install-postgres.sh
+
+rust:
+	@command -v cargo >/dev/null || \
+		{ echo "Rust is needed: install it from https://rustup.rs, then run make again." >&2; exit 1; }

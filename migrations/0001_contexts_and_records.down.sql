@@ -1,0 +1,3 @@
+DROP TABLE records;
+DROP TABLE memory_contexts;
+DROP TABLE memories;

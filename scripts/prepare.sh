@@ -1,0 +1,48 @@
+#!/bin/sh
+# Describes every checked query of the sources against a freshly migrated throw-away database, and writes the
+# answers to .sqlx, from which ordinary builds check their queries without any database.
+#
+#   scripts/prepare.sh            refresh .sqlx
+#   scripts/prepare.sh --check    only compare: fails if .sqlx is out of date
+set -eu
+cd "$(dirname "$0")/.."
+
+describe() {
+    for migration in migrations/*.sql; do
+        case "$migration" in
+            *.down.sql | 'migrations/*.sql') continue ;;
+        esac
+        one_transaction=--single-transaction
+        if head -n 1 "$migration" | grep -q '^-- no-transaction'; then one_transaction=; fi
+        psql "$DATABASE_URL" --no-psqlrc --quiet -v ON_ERROR_STOP=1 $one_transaction -f "$migration" >/dev/null
+    done
+    # The macros look at the database only when they are expanded anew.
+    touch src/lib.rs
+    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1" cargo check --quiet --all-targets
+}
+
+if [ "${1:-}" = --describe ]; then
+    describe "$2"
+    exit
+fi
+
+described=$(mktemp -d)
+trap 'rm -rf "$described"' EXIT
+program=$(sh scripts/program.sh)
+"$program" with-postgres -- sh scripts/prepare.sh --describe "$described"
+
+if [ "${1:-}" = --check ]; then
+    mkdir -p "$described/none"
+    committed=.sqlx
+    [ -d "$committed" ] || committed="$described/none"
+    if ! diff -rq --exclude none "$committed" "$described" >&2; then
+        echo "The prepared query data in .sqlx is out of date: run make prepare, and commit it." >&2
+        exit 1
+    fi
+elif [ -n "$(ls "$described")" ]; then
+    mkdir -p .sqlx
+    rm -f .sqlx/query-*.json
+    cp "$described"/query-*.json .sqlx/
+else
+    rm -rf .sqlx
+fi

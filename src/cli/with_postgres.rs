@@ -1,0 +1,163 @@
+//! `working-memory with-postgres`: any command, with a PostgreSQL server that is there for it alone.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::IsTerminal;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+
+use clap::Args;
+use rustix::process::{Pid, Signal};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{self, SignalKind};
+
+use crate::storage::embedded::folder::new_name;
+use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
+
+/// Arguments of `with-postgres`.
+///
+/// The server is a throw-away one in a temporary folder unless a folder is given.
+#[derive(Debug, Args)]
+pub struct WithPostgres {
+    /// Keep the cluster in this folder, durably, instead of a temporary one.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Most connections the server takes at a time.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    max_connections: u32,
+    /// The command to run, with its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    command: Vec<OsString>,
+}
+
+/// Signals that end this program. They are taken over before anything has to be cleaned up.
+struct Signals {
+    interrupt: unix::Signal,
+    terminate: unix::Signal,
+}
+
+impl WithPostgres {
+    /// Runs the command and exits as it does (128 plus the signal's number if a signal ended it, 125 if the
+    /// server cannot be had, 126 or 127 if the command cannot be run).
+    pub(super) async fn run(self) -> ExitCode {
+        let mut signals = match Signals::take() {
+            Ok(signals) => signals,
+            Err(error) => return failed(125, &error),
+        };
+        let throw_away = self.data_dir.is_none();
+        let data_dir = self
+            .data_dir
+            .clone()
+            .unwrap_or_else(|| new_name(&std::env::temp_dir()));
+        let options = EmbeddedOptions {
+            data_dir: data_dir.clone(),
+            throw_away,
+            max_connections: self.max_connections,
+        };
+        let code = self.run_with(options, &mut signals).await;
+        if throw_away {
+            remove(&data_dir).await;
+        }
+        code
+    }
+
+    async fn run_with(&self, options: EmbeddedOptions, signals: &mut Signals) -> ExitCode {
+        let started = tokio::select! {
+            started = EmbeddedServer::start(options) => started,
+            signal = signals.next() => return ExitCode::from(128 + signal.as_raw() as u8),
+        };
+        let server = match started {
+            Ok(server) => server,
+            Err(error) => return failed(125, &error),
+        };
+        let code = match self.spawn(&server.url()) {
+            Ok(child) => wait(child, signals).await,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => failed(127, &error),
+            Err(error) => failed(126, &error),
+        };
+        match server.stop().await {
+            Ok(()) => code,
+            Err(error) => failed(125, &error),
+        }
+    }
+
+    fn spawn(&self, url: &str) -> std::io::Result<Child> {
+        let (program, arguments) = self
+            .command
+            .split_first()
+            .ok_or(std::io::ErrorKind::InvalidInput)?;
+        Command::new(program)
+            .args(arguments)
+            .env("DATABASE_URL", url)
+            .spawn()
+    }
+}
+
+impl Signals {
+    fn take() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: unix::signal(SignalKind::interrupt())?,
+            terminate: unix::signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.interrupt.recv() => Signal::INT,
+            _ = self.terminate.recv() => Signal::TERM,
+        }
+    }
+}
+
+/// Waits for the command, passing on the signals that are meant for it.
+async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
+    let pid = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+    // A Ctrl-C at the terminal goes to all of the foreground process group, so the command has it already.
+    let interrupted_by_terminal = std::io::stdin().is_terminal();
+    loop {
+        tokio::select! {
+            status = child.wait() => return match status {
+                Ok(status) => ExitCode::from(exit_code(status)),
+                Err(error) => failed(125, &error),
+            },
+            signal = signals.next() => {
+                if let Some(pid) = pid && !(signal == Signal::INT && interrupted_by_terminal) {
+                    // If it has just ended, `wait` says so next.
+                    let _ = rustix::process::kill_process(pid, signal);
+                }
+            }
+        }
+    }
+}
+
+/// As a shell reports it.
+fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| Some(128 + status.signal()?));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// Removes the temporary folder, and what it links to. A server whose start was broken off is on its way out
+/// and may still write there, so it is tried a few times.
+async fn remove(data_dir: &Path) {
+    let elsewhere = fs::read_link(data_dir.join("postgres")).ok();
+    for dir in elsewhere.iter().map(PathBuf::as_path).chain([data_dir]) {
+        for _ in 0..100 {
+            if !dir.exists() || fs::remove_dir_all(dir).is_ok() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+fn failed(code: u8, error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("working-memory: {error}");
+    ExitCode::from(code)
+}

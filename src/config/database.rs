@@ -1,0 +1,50 @@
+//! `[database]`: where the database is.
+
+use secrecy::SecretString;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// Where the database is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DatabaseConfig {
+    /// A PostgreSQL URL (version 15 or later). Without one the service runs its own, embedded server.
+    /// `DATABASE_URL` sets it too.
+    pub url: Option<SecretString>,
+    /// A URL for `LISTEN`, where `url` goes through a transaction-mode pooler, which cannot carry it.
+    pub listen_url: Option<SecretString>,
+    /// Connections at most.
+    pub max_connections: u32,
+    /// Seconds a request waits for a connection before it is answered 503.
+    pub acquire_timeout_seconds: u64,
+    /// Name prepared statements and keep them. Turn off behind a transaction-mode pooler that does not
+    /// track them (PgBouncer before 1.21).
+    pub prepared_statements: bool,
+    /// The embedded server's folder. Made if it is not there.
+    pub data_dir: PathBuf,
+}
+
+impl Default for DatabaseConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            listen_url: None,
+            max_connections: 16,
+            acquire_timeout_seconds: 5,
+            prepared_statements: true,
+            data_dir: PathBuf::from("data"),
+        }
+    }
+}
+
+impl DatabaseConfig {
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if self.max_connections == 0 {
+            return Err("database.max_connections must be at least 1".to_owned());
+        }
+        if self.acquire_timeout_seconds == 0 {
+            return Err("database.acquire_timeout_seconds must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! `[llm]`: which models maintain the sections, and how long and how often they are asked.
+//!
+//! Every key of `[llm]` may stand under `[llm.roles.progress]`, `[llm.roles.learnings]` and
+//! `[llm.roles.verbatim]` too; a role falls back to `[llm]` key by key. `base_url`, `api_key` and `model`
+//! belong to a provider, so a role with a provider of its own does not take those of another one: a key
+//! is never sent to a company it was not made for.
+
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::domain::operation::Role;
+
+pub use resolve::{InvalidLlm, RoleSettings};
+use resolve::{Resolver, filled, is_set};
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// The built-in rules; no model, no network.
+    Extractive,
+    /// Any server of the OpenAI chat-completions API.
+    Openai,
+    /// Anthropic's messages API.
+    Anthropic,
+}
+
+impl Provider {
+    /// The name used in configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Extractive => "extractive",
+            Self::Openai => "openai",
+            Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// The provider's own address, used where `base_url` is not set.
+    #[must_use]
+    pub fn default_base_url(self) -> &'static str {
+        match self {
+            Self::Extractive => "",
+            Self::Openai => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com/v1",
+        }
+    }
+
+    /// The model asked at the provider's own address where `model` is not set.
+    #[must_use]
+    pub fn default_model(self) -> &'static str {
+        match self {
+            Self::Extractive => "extractive",
+            Self::Openai => "gpt-5-mini",
+            Self::Anthropic => "claude-haiku-4-5",
+        }
+    }
+}
+
+/// The `[llm]` section.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmConfig {
+    /// `extractive`, `openai` or `anthropic`. Unset: the one whose key alone is in the environment
+    /// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`), else `openai` if `base_url` is set, else `extractive`.
+    pub provider: Option<Provider>,
+    /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
+    pub base_url: Option<String>,
+    /// Key for the API. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; local servers need none.
+    pub api_key: Option<SecretString>,
+    /// Name of the model. Needed with a `base_url`; the providers' own addresses have a default.
+    pub model: Option<String>,
+    /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models refuse it.
+    pub temperature: Option<f64>,
+    /// Longest time of one attempt, in seconds (fractions allowed). All waits between the attempts of one
+    /// asking together get as long again; a `Retry-After` beyond that ends the asking.
+    pub timeout_seconds: f64,
+    /// How often a failed attempt is made again, 0 to 10.
+    pub max_retries: u32,
+    /// Longest answer, in tokens.
+    pub max_output_tokens: u32,
+    /// Largest response body read from a model server, in bytes.
+    pub max_response_bytes: usize,
+    /// The same keys for single roles.
+    pub roles: RolesConfig,
+    /// Keys of the environment; see [`LlmConfig::with_environment`].
+    #[serde(skip)]
+    environment: EnvironmentKeys,
+}
+
+/// `[llm.roles]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RolesConfig {
+    /// The model that rewrites `Current Progress`.
+    pub progress: RoleConfig,
+    /// The model that maintains `Key Learnings`.
+    pub learnings: RoleConfig,
+    /// The model that maintains `Verbatim Context`.
+    pub verbatim: RoleConfig,
+}
+
+/// One role's keys; what is unset falls back to `[llm]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoleConfig {
+    /// As `llm.provider`. A `base_url` alone makes an otherwise extractive role `openai`.
+    pub provider: Option<Provider>,
+    /// As `llm.base_url`.
+    pub base_url: Option<String>,
+    /// As `llm.api_key`.
+    pub api_key: Option<SecretString>,
+    /// As `llm.model`.
+    pub model: Option<String>,
+    /// As `llm.temperature`.
+    pub temperature: Option<f64>,
+    /// As `llm.timeout_seconds`.
+    pub timeout_seconds: Option<f64>,
+    /// As `llm.max_retries`.
+    pub max_retries: Option<u32>,
+    /// As `llm.max_output_tokens`.
+    pub max_output_tokens: Option<u32>,
+    /// As `llm.max_response_bytes`.
+    pub max_response_bytes: Option<usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct EnvironmentKeys {
+    openai: Option<SecretString>,
+    anthropic: Option<SecretString>,
+}
+
+fn default_timeout_seconds() -> f64 {
+    60.0
+}
+
+fn default_max_retries() -> u32 {
+    2
+}
+
+fn default_max_output_tokens() -> u32 {
+    4096
+}
+
+fn default_max_response_bytes() -> usize {
+    4 * 1024 * 1024
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            base_url: None,
+            api_key: None,
+            model: None,
+            temperature: None,
+            timeout_seconds: default_timeout_seconds(),
+            max_retries: default_max_retries(),
+            max_output_tokens: default_max_output_tokens(),
+            max_response_bytes: default_max_response_bytes(),
+            roles: RolesConfig::default(),
+            environment: EnvironmentKeys::default(),
+        }
+    }
+}
+
+impl LlmConfig {
+    /// Takes over the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`. Blank values count as unset.
+    #[must_use]
+    pub fn with_environment(mut self, openai: Option<SecretString>, anthropic: Option<SecretString>) -> Self {
+        self.environment = EnvironmentKeys {
+            openai: openai.filter(is_set),
+            anthropic: anthropic.filter(is_set),
+        };
+        self
+    }
+
+    /// Who answers where a role does not say otherwise.
+    #[must_use]
+    pub fn default_provider(&self) -> Provider {
+        let keys = &self.environment;
+        match (self.provider, keys.openai.is_some(), keys.anthropic.is_some()) {
+            (Some(provider), _, _) => provider,
+            (None, true, false) => Provider::Openai,
+            (None, false, true) => Provider::Anthropic,
+            (None, _, _) if filled(self.base_url.as_deref()).is_some() => Provider::Openai,
+            (None, _, _) => Provider::Extractive,
+        }
+    }
+
+    /// Checks the section as each role would use it.
+    ///
+    /// # Errors
+    /// The first key that cannot be used.
+    pub fn validate(&self) -> Result<(), InvalidLlm> {
+        Role::ALL
+            .into_iter()
+            .try_for_each(|role| self.role(role).map(|_| ()))
+    }
+
+    /// What a role uses after all fall-backs.
+    ///
+    /// # Errors
+    /// The first key that cannot be used for this role.
+    pub fn role(&self, role: Role) -> Result<RoleSettings, InvalidLlm> {
+        Resolver::new(self, role).settings()
+    }
+
+    fn role_config(&self, role: Role) -> &RoleConfig {
+        match role {
+            Role::Progress => &self.roles.progress,
+            Role::Learnings => &self.roles.learnings,
+            Role::Verbatim => &self.roles.verbatim,
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

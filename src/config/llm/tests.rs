@@ -1,0 +1,169 @@
+use std::time::Duration;
+
+use secrecy::ExposeSecret;
+
+use super::*;
+
+fn read(json: serde_json::Value) -> LlmConfig {
+    serde_json::from_value(json).expect("a readable section")
+}
+
+fn problem(json: serde_json::Value) -> String {
+    read(json).validate().expect_err("must be refused").to_string()
+}
+
+#[test]
+fn nothing_configured_is_the_extractive_updater() {
+    let settings = LlmConfig::default().role(Role::Progress).expect("settings");
+    assert_eq!(settings.provider, Provider::Extractive);
+    assert_eq!(settings.timeout, Duration::from_secs(60));
+    assert_eq!(settings.max_retries, 2);
+}
+
+#[test]
+fn a_key_of_the_environment_selects_its_provider_and_two_select_none() {
+    let with = |openai: Option<&str>, anthropic: Option<&str>| {
+        LlmConfig::default()
+            .with_environment(openai.map(SecretString::from), anthropic.map(SecretString::from))
+    };
+    let openai = with(Some("sk-1"), None).role(Role::Learnings).expect("settings");
+    assert_eq!(openai.provider, Provider::Openai);
+    assert_eq!(
+        openai.base_url.map(String::from).as_deref(),
+        Some("https://api.openai.com/v1")
+    );
+    assert_eq!(
+        openai
+            .api_key
+            .map(|key| key.expose_secret().to_owned())
+            .as_deref(),
+        Some("sk-1")
+    );
+    assert_eq!(with(None, Some("sk-2")).default_provider(), Provider::Anthropic);
+    assert_eq!(
+        with(Some(" "), Some("sk-2")).default_provider(),
+        Provider::Anthropic
+    );
+    assert_eq!(
+        with(Some("sk-1"), Some("sk-2")).default_provider(),
+        Provider::Extractive
+    );
+    assert_eq!(with(None, None).default_provider(), Provider::Extractive);
+}
+
+#[test]
+fn a_provider_that_is_named_wins_over_the_environment() {
+    let config = read(serde_json::json!({"provider": "extractive"}));
+    let config = config.with_environment(Some(SecretString::from("sk-1")), None);
+    assert_eq!(config.default_provider(), Provider::Extractive);
+}
+
+#[test]
+fn a_role_falls_back_key_by_key() {
+    let config = read(serde_json::json!({
+        "provider": "openai", "base_url": "http://localhost:1/v1", "model": "small", "api_key": "k",
+        "temperature": 0.5, "timeout_seconds": 5,
+        "roles": {"progress": {"model": "large", "timeout_seconds": 0.25}, "verbatim": {"max_retries": 0}},
+    }));
+    let progress = config.role(Role::Progress).expect("settings");
+    assert_eq!(
+        (progress.model.as_str(), progress.timeout),
+        ("large", Duration::from_millis(250))
+    );
+    assert_eq!((progress.temperature, progress.max_retries), (Some(0.5), 2));
+    let verbatim = config.role(Role::Verbatim).expect("settings");
+    assert_eq!((verbatim.model.as_str(), verbatim.max_retries), ("small", 0));
+    assert!(verbatim.api_key.is_some());
+}
+
+#[test]
+fn a_role_of_another_provider_takes_no_key_address_or_model_of_the_default() {
+    let config = read(serde_json::json!({
+        "provider": "openai", "base_url": "http://localhost:1/v1", "model": "small", "api_key": "k",
+        "roles": {"progress": {"provider": "anthropic"}},
+    }));
+    let progress = config.role(Role::Progress).expect("settings");
+    assert_eq!(
+        progress.base_url.map(String::from).as_deref(),
+        Some("https://api.anthropic.com/v1")
+    );
+    assert!(progress.api_key.is_none());
+    assert_eq!(progress.model, "claude-haiku-4-5");
+}
+
+#[test]
+fn an_address_alone_means_an_openai_server() {
+    let config = read(serde_json::json!({"base_url": "http://localhost:11434/v1", "model": "m"}));
+    assert_eq!(config.default_provider(), Provider::Openai);
+    let role =
+        serde_json::json!({"roles": {"progress": {"base_url": "http://localhost:1/v1", "model": "m"}}});
+    let config = read(role);
+    assert_eq!(
+        config.role(Role::Progress).expect("settings").provider,
+        Provider::Openai
+    );
+    assert_eq!(
+        config.role(Role::Verbatim).expect("settings").provider,
+        Provider::Extractive
+    );
+}
+
+#[test]
+fn unusable_values_are_refused_with_their_key() {
+    use serde_json::json;
+    for (section, key) in [
+        (
+            json!({"provider": "openai", "base_url": "http://x/v1"}),
+            "llm.model ",
+        ),
+        (
+            json!({"provider": "openai", "model": "m", "base_url": "ftp://x"}),
+            "llm.base_url ",
+        ),
+        (
+            json!({"provider": "openai", "model": "m", "base_url": "localhost:80"}),
+            "llm.base_url ",
+        ),
+        (
+            json!({"provider": "openai", "model": "m", "base_url": "http://u:secret@x"}),
+            "llm.base_url ",
+        ),
+        (json!({"timeout_seconds": 0}), "llm.timeout_seconds "),
+        (json!({"timeout_seconds": 1e9}), "llm.timeout_seconds "),
+        (json!({"max_retries": 11}), "llm.max_retries "),
+        (json!({"temperature": 3}), "llm.temperature "),
+        (json!({"max_output_tokens": 0}), "llm.max_output_tokens "),
+        (json!({"max_response_bytes": 1}), "llm.max_response_bytes "),
+        (json!({"model": "m"}), "llm.provider "),
+        (
+            json!({"roles": {"verbatim": {"timeout_seconds": -1}}}),
+            "llm.roles.verbatim.timeout_seconds ",
+        ),
+        (
+            json!({"provider": "openai", "model": "m", "api_key": "se cret"}),
+            "llm.api_key ",
+        ),
+    ] {
+        let message = problem(section.clone());
+        assert!(message.starts_with(key), "{section} said {message:?}");
+        assert!(!message.contains("cret"), "{message:?} shows a secret");
+    }
+}
+
+#[test]
+fn unknown_keys_are_refused() {
+    for section in [
+        serde_json::json!({"modle": "m"}),
+        serde_json::json!({"roles": {"progress": {"x": 1}}}),
+    ] {
+        assert!(serde_json::from_value::<LlmConfig>(section).is_err());
+    }
+}
+
+#[test]
+fn no_debug_form_shows_a_key() {
+    let config = read(serde_json::json!({"provider": "openai", "model": "m", "api_key": "sk-very-secret"}))
+        .with_environment(Some(SecretString::from("sk-other-secret")), None);
+    let shown = format!("{config:?} {:?}", config.role(Role::Progress));
+    assert!(!shown.contains("secret\"") && !shown.contains("very") && !shown.contains("other"));
+}

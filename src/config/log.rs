@@ -1,0 +1,30 @@
+//! `[log]`: what the service writes to standard error.
+
+use serde::Deserialize;
+
+/// The form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What the service writes to its log.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogConfig {
+    /// Text or JSON.
+    pub format: LogFormat,
+    /// A `tracing` filter such as `info` or `info,working_memory::pipeline=debug`.
+    pub filter: String,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info,sqlx=warn".to_owned() }
+    }
+}

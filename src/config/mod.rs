@@ -1,0 +1,112 @@
+//! Configuration: defaults, then `working-memory.toml`, then the environment (DESIGN §9).
+//!
+//! Environment variables are `WORKING_MEMORY__SECTION__KEY`, and the names that other tools use:
+//! `DATABASE_URL`, `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`. A key that the service does not know refuses
+//! the start: a misspelt limit would otherwise be no limit.
+
+pub mod database;
+pub mod http;
+pub mod limits;
+pub mod llm;
+pub mod log;
+pub mod pipeline;
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The file read when no other is named.
+pub const DEFAULT_FILE: &str = "working-memory.toml";
+
+const PREFIX: &str = "WORKING_MEMORY";
+
+/// The whole configuration.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// How the service is reached.
+    pub http: http::HttpConfig,
+    /// Where its database is.
+    pub database: database::DatabaseConfig,
+    /// Sizes that requests and documents may have.
+    pub limits: limits::LimitsConfig,
+    /// Which models write updates.
+    pub llm: llm::LlmConfig,
+    /// How updates are run.
+    pub pipeline: pipeline::PipelineConfig,
+    /// What the service writes to its log.
+    pub log: log::LogConfig,
+}
+
+/// Why there is no configuration. Every message names the key or the file.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file or variable that cannot be read, or a key that does not exist.
+    #[error("configuration: {0}")]
+    Unreadable(#[from] config::ConfigError),
+    /// A file that was named but is not there.
+    #[error("configuration: {0} is not there")]
+    NoSuchFile(PathBuf),
+    /// A value that makes no sense.
+    #[error("configuration: {0}")]
+    Invalid(String),
+}
+
+impl Config {
+    /// Reads the configuration. `file` is a file that must be there; without it `working-memory.toml` of
+    /// the working folder is read if there is one. `environment` is the process's.
+    ///
+    /// # Errors
+    /// As [`ConfigError`] says.
+    pub fn load(
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        // An empty variable is one that was not set: compose files and shells make them so.
+        let environment: std::collections::HashMap<String, String> =
+            environment.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let mut builder = config::Config::builder();
+        builder = match file {
+            Some(path) if !path.exists() => return Err(ConfigError::NoSuchFile(path.to_owned())),
+            Some(path) => {
+                builder.add_source(config::File::from(path).format(config::FileFormat::Toml).required(true))
+            }
+            None => {
+                let path = Path::new(DEFAULT_FILE);
+                builder.add_source(config::File::from(path).format(config::FileFormat::Toml).required(false))
+            }
+        };
+        if let Some(url) = environment.get("DATABASE_URL") {
+            // The service's own variable, added below, counts for more.
+            builder = builder.add_source(
+                config::Config::builder().set_override("database.url", url.as_str())?.build()?,
+            );
+        }
+        let own = environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        builder = builder.add_source(
+            config::Environment::with_prefix(PREFIX)
+                .prefix_separator("__")
+                .separator("__")
+                .source(Some(own)),
+        );
+        let mut config: Self = builder.build()?.try_deserialize()?;
+        config.llm.adopt_keys(
+            environment.get("OPENAI_API_KEY").map(String::as_str),
+            environment.get("ANTHROPIC_API_KEY").map(String::as_str),
+        );
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// Checks what types cannot say.
+    ///
+    /// # Errors
+    /// The first value that makes no sense, with its key.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.http.validate().map_err(ConfigError::Invalid)?;
+        self.database.validate().map_err(ConfigError::Invalid)?;
+        self.limits.validate().map_err(ConfigError::Invalid)?;
+        self.pipeline.validate().map_err(ConfigError::Invalid)?;
+        self.llm.validate().map_err(|error| ConfigError::Invalid(error.to_string()))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! `[pipeline]`: how updates are run.
+
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// How updates are run (DESIGN §3).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PipelineConfig {
+    /// How often a role's model is asked again about faulty items.
+    pub max_reprompts: u32,
+    /// Additions that one section takes in one update.
+    pub max_additions: usize,
+    /// How often progress is asked again because the memory moved, before the update is refused.
+    pub max_rebases: u32,
+    /// Updates of one memory that may run or wait within one service.
+    pub queue_per_memory: usize,
+    /// Bytes of messages that a model is shown; of more, the oldest are left out.
+    pub messages_bytes: usize,
+    /// A folder whose prompt files replace the built-in ones of the same name.
+    pub prompts_dir: Option<PathBuf>,
+}
+
+impl Default for PipelineConfig {
+    fn default() -> Self {
+        Self {
+            max_reprompts: 1,
+            max_additions: 3,
+            max_rebases: 3,
+            queue_per_memory: 64,
+            messages_bytes: 200_000,
+            prompts_dir: None,
+        }
+    }
+}
+
+impl PipelineConfig {
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if !(1..=100).contains(&self.max_additions) {
+            return Err("pipeline.max_additions must be 1 to 100".to_owned());
+        }
+        if self.max_reprompts > 5 {
+            return Err("pipeline.max_reprompts must be 0 to 5".to_owned());
+        }
+        if self.queue_per_memory == 0 {
+            return Err("pipeline.queue_per_memory must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! A change in words, as a person reads it in the log.
+
+use super::document::Record;
+use super::ids::RecordId;
+use super::memory::{AppliedOperation, OperationName, RecordChange};
+use std::fmt::Write as _;
+
+/// The longest quotation of a record in a line of the log, in characters.
+const QUOTE_CHARS: usize = 100;
+
+/// What a text put as a whole did.
+#[must_use]
+pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
+    let mut log = if before.is_empty() {
+        format!("document put: {} bytes", after.len())
+    } else {
+        format!("document put: {} bytes, before {}", after.len(), before.len())
+    };
+    for change in changes {
+        match change {
+            RecordChange::Added(record) => line(&mut log, '+', &quote(record)),
+            RecordChange::Changed(record) => line(&mut log, '~', &quote(record)),
+            RecordChange::Archived(id) => line(&mut log, '-', &format!("{id} left out")),
+        }
+    }
+    log
+}
+
+/// What operations did, one line each. `numbered` are hand-written bullets that got their ids on the way.
+#[must_use]
+pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> String {
+    let mut log = String::new();
+    for id in numbered {
+        line(&mut log, '~', &format!("{id} given to a bullet written by hand"));
+    }
+    for operation in operations {
+        let id = operation.id.map(|id| id.to_string()).unwrap_or_default();
+        let reason = operation.reason.as_deref().unwrap_or("no reason given");
+        match operation.op {
+            OperationName::RewriteProgress => line(&mut log, '~', "progress rewritten"),
+            OperationName::Add => {
+                let what = operation.label.as_deref().or(operation.content.as_deref()).unwrap_or_default();
+                line(&mut log, '+', &format!("{id} {} (because {reason})", cut(what)));
+            }
+            OperationName::Archive => line(&mut log, '-', &format!("{id} archived (because {reason})")),
+        }
+    }
+    log
+}
+
+fn line(log: &mut String, sign: char, text: &str) {
+    if !log.is_empty() {
+        log.push('\n');
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(log, "{sign} {text}");
+}
+
+fn quote(record: &Record) -> String {
+    format!("{} {}", record.id, cut(record.label.as_deref().unwrap_or(&record.content)))
+}
+
+/// The first line, cut to [`QUOTE_CHARS`].
+fn cut(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    match first.char_indices().nth(QUOTE_CHARS) {
+        Some((end, _)) => format!("{}…", &first[..end]),
+        None => first.to_owned(),
+    }
+}

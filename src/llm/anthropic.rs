@@ -1,0 +1,123 @@
+//! Anthropic's messages API.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::endpoint::{Client, Endpoint, Settings, below};
+use super::{Answer, Model, ModelError, Request, Speaker};
+
+/// The version of the API that is spoken.
+const API_VERSION: &str = "2023-06-01";
+
+/// A model behind Anthropic's API or a gateway that speaks it.
+#[derive(Debug)]
+pub struct Anthropic {
+    endpoint: Endpoint,
+    model: String,
+    temperature: Option<f64>,
+    max_output_tokens: u32,
+}
+
+impl Anthropic {
+    /// A model of these settings; `base_url` may end with `/v1` or before it.
+    #[must_use]
+    pub fn new(client: Client, settings: Settings) -> Self {
+        let base = &settings.base_url;
+        let versioned = base.path().trim_end_matches('/').ends_with("/v1");
+        let url = below(
+            base,
+            if versioned {
+                &["messages"]
+            } else {
+                &["v1", "messages"]
+            },
+        );
+        let endpoint = Endpoint::new(client, url, settings.max_response_bytes)
+            .with_header("anthropic-version", API_VERSION)
+            .with_key("x-api-key", "", settings.api_key);
+        Self {
+            endpoint,
+            model: settings.model,
+            temperature: settings.temperature,
+            max_output_tokens: settings.max_output_tokens,
+        }
+    }
+
+    /// The instructions are constant, so they are marked for the provider's cache.
+    fn body(&self, request: &Request) -> Value {
+        let turns = request.turns.iter().map(|turn| {
+            let role = match turn.speaker {
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            json!({"role": role, "content": turn.sendable_text()})
+        });
+        let mut body = json!({
+            "model": self.model,
+            "max_tokens": self.max_output_tokens,
+            "messages": turns.collect::<Vec<_>>(),
+        });
+        if !request.system.trim().is_empty() {
+            body["system"] =
+                json!([{"type": "text", "text": &*request.system, "cache_control": {"type": "ephemeral"}}]);
+        }
+        if let Some(temperature) = self.temperature {
+            body["temperature"] = json!(temperature);
+        }
+        body
+    }
+}
+
+#[async_trait]
+impl Model for Anthropic {
+    fn name(&self) -> &str {
+        &self.model
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        let answer = self.endpoint.post(&self.body(request)).await?;
+        read_answer(&answer, &self.endpoint)
+    }
+}
+
+fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> {
+    let text = match body.get("content") {
+        Some(Value::Array(blocks)) => blocks.iter().filter_map(block_text).collect(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) => String::new(),
+        _ => {
+            return Err(match body.get("error") {
+                Some(error) if !error.is_null() => endpoint.error_object(error),
+                _ => ModelError::bad_answer("no content"),
+            });
+        }
+    };
+    let tokens = |name| {
+        body.get("usage")
+            .and_then(|usage| usage.get(name))
+            .and_then(Value::as_u64)
+    };
+    // The provider counts what it reads from and writes to its cache beside the rest of the input.
+    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"]
+        .into_iter()
+        .filter_map(tokens);
+    Ok(Answer {
+        text,
+        input_tokens: tokens("input_tokens").map(|fresh| cached.fold(fresh, u64::saturating_add)),
+        output_tokens: tokens("output_tokens"),
+        stopped_at_limit: body.get("stop_reason").and_then(Value::as_str) == Some("max_tokens"),
+    })
+}
+
+/// The text of a block; blocks of other kinds (thoughts, tool calls) have none.
+fn block_text(block: &Value) -> Option<&str> {
+    let kind = block.get("type").and_then(Value::as_str).unwrap_or("text");
+    if kind == "text" {
+        block.get("text").and_then(Value::as_str)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! One POST of JSON to a model server, and what its answer means.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Response, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::ModelError;
+use super::body::read_bounded;
+
+/// How long a connection may take to come about; shorter than any sensible time of a whole attempt.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// The longest piece of a server's error message that is kept for the log.
+const DETAIL_CHARS: usize = 300;
+
+/// The HTTP client could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTP client for models could not be set up: {0}")]
+pub struct ClientError(String);
+
+/// The HTTP client that all models share, with its pool of connections. It follows no redirects, since a
+/// redirect could carry the key to another host, and no proxy of the environment.
+#[derive(Debug, Clone)]
+pub struct Client(reqwest::Client);
+
+impl Client {
+    /// Sets the client up. Where no `https` address is asked, the machine need not have certificates.
+    ///
+    /// # Errors
+    /// Certificates are needed and the machine has none.
+    pub fn new(needs_https: bool) -> Result<Self, ClientError> {
+        // Another part of the process may have installed a provider before; then that one serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIME)
+            .pool_idle_timeout(Duration::from_secs(30));
+        let builder = if needs_https {
+            builder
+        } else {
+            builder.tls_certs_only([])
+        };
+        builder
+            .build()
+            .map(Self)
+            .map_err(|error| ClientError(chain(&error)))
+    }
+}
+
+/// What a model server is asked with.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Address of the API.
+    pub base_url: Url,
+    /// Key for the API, if it needs one.
+    pub api_key: Option<SecretString>,
+    /// Name of the model.
+    pub model: String,
+    /// Sampling temperature, if one is to be sent.
+    pub temperature: Option<f64>,
+    /// Longest answer, in tokens.
+    pub max_output_tokens: u32,
+    /// Largest response body, in bytes.
+    pub max_response_bytes: usize,
+}
+
+/// Where requests go and with which headers. Its debug form shows no key.
+#[derive(Debug, Clone)]
+pub(super) struct Endpoint {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    key: Option<SecretString>,
+    max_response_bytes: usize,
+}
+
+impl Endpoint {
+    pub(super) fn new(client: Client, url: Url, max_response_bytes: usize) -> Self {
+        Self {
+            client,
+            url,
+            headers: HeaderMap::new(),
+            key: None,
+            max_response_bytes,
+        }
+    }
+
+    /// Sends a header that is no secret with every request.
+    pub(super) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers
+            .insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self
+    }
+
+    /// Sends the key with every request, behind `prefix`. A key that no header can carry is left out; the
+    /// configuration refuses such keys.
+    pub(super) fn with_key(mut self, name: &'static str, prefix: &str, key: Option<SecretString>) -> Self {
+        if let Some(key) = &key
+            && let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose_secret()))
+        {
+            value.set_sensitive(true);
+            self.headers.insert(HeaderName::from_static(name), value);
+        }
+        self.key = key;
+        self
+    }
+
+    /// Posts `body` and reads the answer as JSON.
+    ///
+    /// # Errors
+    /// Every way in which an exchange fails, but the time of the attempt, which the caller keeps.
+    pub(super) async fn post(&self, body: &impl Serialize) -> Result<Value, ModelError> {
+        let sent = self
+            .client
+            .0
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .json(body);
+        let response = sent.send().await.map_err(network_error)?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(self.status_error(response).await);
+        }
+        let body = read_bounded(response, self.max_response_bytes).await?;
+        let text = std::str::from_utf8(&body).map_err(|_| ModelError::bad_answer("not UTF-8"))?;
+        serde_json::from_str(text).map_err(|error| ModelError::bad_answer(format!("not JSON: {error}")))
+    }
+
+    async fn status_error(&self, response: Response) -> ModelError {
+        let code = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        // The status stands whatever the body is.
+        let body = read_bounded(response, self.max_response_bytes)
+            .await
+            .unwrap_or_default();
+        let value = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+        ModelError::Status {
+            code,
+            retry_after,
+            detail: self.error_detail(&value),
+        }
+    }
+
+    /// The failure that an error object stands for which came with a good status, as some gateways send it.
+    pub(super) fn error_object(&self, error: &Value) -> ModelError {
+        let detail = self.error_detail(error);
+        match error
+            .get("code")
+            .and_then(Value::as_u64)
+            .and_then(|code| u16::try_from(code).ok())
+        {
+            Some(code @ 400..=599) => ModelError::Status {
+                code,
+                retry_after: None,
+                detail,
+            },
+            _ => ModelError::BadAnswer {
+                detail: format!("an error instead of an answer: {detail}"),
+            },
+        }
+    }
+
+    /// The message of an error, as the usual servers wrap it, short, on one line and without the key.
+    fn error_detail(&self, body: &Value) -> String {
+        let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
+        let message = error
+            .get("message")
+            .or(error.get("detail"))
+            .unwrap_or(error)
+            .as_str()
+            .unwrap_or("no message");
+        let message = match &self.key {
+            Some(key) => message.replace(key.expose_secret(), "[key]"),
+            None => message.to_owned(),
+        };
+        let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        one_line.chars().take(DETAIL_CHARS).collect()
+    }
+}
+
+/// The address of an operation below a base address, whose query stays.
+pub(super) fn below(base: &Url, segments: &[&str]) -> Url {
+    let mut url = base.clone();
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(segments);
+    }
+    url
+}
+
+/// A failure of the network in our words; the address stays out of it.
+pub(super) fn network_error(error: reqwest::Error) -> ModelError {
+    let error = error.without_url();
+    let detail = chain(&error);
+    if error.is_timeout() {
+        ModelError::TimedOut { detail }
+    } else {
+        ModelError::Unreachable { detail }
+    }
+}
+
+/// An error with its causes, since the outermost of `reqwest` says little.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// `Retry-After` in seconds or as a date. A date is measured from the answer's own `Date`, so that a clock
+/// that is wrong here or there does no harm.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = httpdate::parse_http_date(text).ok()?;
+    let sent = headers
+        .get(DATE)
+        .and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+    Some(
+        until
+            .duration_since(sent.unwrap_or_else(wall_clock))
+            .unwrap_or_default(),
+    )
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the other end's date without a Date header has no other measure"
+)]
+fn wall_clock() -> SystemTime {
+    SystemTime::now()
+}

@@ -1,0 +1,63 @@
+//! The built-in updater: rules, no model, for a service that has none configured.
+//!
+//! It reads the task, the messages and the document ([`Source`]) and answers in the update DSL, as a model
+//! would. What it writes was said in the session: sentences are shortened, never made up, and "no change" is
+//! the answer when nothing clear was said.
+//!
+//! | section | made from |
+//! |---|---|
+//! | progress | the task; sentences that tell what was done, is being done or is left; lists under such headings; check boxes; the previous progress, of which finished work moves up |
+//! | learnings | sentences that say why: root causes, what turned out, lessons, decisions, rules |
+//! | verbatim | closed code fences, labelled by path, definition or the sentence before |
+//!
+//! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
+//! cannot open a section. Time is linear in the input; at most three records are added.
+
+mod label;
+mod learnings;
+mod memory;
+mod progress;
+mod tense;
+mod transcript;
+mod verbatim;
+mod words;
+
+use async_trait::async_trait;
+
+use super::{Answer, Model, ModelError, Request, Source};
+use crate::domain::operation::Role;
+
+/// The most records one answer adds to a section.
+const MAX_ADDITIONS: usize = 3;
+
+/// The built-in updater. It is always reachable and never fails.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extractive;
+
+#[async_trait]
+impl Model for Extractive {
+    fn name(&self) -> &str {
+        "extractive"
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        Ok(Answer {
+            text: answer(request.role, &request.source),
+            ..Answer::default()
+        })
+    }
+}
+
+/// The answer of a role: text of the update DSL, the same for the same source.
+#[must_use]
+pub fn answer(role: Role, source: &Source) -> String {
+    let text = match role {
+        Role::Progress => Some(progress::section(source)),
+        Role::Learnings => learnings::section(source),
+        Role::Verbatim => verbatim::section(source),
+    };
+    text.unwrap_or_else(|| format!("{}: no change\n", role.header()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The model of each role, as the configuration says.
+
+use std::sync::Arc;
+
+use super::anthropic::Anthropic;
+use super::extractive::Extractive;
+use super::openai::OpenAi;
+use super::retry::{Asked, Retry, ask};
+use super::{Client, ClientError, Model, Request, Settings};
+use crate::config::llm::{InvalidLlm, LlmConfig, Provider, RoleSettings};
+use crate::domain::operation::Role;
+
+/// A model and the patience with it.
+#[derive(Clone)]
+pub struct RoleModel {
+    /// Who answers.
+    pub model: Arc<dyn Model>,
+    /// How long and how often it is asked.
+    pub retry: Retry,
+    /// Who answers and where, in words: `gpt-5-mini (openai, api.openai.com)`.
+    pub description: String,
+}
+
+impl RoleModel {
+    /// A model under its own name.
+    #[must_use]
+    pub fn new(model: Arc<dyn Model>, retry: Retry) -> Self {
+        let description = model.name().to_owned();
+        Self {
+            model,
+            retry,
+            description,
+        }
+    }
+
+    /// Asks until there is an answer or the patience ends.
+    pub async fn ask(&self, request: &Request) -> Asked {
+        ask(self.model.as_ref(), request, &self.retry).await
+    }
+}
+
+/// Why the models could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelsError {
+    /// A key of the configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] InvalidLlm),
+    /// The HTTP client could not be set up.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// The models of the three roles.
+#[derive(Clone)]
+pub struct Models {
+    progress: RoleModel,
+    learnings: RoleModel,
+    verbatim: RoleModel,
+}
+
+impl Models {
+    /// The models that the configuration names. All servers are asked through one client.
+    ///
+    /// # Errors
+    /// A key that cannot be used, or a machine without certificates where `https` is asked.
+    pub fn from_config(config: &LlmConfig) -> Result<Self, ModelsError> {
+        let [progress, learnings, verbatim] = Role::ALL.map(|role| config.role(role));
+        let settings = [progress?, learnings?, verbatim?];
+        let addresses = || settings.iter().filter_map(|settings| settings.base_url.as_ref());
+        let client = match addresses().next() {
+            Some(_) => Some(Client::new(addresses().any(|url| url.scheme() == "https"))?),
+            None => None,
+        };
+        let [progress, learnings, verbatim] = settings.map(|settings| role_model(client.as_ref(), settings));
+        Ok(Self {
+            progress,
+            learnings,
+            verbatim,
+        })
+    }
+
+    /// Models made by hand, as tests do.
+    #[must_use]
+    pub fn new(mut of_role: impl FnMut(Role) -> RoleModel) -> Self {
+        Self {
+            progress: of_role(Role::Progress),
+            learnings: of_role(Role::Learnings),
+            verbatim: of_role(Role::Verbatim),
+        }
+    }
+
+    /// The model of a role.
+    #[must_use]
+    pub fn for_role(&self, role: Role) -> &RoleModel {
+        match role {
+            Role::Progress => &self.progress,
+            Role::Learnings => &self.learnings,
+            Role::Verbatim => &self.verbatim,
+        }
+    }
+
+    /// One line for the start of the service: who maintains what. No keys.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let descriptions = Role::ALL.map(|role| (role, &self.for_role(role).description));
+        let first = &self.progress.description;
+        if descriptions.iter().all(|(_, description)| *description == first) {
+            return format!("all roles: {first}");
+        }
+        descriptions
+            .map(|(role, description)| format!("{}: {description}", role.name()))
+            .join("; ")
+    }
+}
+
+fn role_model(client: Option<&Client>, role: RoleSettings) -> RoleModel {
+    let retry = Retry::new(role.timeout, role.max_retries);
+    let (Some(client), Some(base_url)) = (client, role.base_url) else {
+        let description = "extractive (built-in rules, no model)".to_owned();
+        return RoleModel {
+            model: Arc::new(Extractive),
+            retry,
+            description,
+        };
+    };
+    let host = base_url.host_str().unwrap_or_default();
+    let description = format!("{} ({}, {host})", role.model, role.provider);
+    let settings = Settings {
+        base_url,
+        api_key: role.api_key,
+        model: role.model,
+        temperature: role.temperature,
+        max_output_tokens: role.max_output_tokens,
+        max_response_bytes: role.max_response_bytes,
+    };
+    let model: Arc<dyn Model> = match role.provider {
+        Provider::Anthropic => Arc::new(Anthropic::new(client.clone(), settings)),
+        Provider::Openai | Provider::Extractive => Arc::new(OpenAi::new(client.clone(), settings)),
+    };
+    RoleModel {
+        model,
+        retry,
+        description,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_configured_is_said_at_the_start() {
+        let models = Models::from_config(&LlmConfig::default()).expect("models");
+        assert_eq!(
+            models.describe(),
+            "all roles: extractive (built-in rules, no model)"
+        );
+        assert_eq!(models.for_role(Role::Progress).model.name(), "extractive");
+    }
+
+    #[test]
+    fn roles_with_models_of_their_own_are_told_apart() {
+        let config: LlmConfig = serde_json::from_value(serde_json::json!({
+            "roles": {"progress": {"base_url": "http://localhost:1/v1", "model": "m", "api_key": "sk-secret"}},
+        }))
+        .expect("a readable section");
+        let line = Models::from_config(&config).expect("models").describe();
+        assert!(
+            line.starts_with("progress: m (openai, localhost); learnings: extractive"),
+            "{line}"
+        );
+        assert!(!line.contains("secret"));
+    }
+}

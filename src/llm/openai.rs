@@ -1,0 +1,148 @@
+//! The chat-completions API of OpenAI and of the many servers that speak it.
+//!
+//! What is read is read leniently: unknown members are passed over, content may be a string, a list of parts or
+//! null, usage may be missing. What cannot be an answer is [`ModelError::BadAnswer`], never a panic.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::endpoint::{Client, Endpoint, Settings, below};
+use super::{Answer, Model, ModelError, Request, Speaker};
+
+/// A model behind a chat-completions server.
+#[derive(Debug)]
+pub struct OpenAi {
+    endpoint: Endpoint,
+    model: String,
+    temperature: Option<f64>,
+    max_output_tokens: u32,
+    /// OpenAI's newer models want the token limit as `max_completion_tokens` and refuse `max_tokens`, the one
+    /// name that other servers know. The first refusal is remembered.
+    newer_token_limit: AtomicBool,
+}
+
+impl OpenAi {
+    /// A model of these settings; `base_url` ends where `/chat/completions` begins.
+    #[must_use]
+    pub fn new(client: Client, settings: Settings) -> Self {
+        let url = below(&settings.base_url, &["chat", "completions"]);
+        let newer = settings.base_url.host_str() == Some("api.openai.com");
+        let endpoint = Endpoint::new(client, url, settings.max_response_bytes);
+        Self {
+            endpoint: endpoint.with_key("authorization", "Bearer ", settings.api_key),
+            model: settings.model,
+            temperature: settings.temperature,
+            max_output_tokens: settings.max_output_tokens,
+            newer_token_limit: AtomicBool::new(newer),
+        }
+    }
+
+    fn body(&self, request: &Request, newer_token_limit: bool) -> Value {
+        let system = json!({"role": "system", "content": &*request.system});
+        let turns = request.turns.iter().map(|turn| {
+            let role = match turn.speaker {
+                Speaker::User => "user",
+                Speaker::Assistant => "assistant",
+            };
+            json!({"role": role, "content": turn.sendable_text()})
+        });
+        let messages: Vec<Value> = std::iter::once(system).chain(turns).collect();
+        let limit = if newer_token_limit {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        };
+        let mut body = Map::new();
+        body.insert("model".to_owned(), json!(self.model));
+        body.insert("messages".to_owned(), Value::Array(messages));
+        body.insert(limit.to_owned(), json!(self.max_output_tokens));
+        body.insert("stream".to_owned(), json!(false));
+        if let Some(temperature) = self.temperature {
+            body.insert("temperature".to_owned(), json!(temperature));
+        }
+        Value::Object(body)
+    }
+}
+
+#[async_trait]
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        &self.model
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        let newer = self.newer_token_limit.load(Ordering::Relaxed);
+        let answer = match self.endpoint.post(&self.body(request, newer)).await {
+            Err(ModelError::Status {
+                code: 400, detail, ..
+            }) if !newer && detail.contains("max_completion_tokens") => {
+                self.newer_token_limit.store(true, Ordering::Relaxed);
+                self.endpoint.post(&self.body(request, true)).await?
+            }
+            other => other?,
+        };
+        read_answer(&answer, &self.endpoint)
+    }
+}
+
+fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> {
+    let choice = match (body.pointer("/choices/0"), body.get("error")) {
+        (Some(choice), _) => choice,
+        (None, Some(error)) if !error.is_null() => return Err(endpoint.error_object(error)),
+        (None, _) => return Err(ModelError::bad_answer("no choices")),
+    };
+    let finish_reason = choice.get("finish_reason").and_then(Value::as_str);
+    if finish_reason == Some("error") {
+        return Err(endpoint.error_object(choice.get("error").unwrap_or(choice)));
+    }
+    let message = choice.get("message").and_then(Value::as_object);
+    let message = message.ok_or_else(|| ModelError::bad_answer("a choice without a message"))?;
+    let text = content_text(message.get("content"))?;
+    let tokens = |name| {
+        body.get("usage")
+            .and_then(|usage| usage.get(name))
+            .and_then(Value::as_u64)
+    };
+    Ok(Answer {
+        text: without_thoughts(text),
+        input_tokens: tokens("prompt_tokens"),
+        output_tokens: tokens("completion_tokens"),
+        stopped_at_limit: finish_reason == Some("length"),
+    })
+}
+
+fn content_text(content: Option<&Value>) -> Result<String, ModelError> {
+    match content {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::Array(parts)) => Ok(parts.iter().filter_map(part_text).collect()),
+        Some(_) => Err(ModelError::bad_answer("content that is neither text nor parts")),
+    }
+}
+
+/// The text of a part; parts of other kinds (thoughts, images) have none.
+fn part_text(part: &Value) -> Option<&str> {
+    let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
+    if matches!(kind, "text" | "output_text") {
+        part.get("text").unwrap_or(part).as_str()
+    } else {
+        None
+    }
+}
+
+/// Local servers leave a reasoning model's thoughts in front of the answer; drafts in them are no answer.
+fn without_thoughts(text: String) -> String {
+    match text
+        .trim_start()
+        .strip_prefix("<think>")
+        .and_then(|rest| rest.split_once("</think>"))
+    {
+        Some((_, answer)) => answer.trim_start().to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

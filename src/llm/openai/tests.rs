@@ -1,0 +1,277 @@
+use std::time::{Duration, SystemTime};
+
+use super::super::retry::{Asked, ask};
+use super::super::scripted::request;
+use super::super::stub::{Reply, Stub, client, ok, quick, reply};
+use super::super::{Retry, Turn};
+use super::*;
+use crate::domain::operation::Role;
+
+fn said(text: &str) -> Value {
+    json!({"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]})
+}
+
+fn model(stub: &Stub) -> OpenAi {
+    OpenAi::new(client(), stub.settings("/v1"))
+}
+
+async fn complete(reply: Reply) -> Result<Answer, ModelError> {
+    let stub = Stub::start([reply]).await;
+    model(&stub).complete(&request(Role::Progress)).await
+}
+
+async fn asked(replies: Vec<Reply>, retry: Retry) -> Asked {
+    let stub = Stub::start(replies).await;
+    ask(&model(&stub), &request(Role::Progress), &retry).await
+}
+
+#[tokio::test]
+async fn a_request_carries_instructions_turns_key_and_limit() {
+    let mut body = said("CURRENT_PROGRESS: none");
+    body["usage"] = json!({"prompt_tokens": 10, "completion_tokens": 3, "unknown": {}});
+    let stub = Stub::start([ok(&body)]).await;
+    let mut request = request(Role::Progress);
+    request.turns.push(Turn {
+        speaker: Speaker::Assistant,
+        text: String::new(),
+    });
+    request.turns.push(Turn {
+        speaker: Speaker::User,
+        text: "again".to_owned(),
+    });
+    let model = OpenAi {
+        temperature: Some(0.2),
+        ..model(&stub)
+    };
+    let answer = model.complete(&request).await.expect("an answer");
+    assert_eq!(answer.text, "CURRENT_PROGRESS: none");
+    assert_eq!((answer.input_tokens, answer.output_tokens), (Some(10), Some(3)));
+    assert!(!answer.stopped_at_limit);
+    let head = stub.requests()[0].to_ascii_lowercase();
+    assert!(head.starts_with("post /v1/chat/completions "), "{head}");
+    assert!(head.contains("authorization: bearer sk-secret\r\n"));
+    let sent = stub.json(0);
+    assert_eq!(
+        sent["messages"],
+        json!([
+            {"role": "system", "content": "the instructions"},
+            {"role": "user", "content": "the question"},
+            {"role": "assistant", "content": "(empty)"},
+            {"role": "user", "content": "again"},
+        ])
+    );
+    assert_eq!(
+        (&sent["model"], &sent["max_tokens"], &sent["temperature"]),
+        (&json!("m"), &json!(64), &json!(0.2))
+    );
+}
+
+#[tokio::test]
+async fn the_base_address_keeps_its_path_and_query() {
+    let stub = Stub::start([ok(&said("a")), ok(&said("b"))]).await;
+    for path in ["/proxy/v1/", "/proxy/v1?version=2"] {
+        let model = OpenAi::new(client(), stub.settings(path));
+        model.complete(&request(Role::Progress)).await.expect("an answer");
+    }
+    assert!(stub.requests()[0].starts_with("POST /proxy/v1/chat/completions HTTP"));
+    assert!(stub.requests()[1].starts_with("POST /proxy/v1/chat/completions?version=2 HTTP"));
+}
+
+#[tokio::test]
+async fn content_may_be_parts_or_null() {
+    let parts =
+        json!([{"type": "text", "text": "a"}, {"type": "thinking", "text": "x"}, "b", {"text": "c"}, 7]);
+    for (content, text) in [
+        (parts, "abc"),
+        (json!(null), ""),
+        (json!("<think>no</think>\nyes"), "yes"),
+    ] {
+        let body = json!({"choices": [{"message": {"content": content}}]});
+        assert_eq!(
+            complete(ok(&body)).await.map(|answer| answer.text).as_deref(),
+            Ok(text)
+        );
+    }
+    let without = json!({"choices": [{"message": {}}]});
+    assert_eq!(complete(ok(&without)).await, Ok(Answer::default()));
+}
+
+#[tokio::test]
+async fn an_answer_cut_off_at_the_limit_says_so() {
+    let body = json!({"choices": [{"message": {"content": "KEY_"}, "finish_reason": "length"}]});
+    assert!(
+        complete(ok(&body))
+            .await
+            .is_ok_and(|answer| answer.stopped_at_limit)
+    );
+}
+
+#[tokio::test]
+async fn json_of_another_form_is_a_bad_answer() {
+    for body in [
+        json!(null),
+        json!([]),
+        json!(7),
+        json!({}),
+        json!({"choices": []}),
+        json!({"choices": {}}),
+        json!({"choices": [7]}),
+        json!({"choices": [{"message": {"content": 7}}]}),
+        json!({"error": {"message": "no"}}),
+        json!({"choices": [{"finish_reason": "error", "message": {"content": ""}}]}),
+    ] {
+        let result = complete(ok(&body)).await;
+        assert!(
+            matches!(result, Err(ModelError::BadAnswer { .. })),
+            "{body} gave {result:?}"
+        );
+    }
+    let overloaded = json!({"error": {"message": "slow down", "code": 429}});
+    assert!(matches!(
+        complete(ok(&overloaded)).await,
+        Err(ModelError::Status { code: 429, .. })
+    ));
+}
+
+#[tokio::test]
+async fn too_many_requests_are_waited_out() {
+    let refused = || reply(429, "retry-after: 1\r\n", "{}");
+    let asked = asked(vec![refused(), ok(&said("a"))], quick(1)).await;
+    assert_eq!(asked.attempts, 2);
+    assert!(asked.result.is_ok() && asked.elapsed >= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_date_to_wait_for_is_measured_from_the_answers_own_date() {
+    let date = |seconds| httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    let headers = format!("date: {}\r\nretry-after: {}\r\n", date(1000), date(1007));
+    let error = complete(reply(503, &headers, "")).await.expect_err("a status");
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    for unreadable in ["soon", "-1", "NaN", "1e999"] {
+        let error = complete(reply(503, &format!("retry-after: {unreadable}\r\n"), ""))
+            .await
+            .expect_err("a status");
+        assert_eq!(error.retry_after(), None, "{unreadable}");
+    }
+}
+
+#[tokio::test]
+async fn server_errors_are_tried_again_and_client_errors_are_not() {
+    let three = asked((0..4).map(|_| reply(500, "", "oops")).collect(), quick(2)).await;
+    assert_eq!(three.attempts, 3);
+    let error = three.result.expect_err("a status");
+    assert_eq!(error.public(), "the model server answered with status 500");
+    let one = asked(
+        vec![
+            reply(400, "", r#"{"error": {"message": "bad model"}}"#),
+            ok(&said("a")),
+        ],
+        quick(2),
+    )
+    .await;
+    assert_eq!(one.attempts, 1);
+    assert_eq!(
+        one.result.expect_err("a status").to_string(),
+        "status 400: bad model"
+    );
+}
+
+#[tokio::test]
+async fn broken_transfers_are_tried_again() {
+    let half = || Reply::Bytes(b"HTTP/1.1 200 X\r\ncontent-length: 100\r\n\r\n{\"choices\":".to_vec());
+    for broken in [
+        Reply::Close,
+        half(),
+        reply(200, "", "{\"choices\":"),
+        reply(200, "", b"\"\xff\""),
+    ] {
+        let asked = asked(vec![broken, ok(&said("a"))], quick(1)).await;
+        assert_eq!(asked.attempts, 2);
+        assert!(asked.result.is_ok());
+    }
+    assert!(matches!(
+        complete(half()).await,
+        Err(ModelError::Unreachable { .. })
+    ));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_times_out() {
+    let retry = Retry {
+        attempt_time: Duration::from_millis(50),
+        ..quick(1)
+    };
+    let silent = asked(vec![Reply::Hang, Reply::Hang], retry).await;
+    assert!(silent.result.is_err_and(|error| error.is_timeout()));
+    assert_eq!(silent.attempts, 2);
+}
+
+#[tokio::test]
+async fn a_body_over_the_bound_is_refused_with_and_without_a_length() {
+    let large = vec![b' '; 5 << 20];
+    let unannounced = [b"HTTP/1.1 200 X\r\nconnection: close\r\n\r\n".as_slice(), &large].concat();
+    for reply in [reply(200, "", &large), Reply::Bytes(unannounced)] {
+        assert_eq!(
+            complete(reply).await,
+            Err(ModelError::TooLarge { limit: 1 << 20 })
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_unreachable() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    drop(listener);
+    let stub = Stub::start([]).await;
+    let settings = stub.settings("/v1");
+    let base_url = format!("http://127.0.0.1:{port}").parse().expect("a URL");
+    let model = OpenAi::new(client(), Settings { base_url, ..settings });
+    let error = model
+        .complete(&request(Role::Progress))
+        .await
+        .expect_err("no server");
+    assert!(matches!(error, ModelError::Unreachable { .. }));
+    assert!(!error.to_string().contains(&port.to_string()), "{error}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let other = Stub::start([ok(&said("stolen"))]).await;
+    let location = format!("location: {}\r\n", other.url("/v1"));
+    let error = complete(reply(307, &location, "")).await.expect_err("a status");
+    assert!(matches!(error, ModelError::Status { code: 307, .. }));
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
+async fn the_newer_name_of_the_token_limit_is_learned_once() {
+    let refusal =
+        "{\"error\": {\"message\": \"'max_tokens' is not supported. Use 'max_completion_tokens'.\"}}";
+    let stub = Stub::start([reply(400, "", refusal), ok(&said("a")), ok(&said("b"))]).await;
+    let model = model(&stub);
+    for expected in ["a", "b"] {
+        let answer = model.complete(&request(Role::Progress)).await.expect("an answer");
+        assert_eq!(answer.text, expected);
+    }
+    assert_eq!(stub.json(0)["max_tokens"], 64);
+    for later in [1, 2] {
+        assert_eq!(stub.json(later)["max_completion_tokens"], 64);
+        assert_eq!(stub.json(later).get("max_tokens"), None);
+    }
+}
+
+#[tokio::test]
+async fn no_shown_form_holds_the_key() {
+    let stub = Stub::start([reply(401, "", r#"{"error": {"message": "wrong key sk-secret"}}"#)]).await;
+    let model = model(&stub);
+    let error = model
+        .complete(&request(Role::Progress))
+        .await
+        .expect_err("a status");
+    let shown = format!("{model:?} {error:?} {error} {}", error.public());
+    assert!(!shown.contains("sk-secret"), "{shown}");
+    assert!(error.to_string().contains("wrong key [key]"));
+}

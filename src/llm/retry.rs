@@ -1,0 +1,208 @@
+//! Patience: how long one attempt may take, how often another is made, how long is waited between.
+//!
+//! The time of a role (`llm.timeout_seconds`) bounds each attempt, so that a slow model may use all of it and
+//! a hung server never eats the attempts behind it; and it bounds once more the sum of the waits between
+//! attempts. A `Retry-After` that does not fit into what is left of that ends the asking at once: the
+//! server has said that an earlier attempt is in vain.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{Answer, Model, ModelError, Request};
+
+/// The patience of a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// How often a failed attempt is made again.
+    pub max_retries: u32,
+    /// Longest time of one attempt.
+    pub attempt_time: Duration,
+    /// Longest sum of the waits between the attempts of one asking.
+    pub wait_time: Duration,
+    /// The first back-off; it doubles with every further attempt.
+    pub base_backoff: Duration,
+}
+
+impl Retry {
+    /// The patience that a role's configuration describes.
+    #[must_use]
+    pub fn new(timeout: Duration, max_retries: u32) -> Self {
+        Self {
+            max_retries,
+            attempt_time: timeout,
+            wait_time: timeout,
+            base_backoff: Duration::from_millis(500),
+        }
+    }
+
+    /// The longest time one asking can take, waits included.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        self.attempt_time
+            .saturating_mul(self.max_retries.saturating_add(1))
+            .saturating_add(self.wait_time)
+    }
+
+    /// How long to wait after `attempts` failed ones, or `None` if there is to be no other.
+    fn wait(&self, attempts: u32, error: &ModelError, left: Duration) -> Option<Duration> {
+        if !error.is_retryable() || attempts > self.max_retries {
+            return None;
+        }
+        let asked_for = error.retry_after().unwrap_or_default();
+        (asked_for <= left).then(|| self.backoff(attempts).min(left).max(asked_for))
+    }
+
+    /// Exponential, with jitter between the half and the whole, so that roles that failed together do not
+    /// come back together.
+    fn backoff(&self, attempts: u32) -> Duration {
+        let whole = self
+            .base_backoff
+            .saturating_mul(1 << attempts.saturating_sub(1).min(16));
+        whole.mul_f64(0.5 + fastrand::f64() / 2.0)
+    }
+}
+
+/// What came of asking a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The first good answer, or the last failure.
+    pub result: Result<Answer, ModelError>,
+    /// How many attempts were made, at least 1.
+    pub attempts: u32,
+    /// From the first attempt's beginning to the end of the last.
+    pub elapsed: Duration,
+}
+
+/// Asks until there is an answer, a failure that cannot heal, or the end of the patience.
+pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
+    let begun = Instant::now();
+    let mut left = retry.wait_time;
+    let mut attempts = 0;
+    let result = loop {
+        attempts += 1;
+        let error = match attempt(model, request, retry.attempt_time).await {
+            Ok(answer) => break Ok(answer),
+            Err(error) => error,
+        };
+        tracing::debug!(
+            role = request.role.name(),
+            model = model.name(),
+            attempts,
+            error = %error,
+            "an attempt to ask a model failed"
+        );
+        let Some(wait) = retry.wait(attempts, &error, left) else {
+            break Err(error);
+        };
+        left -= wait;
+        sleep(wait).await;
+    };
+    Asked {
+        result,
+        attempts,
+        elapsed: begun.elapsed(),
+    }
+}
+
+async fn attempt(model: &dyn Model, request: &Request, time: Duration) -> Result<Answer, ModelError> {
+    timeout(time, model.complete(request)).await.unwrap_or_else(|_| {
+        Err(ModelError::TimedOut {
+            detail: format!("{} ms for one attempt are over", time.as_millis()),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scripted::{Scripted, Step, request};
+    use super::*;
+    use crate::domain::operation::Role;
+
+    fn status(code: u16, retry_after: Option<Duration>) -> Step {
+        Step::Fail(ModelError::Status {
+            code,
+            retry_after,
+            detail: String::new(),
+        })
+    }
+
+    fn quick(max_retries: u32) -> Retry {
+        Retry {
+            max_retries,
+            attempt_time: Duration::from_millis(60),
+            wait_time: Duration::from_millis(300),
+            base_backoff: Duration::from_millis(2),
+        }
+    }
+
+    async fn asked(steps: Vec<Step>, retry: Retry) -> Asked {
+        ask(&Scripted::new("m", steps), &request(Role::Progress), &retry).await
+    }
+
+    #[tokio::test]
+    async fn a_failure_that_can_heal_is_tried_again() {
+        for step in [
+            status(429, None),
+            status(503, None),
+            Step::Hang,
+            Step::Fail(ModelError::bad_answer("x")),
+        ] {
+            let asked = asked(vec![step, Step::answer("ok")], quick(2)).await;
+            assert_eq!(
+                (asked.result.map(|a| a.text), asked.attempts),
+                (Ok("ok".to_owned()), 2)
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_error_is_not_tried_again() {
+        for code in [307, 400, 401, 404, 422] {
+            let asked = asked(vec![status(code, None), Step::answer("ok")], quick(2)).await;
+            assert_eq!(asked.attempts, 1);
+            assert!(asked.result.is_err());
+        }
+    }
+
+    #[tokio::test]
+    async fn the_retries_end() {
+        let asked = asked(
+            vec![status(500, None), status(500, None), status(502, None)],
+            quick(2),
+        )
+        .await;
+        assert_eq!(asked.attempts, 3);
+        assert!(matches!(asked.result, Err(ModelError::Status { code: 502, .. })));
+    }
+
+    #[tokio::test]
+    async fn a_server_that_always_hangs_times_out() {
+        let asked = asked(vec![Step::Hang, Step::Hang], quick(1)).await;
+        assert_eq!(asked.attempts, 2);
+        assert!(asked.result.is_err_and(|error| error.is_timeout()));
+        assert!(asked.elapsed >= Duration::from_millis(120));
+    }
+
+    #[tokio::test]
+    async fn a_wait_that_is_asked_for_is_waited_as_far_as_the_time_allows() {
+        let short = status(429, Some(Duration::from_millis(100)));
+        let waited = asked(vec![short, Step::answer("ok")], quick(1)).await;
+        assert!(waited.result.is_ok() && waited.elapsed >= Duration::from_millis(100));
+
+        let long = status(429, Some(Duration::from_secs(3600)));
+        let given_up = asked(vec![long, Step::answer("ok")], quick(1)).await;
+        assert_eq!(given_up.attempts, 1);
+        assert!(given_up.result.is_err() && given_up.elapsed < Duration::from_secs(1));
+    }
+
+    #[test]
+    fn back_off_grows_and_never_overflows() {
+        let retry = Retry::new(Duration::from_secs(60), 10);
+        assert!(
+            retry.backoff(1) >= Duration::from_millis(250) && retry.backoff(1) <= Duration::from_millis(500)
+        );
+        assert!(retry.backoff(3) >= Duration::from_secs(1));
+        assert!(retry.backoff(u32::MAX) > Duration::ZERO);
+    }
+}

@@ -1,0 +1,126 @@
+//! A model that answers as a test says, so that the pipeline is tested without a server.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Answer, Model, ModelError, Request, Source, Speaker, Turn};
+use crate::domain::operation::Role;
+
+/// What the model does when it is asked.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Answers.
+    Answer(Answer),
+    /// Fails.
+    Fail(ModelError),
+    /// Answers after a time.
+    Late(Duration, Answer),
+    /// Never answers.
+    Hang,
+}
+
+impl Step {
+    /// An answer of this text.
+    #[must_use]
+    pub fn answer(text: &str) -> Self {
+        Self::Answer(Answer {
+            text: text.to_owned(),
+            ..Answer::default()
+        })
+    }
+
+    /// An answer of this text, cut off at the token limit.
+    #[must_use]
+    pub fn cut_off(text: &str) -> Self {
+        Self::Answer(Answer {
+            text: text.to_owned(),
+            stopped_at_limit: true,
+            ..Answer::default()
+        })
+    }
+}
+
+type Rule = Box<dyn Fn(&Request) -> Step + Send + Sync>;
+
+/// A model with a script: one step a call, or a rule for every call. It keeps what it was asked.
+pub struct Scripted {
+    name: String,
+    steps: Mutex<VecDeque<Step>>,
+    rule: Rule,
+    asked: Mutex<Vec<Request>>,
+}
+
+impl Scripted {
+    /// A model that goes through the steps, one a call, and fails when they are over.
+    #[must_use]
+    pub fn new(name: &str, steps: impl IntoIterator<Item = Step>) -> Self {
+        let over = |_: &Request| Step::Fail(ModelError::bad_answer("the script is over"));
+        Self {
+            steps: Mutex::new(steps.into_iter().collect()),
+            ..Self::by_rule(name, over)
+        }
+    }
+
+    /// A model that looks at each request.
+    #[must_use]
+    pub fn by_rule(name: &str, rule: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
+        Self {
+            name: name.to_owned(),
+            steps: Mutex::default(),
+            rule: Box::new(rule),
+            asked: Mutex::default(),
+        }
+    }
+
+    /// Every request so far, in the order they came.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Request> {
+        locked(&self.asked).clone()
+    }
+}
+
+#[async_trait]
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        locked(&self.asked).push(request.clone());
+        let scripted = locked(&self.steps).pop_front();
+        match scripted.unwrap_or_else(|| (self.rule)(request)) {
+            Step::Answer(answer) => Ok(answer),
+            Step::Fail(error) => Err(error),
+            Step::Late(time, answer) => {
+                tokio::time::sleep(time).await;
+                Ok(answer)
+            }
+            Step::Hang => std::future::pending().await,
+        }
+    }
+}
+
+/// A small request of a role, for tests of models.
+#[must_use]
+pub fn request(role: Role) -> Request {
+    Request {
+        role,
+        system: Arc::from("the instructions"),
+        turns: vec![Turn {
+            speaker: Speaker::User,
+            text: "the question".to_owned(),
+        }],
+        source: Arc::new(Source {
+            task: "the task".to_owned(),
+            messages: Vec::new(),
+            document: Arc::from(""),
+        }),
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,85 @@
+//! Why an update came to nothing.
+
+use super::report::Rejection;
+use crate::domain::ids::{ContextId, RecordKind, UpdateId};
+use crate::domain::operation::Role;
+use crate::storage::StorageError;
+
+/// Why an update came to nothing. In every case no version was saved; where a run was kept, its id is told.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// A precondition does not hold for the head.
+    #[error("the precondition does not hold")]
+    PreconditionFailed {
+        /// The newest version's id; `None` if the memory does not exist.
+        current: Option<ContextId>,
+    },
+    /// As many updates of this memory as may wait are waiting.
+    #[error("{limit} updates of this memory are running or waiting")]
+    QueueFull {
+        /// How many may.
+        limit: usize,
+    },
+    /// A role's model failed after its retries.
+    #[error("the {} model failed: {detail}", role.name())]
+    ModelFailed {
+        /// The run.
+        update_id: UpdateId,
+        /// Whose model.
+        role: Role,
+        /// It did not answer in time, in contrast to answering badly.
+        timed_out: bool,
+        /// A sentence fit for the caller.
+        detail: String,
+    },
+    /// Items stayed faulty, and the caller asked to fail then.
+    #[error("{} items stayed faulty", rejected.len())]
+    Invalid {
+        /// The run, to be finished by hand.
+        update_id: UpdateId,
+        /// What is faulty.
+        rejected: Vec<Rejection>,
+    },
+    /// The document would exceed its cap.
+    #[error("the document would have {bytes} bytes, more than {limit}")]
+    TooLarge {
+        /// The run.
+        update_id: UpdateId,
+        /// Its size now.
+        before: usize,
+        /// The size it would have.
+        bytes: usize,
+        /// The cap.
+        limit: usize,
+    },
+    /// A record kind has used up its numbers.
+    #[error("no {} id is left", kind.prefix())]
+    IdsExhausted {
+        /// The run.
+        update_id: UpdateId,
+        /// Which kind.
+        kind: RecordKind,
+    },
+    /// Progress moved under the update again and again.
+    #[error("progress moved {rebases} times while it was being rewritten")]
+    Conflict {
+        /// The run.
+        update_id: UpdateId,
+        /// How often it was asked again.
+        rebases: u32,
+    },
+    /// The run to be finished by hand does not exist.
+    #[error("there is no run {0}")]
+    UnknownRun(UpdateId),
+    /// The run to be finished by hand is not one that waits for it.
+    #[error("run {update_id} is {status}")]
+    NotResolvable {
+        /// Which run.
+        update_id: UpdateId,
+        /// What it is instead of `invalid`.
+        status: &'static str,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}

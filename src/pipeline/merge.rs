@@ -1,0 +1,67 @@
+//! Step 5: good items onto the head as it stands, nothing of another writer lost. Pure.
+
+use super::conversation::section_of;
+use super::report::Rejection;
+use super::role::{Accepted, Captured, numbered};
+use crate::domain::ids::{ContextId, RecordKind};
+use crate::domain::memory::{Applied, ApplyError, Limits, View, apply, validate};
+use crate::domain::operation::{Operation, Role};
+use crate::storage::{Head, Preconditions};
+
+/// The memory with the items applied.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) applied: Applied,
+    /// What no longer fits the head: archived meanwhile, added meanwhile.
+    pub(super) rejected: Vec<Rejection>,
+    /// Whether the head is another than the captured one.
+    pub(super) rebased: bool,
+}
+
+/// Why nothing may be saved.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// A precondition does not hold for the head.
+    PreconditionFailed { current: Option<ContextId> },
+    /// Somebody else changed progress: it has to be asked again on this head.
+    ProgressMoved,
+    /// The document would exceed its cap.
+    TooLarge { before: usize, bytes: usize, limit: usize },
+    /// A kind has no number left.
+    IdsExhausted { kind: RecordKind },
+}
+
+/// Applies items that were validated against `progress_base` (for progress) and `base` to the head.
+pub(super) fn merge(
+    head: &Head,
+    base: &Captured,
+    progress_base: &Captured,
+    accepted: &[Accepted],
+    preconditions: &Preconditions,
+    limits: &Limits,
+) -> Result<Merged, Refused> {
+    if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
+        return Err(Refused::PreconditionFailed { current: head.context_id.clone() });
+    }
+    let rewrites = accepted.iter().any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    let moved = head.context_id != progress_base.context_id
+        && section_of(&head.text, Role::Progress) != section_of(&progress_base.text, Role::Progress);
+    if rewrites && moved {
+        return Err(Refused::ProgressMoved);
+    }
+    let view = View { document: &head.text, ended: &head.archived };
+    let validated = validate(numbered(accepted), Vec::new(), &view, &[], limits);
+    let rejected = validated
+        .faults
+        .iter()
+        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].text))
+        .collect();
+    let operations: Vec<Operation> = validated.items.into_iter().map(|item| item.operation).collect();
+    let applied = apply(&head.text, head.counters, &operations, head.now, limits).map_err(|error| match error {
+        ApplyError::TooLarge { bytes, limit, before_bytes } => {
+            Refused::TooLarge { before: before_bytes, bytes, limit }
+        }
+        ApplyError::IdsExhausted { kind } => Refused::IdsExhausted { kind },
+    })?;
+    Ok(Merged { applied, rejected, rebased: head.context_id != base.context_id })
+}

@@ -1,0 +1,82 @@
+//! `/update`: from a task and messages to a new version, in six steps (DESIGN §3).
+//!
+//! 1. **Capture** the head and build a payload for each role ([`prompts`]).
+//! 2. **Ask** the roles' models in parallel, without a database connection ([`role`]).
+//! 3. **Parse** the answers ([`crate::domain::dsl`]).
+//! 4. **Validate** against the captured memory, and ask a role again about its faulty items.
+//! 5. **Merge** onto the head as it stands under its lock by then ([`merge`]): learnings and snippets are
+//!    validated again, progress is replaced only if its section is what was captured, and asked again
+//!    otherwise.
+//! 6. **Save** the version with its operations, rejects and run, in that same transaction.
+//!
+//! Nothing of another writer is lost: a model's answer never replaces a document, it only names
+//! operations, and those are applied to whatever the document is when they arrive.
+
+mod conversation;
+mod error;
+mod merge;
+mod operations;
+pub mod prompts;
+mod queue;
+pub mod report;
+mod request;
+mod role;
+mod run;
+mod update;
+
+pub use error::PipelineError;
+pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
+
+use crate::clock::Clock;
+use crate::config::limits::LimitsConfig;
+use crate::config::pipeline::PipelineConfig;
+use crate::domain::ids::UpdateId;
+use crate::llm::Models;
+use crate::storage::{Storage, StorageError};
+use std::sync::Arc;
+
+/// Runs updates. Cheap to clone.
+#[derive(Clone)]
+pub struct Pipeline {
+    storage: Storage,
+    models: Arc<Models>,
+    prompts: Arc<prompts::Prompts>,
+    queue: Arc<queue::Queue>,
+    clock: Arc<dyn Clock>,
+    limits: LimitsConfig,
+    settings: PipelineConfig,
+}
+
+impl Pipeline {
+    /// A pipeline over a database and models.
+    #[must_use]
+    pub fn new(
+        storage: Storage,
+        models: Models,
+        prompts: prompts::Prompts,
+        clock: Arc<dyn Clock>,
+        limits: LimitsConfig,
+        settings: PipelineConfig,
+    ) -> Self {
+        Self {
+            storage,
+            models: Arc::new(models),
+            prompts: Arc::new(prompts),
+            queue: Arc::new(queue::Queue::new(settings.queue_per_memory)),
+            clock,
+            limits,
+            settings,
+        }
+    }
+
+    fn new_update_id(&self) -> Result<UpdateId, PipelineError> {
+        self.clock.new_id().to_string().parse().map_err(|_| {
+            PipelineError::Storage(StorageError::Corrupt {
+                table: "updates",
+                column: "update_id",
+                row: "new".to_owned(),
+                problem: "a UUID is always an id".to_owned(),
+            })
+        })
+    }
+}

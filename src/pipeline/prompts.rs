@@ -1,0 +1,184 @@
+//! The prompt texts: compiled in, replaceable file by file from a folder (see `prompts/README.md`).
+
+use crate::domain::operation::Role;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The longest prompt file that is read, in bytes.
+const MAX_FILE_BYTES: usize = 1_048_576;
+
+/// All prompt texts.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    progress: Arc<str>,
+    learnings: Arc<str>,
+    verbatim: Arc<str>,
+    input: String,
+    again: String,
+}
+
+/// Why a prompt file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("pipeline.prompts_dir: {file}: {problem}")]
+pub struct PromptError {
+    file: String,
+    problem: String,
+}
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self {
+            progress: include_str!("prompts/progress.md").into(),
+            learnings: include_str!("prompts/learnings.md").into(),
+            verbatim: include_str!("prompts/verbatim.md").into(),
+            input: include_str!("prompts/input.md").to_owned(),
+            again: include_str!("prompts/again.md").to_owned(),
+        }
+    }
+}
+
+impl Prompts {
+    /// The built-in texts, with those of a folder in their place where it has a file of the same name.
+    ///
+    /// # Errors
+    /// A folder that is not there, and a file that cannot be read, is blank, not UTF-8 or too long, or
+    /// lacks a placeholder that it needs.
+    pub fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
+        let mut prompts = Self::default();
+        let Some(folder) = folder else { return Ok(prompts) };
+        if !folder.is_dir() {
+            return Err(PromptError {
+                file: folder.display().to_string(),
+                problem: "is not a folder".to_owned(),
+            });
+        }
+        for (name, text) in [
+            ("progress.md", &mut prompts.progress),
+            ("learnings.md", &mut prompts.learnings),
+            ("verbatim.md", &mut prompts.verbatim),
+        ] {
+            if let Some(replacement) = read(folder, name, &[])? {
+                *text = replacement.into();
+            }
+        }
+        if let Some(text) = read(folder, "input.md", &["{task}"])? {
+            prompts.input = text;
+        }
+        if let Some(text) = read(folder, "again.md", &["{faults}"])? {
+            prompts.again = text;
+        }
+        Ok(prompts)
+    }
+
+    /// The constant instructions of a role, sent first so that providers can cache them.
+    pub(super) fn instructions(&self, role: Role) -> Arc<str> {
+        match role {
+            Role::Progress => self.progress.clone(),
+            Role::Learnings => self.learnings.clone(),
+            Role::Verbatim => self.verbatim.clone(),
+        }
+    }
+
+    /// The turn that carries the data, each text quoted so that it cannot end its own quotation.
+    pub(super) fn input(&self, memory: &str, task: &str, messages: &str) -> String {
+        let (memory, task, messages) = (quoted(memory), quoted(task), quoted(messages));
+        fill(&self.input, &[("{memory}", &memory), ("{task}", &task), ("{messages}", &messages)])
+    }
+
+    /// The turn that asks again.
+    pub(super) fn again(&self, faults: &str, ids: &str) -> String {
+        fill(&self.again, &[("{faults}", faults), ("{ids}", ids)])
+    }
+}
+
+fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, PromptError> {
+    let path = folder.join(name);
+    let failed = |problem: String| PromptError { file: path.display().to_string(), problem };
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(failed(format!("has {} bytes, more than {MAX_FILE_BYTES}", bytes.len())));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| failed("is not UTF-8".to_owned()))?;
+    if text.trim().is_empty() {
+        return Err(failed("is blank".to_owned()));
+    }
+    match needed.iter().find(|placeholder| !text.contains(**placeholder)) {
+        Some(placeholder) => Err(failed(format!("lacks the placeholder {placeholder}"))),
+        None => Ok(Some(text)),
+    }
+}
+
+/// Fills placeholders in one pass, so that braces in a filled-in text mean nothing.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        let (before, from_brace) = rest.split_at(at);
+        filled.push_str(before);
+        match values.iter().find(|(name, _)| from_brace.starts_with(name)) {
+            Some((name, value)) => {
+                filled.push_str(value);
+                rest = &from_brace[name.len()..];
+            }
+            None => {
+                filled.push('{');
+                rest = &from_brace[1..];
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// Keeps a text from closing the tag it is quoted in: `</memory` becomes `<\/memory`, and so for `task` and
+/// `messages`, in any case and with blanks between. Nothing else changes: snippets must arrive to the byte.
+fn quoted(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("</") {
+        let (before, closing) = rest.split_at(at);
+        safe.push_str(before);
+        let name = closing[2..].trim_start();
+        let closes = ["memory", "task", "messages"]
+            .iter()
+            .any(|tag| name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)));
+        safe.push_str(if closes { "<\\/" } else { "</" });
+        rest = &closing[2..];
+    }
+    safe.push_str(rest);
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_once_and_other_braces_stay() {
+        assert_eq!(fill("a {x} {y} {z}", &[("{x}", "{y}"), ("{y}", "2")]), "a {y} 2 {z}");
+    }
+
+    #[test]
+    fn quoted_text_cannot_close_its_tag() {
+        assert_eq!(quoted("a </memory> b </ TASK> c </div>"), "a <\\/memory> b <\\/ TASK> c </div>");
+        assert_eq!(quoted("x </"), "x </");
+        assert_eq!(quoted("fn f() -> Vec<u8>"), "fn f() -> Vec<u8>");
+    }
+
+    #[test]
+    fn a_folder_replaces_single_files_and_bad_ones_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("progress.md"), "Mine.").unwrap();
+        let prompts = Prompts::load(Some(folder.path())).unwrap();
+        assert_eq!(&*prompts.instructions(Role::Progress), "Mine.");
+        assert_eq!(prompts.instructions(Role::Learnings), Prompts::default().instructions(Role::Learnings));
+        std::fs::write(folder.path().join("input.md"), "no placeholder").unwrap();
+        let error = Prompts::load(Some(folder.path())).unwrap_err().to_string();
+        assert!(error.contains("input.md") && error.contains("{task}"), "{error}");
+        assert!(Prompts::load(Some(&folder.path().join("none"))).is_err());
+    }
+}

@@ -1,0 +1,252 @@
+//! What an update tells its caller; also what is kept of it in its run.
+
+use crate::domain::document;
+use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
+use crate::domain::memory::AppliedOperation;
+use crate::domain::operation::{Fault, Role};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// The longest quotation of a faulty item, in bytes.
+const QUOTE_BYTES: usize = 2_000;
+
+/// How an update ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UpdateStatus {
+    /// A new version was saved.
+    Applied,
+    /// There was nothing to change; no version was made.
+    Unchanged,
+    /// It was only tried.
+    DryRun,
+}
+
+/// Something that was not applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Rejection {
+    /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
+    #[schema(required, examples("learnings"))]
+    pub section: Option<String>,
+    /// The fault's stable name.
+    #[schema(examples("missing_reason"))]
+    pub kind: String,
+    /// A sentence that says what is wrong and what would be right.
+    pub detail: String,
+    /// The item as it was written, cut after 2,000 bytes.
+    pub text: String,
+}
+
+/// Something worth knowing that kept nothing from being applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Warning {
+    /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
+    #[schema(required, examples("learnings"))]
+    pub section: Option<String>,
+    /// Its stable name.
+    #[schema(examples("truncated"))]
+    pub kind: String,
+    /// A sentence.
+    pub detail: String,
+}
+
+/// One change that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct OperationReport {
+    /// `rewrite_progress`, `add` or `archive`.
+    #[schema(examples("add"))]
+    pub op: String,
+    /// The record it made or archived.
+    #[schema(required, examples("KL-3"))]
+    pub id: Option<String>,
+    /// The label of a verbatim record.
+    #[schema(required)]
+    pub label: Option<String>,
+    /// Why.
+    #[schema(required)]
+    pub reason: Option<String>,
+    /// The insight, snippet or new progress; of an archived record what it said.
+    #[schema(required)]
+    pub content: Option<String>,
+}
+
+impl From<&AppliedOperation> for OperationReport {
+    fn from(operation: &AppliedOperation) -> Self {
+        Self {
+            op: operation.op.name().to_owned(),
+            id: operation.id.map(|id| id.to_string()),
+            label: operation.label.clone(),
+            reason: operation.reason.clone(),
+            content: operation.content.clone(),
+        }
+    }
+}
+
+/// What a role's model cost.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+pub struct ModelReport {
+    /// The model's name.
+    pub model: String,
+    /// Calls made, retries included.
+    pub attempts: u32,
+    /// How often it was asked again about faulty items or a moved memory.
+    pub reprompts: u32,
+    /// Tokens it read, where it tells.
+    #[schema(required)]
+    pub input_tokens: Option<u64>,
+    /// Tokens it wrote, where it tells.
+    #[schema(required)]
+    pub output_tokens: Option<u64>,
+    /// Time until its last answer, in milliseconds.
+    pub millis: u64,
+}
+
+/// How full the document is.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct DocumentReport {
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Roughly how many tokens that is for a model.
+    pub estimated_tokens: u64,
+    /// Its size in percent of `limits.context_bytes`, with one decimal.
+    pub percent_of_cap: f64,
+}
+
+impl DocumentReport {
+    /// The report on a text.
+    #[must_use]
+    pub fn of(text: &str, cap: usize) -> Self {
+        Self {
+            bytes: text.len(),
+            estimated_tokens: document::estimated_tokens(text),
+            percent_of_cap: percent_of_cap(text.len(), cap),
+        }
+    }
+}
+
+/// `bytes` in percent of `cap`, with one decimal.
+#[must_use]
+pub fn percent_of_cap(bytes: usize, cap: usize) -> f64 {
+    let tenths = bytes.saturating_mul(1_000) / cap.max(1);
+    f64::from(u32::try_from(tenths).unwrap_or(u32::MAX)) / 10.0
+}
+
+/// The answer to `/update` and `/operations`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct UpdateAnswer {
+    /// The run, see `GetUpdate`.
+    pub update_id: String,
+    /// The vault.
+    pub vault_id: String,
+    /// The memory.
+    pub memory_id: String,
+    /// How it ended.
+    pub status: UpdateStatus,
+    /// The version that was captured; 0 if the memory did not exist.
+    pub base_version: i64,
+    /// The version that stands now; of a dry run the base version.
+    pub version: i64,
+    /// Its id; null if the memory does not exist.
+    #[schema(required)]
+    pub context_id: Option<String>,
+    /// Whether the memory had moved since it was captured.
+    pub rebased: bool,
+    /// What was changed.
+    pub operations: Vec<OperationReport>,
+    /// What was not applied.
+    pub rejected: Vec<Rejection>,
+    /// What is worth knowing.
+    pub warnings: Vec<Warning>,
+    /// A unified diff of the document.
+    pub diff: String,
+    /// The change in words.
+    pub log: String,
+    /// What each role's model cost; empty for `/operations`.
+    pub models: BTreeMap<String, ModelReport>,
+    /// How full the document is.
+    pub document: DocumentReport,
+}
+
+impl UpdateAnswer {
+    /// The version's id as the type it is, for an entity tag.
+    #[must_use]
+    pub fn context_id(&self) -> Option<ContextId> {
+        self.context_id.as_deref().and_then(|id| id.parse().ok())
+    }
+}
+
+/// Where an update is at work.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) update_id: UpdateId,
+    pub(super) vault: VaultId,
+    pub(super) memory: MemoryId,
+}
+
+impl Rejection {
+    /// A fault with the text it stands in.
+    pub(super) fn of_fault(fault: &Fault, text: &str) -> Self {
+        Self {
+            section: fault.section.map(section_name),
+            kind: fault.kind.name().to_owned(),
+            detail: fault.detail.clone(),
+            text: quote(text),
+        }
+    }
+
+    /// A role whose model failed while the others may be saved.
+    pub(super) fn of_failed_model(role: Role, detail: String) -> Self {
+        Self { section: Some(section_name(role)), kind: "model_failed".to_owned(), detail, text: String::new() }
+    }
+}
+
+impl Warning {
+    /// A fault that kept nothing from being applied.
+    pub(super) fn of_fault(fault: &Fault) -> Self {
+        Self {
+            section: fault.section.map(section_name),
+            kind: fault.kind.name().to_owned(),
+            detail: fault.detail.clone(),
+        }
+    }
+
+    /// A warning of the pipeline's own.
+    pub(super) fn of_role(role: Role, kind: &str, detail: impl Into<String>) -> Self {
+        Self { section: Some(section_name(role)), kind: kind.to_owned(), detail: detail.into() }
+    }
+}
+
+fn section_name(role: Role) -> String {
+    role.name().to_owned()
+}
+
+/// At most [`QUOTE_BYTES`] of a text, cut at a character.
+pub(super) fn quote(text: &str) -> String {
+    if text.len() <= QUOTE_BYTES {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(QUOTE_BYTES);
+    format!("{}…", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_the_cap_has_one_decimal() {
+        assert_eq!(percent_of_cap(0, 102_400).to_string(), "0");
+        assert_eq!(percent_of_cap(51_200, 102_400).to_string(), "50");
+        assert_eq!(percent_of_cap(1_234, 102_400).to_string(), "1.2");
+        assert_eq!(percent_of_cap(102_400, 102_400).to_string(), "100");
+    }
+
+    #[test]
+    fn a_quotation_is_cut_at_a_character() {
+        assert_eq!(quote("short"), "short");
+        let long = "ä".repeat(2_000);
+        let cut = quote(&long);
+        assert!(cut.len() <= QUOTE_BYTES + "…".len() && cut.ends_with('…') && long.starts_with(&cut[..QUOTE_BYTES]));
+    }
+}

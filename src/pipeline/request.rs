@@ -1,0 +1,76 @@
+//! What a caller asks of the pipeline, already checked for form by the route.
+
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::domain::operation::Role;
+use crate::llm::ConversationMessage;
+use crate::storage::Preconditions;
+use std::collections::BTreeSet;
+
+/// What to do about items that stay faulty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnInvalid {
+    /// Drop and report them, apply the rest.
+    #[default]
+    Drop,
+    /// Save nothing; keep the run for a person.
+    Fail,
+}
+
+impl OnInvalid {
+    /// The name used in requests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// A request for `/update`.
+#[derive(Debug, Clone)]
+pub struct UpdateRequest {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; it is made if it does not exist.
+    pub memory: MemoryId,
+    /// Who asks.
+    pub actor: ActorId,
+    /// Conditions on the head, tested when it is captured and again when the version is saved.
+    pub preconditions: Preconditions,
+    /// What was just done or is being done.
+    pub task: String,
+    /// The conversation around it, oldest first.
+    pub messages: Vec<ConversationMessage>,
+    /// Do everything but save.
+    pub dry_run: bool,
+    /// Save what the other roles say when a role's model fails.
+    pub allow_partial: bool,
+    /// What to do about items that stay faulty.
+    pub on_invalid: OnInvalid,
+    /// The roles to ask.
+    pub roles: BTreeSet<Role>,
+}
+
+/// A request for `/operations`.
+#[derive(Debug, Clone)]
+pub struct OperationsRequest {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; it is made if it does not exist.
+    pub memory: MemoryId,
+    /// Who asks.
+    pub actor: ActorId,
+    /// Conditions on the head.
+    pub preconditions: Preconditions,
+    /// The DSL text.
+    pub text: String,
+    /// Do everything but save.
+    pub dry_run: bool,
+    /// What to do about faulty items.
+    pub on_invalid: OnInvalid,
+    /// Additions a section takes; the configured number if `None`.
+    pub max_additions: Option<usize>,
+    /// The invalid run that this text finishes by hand.
+    pub resolves: Option<UpdateId>,
+}

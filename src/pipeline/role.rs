@@ -1,0 +1,301 @@
+//! One role: asked, read, validated, asked again.
+
+use super::conversation;
+use super::report::{ModelReport, Rejection, Warning, quote};
+use super::{Pipeline, UpdateRequest};
+use crate::domain::dsl;
+use crate::domain::ids::{ContextId, RecordId};
+use crate::domain::memory::{Limits, View, validate};
+use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::domain::{document, ids::MemoryId, ids::VaultId};
+use crate::llm::{self, Answer, Asked, ModelError, Request, Speaker, Turn};
+use crate::storage::{Storage, StorageError};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The head as it was when the models were asked.
+#[derive(Debug, Clone)]
+pub(super) struct Captured {
+    /// 0 if the memory did not exist.
+    pub(super) version: i64,
+    pub(super) context_id: Option<ContextId>,
+    /// Empty if the memory did not exist.
+    pub(super) text: Arc<str>,
+}
+
+/// A good item and the text it was read from.
+#[derive(Debug, Clone)]
+pub(super) struct Accepted {
+    pub(super) operation: Operation,
+    pub(super) text: String,
+}
+
+/// A fault and the text it stands in.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) fault: Fault,
+    pub(super) text: String,
+}
+
+/// A text read and validated.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading {
+    pub(super) accepted: Vec<Accepted>,
+    pub(super) found: Vec<Found>,
+}
+
+/// What became of a role.
+#[derive(Debug, Default)]
+pub(super) struct RoleOutcome {
+    pub(super) reading: Reading,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) report: ModelReport,
+    pub(super) exchanges: Vec<Value>,
+    /// The model failed and nothing of it can be used.
+    pub(super) failure: Option<ModelError>,
+}
+
+impl Reading {
+    /// Whether something is left that the writer of the text should mend.
+    pub(super) fn is_to_be_mended(&self) -> bool {
+        self.found.iter().any(|found| found.fault.kind.is_asked_again())
+    }
+
+    pub(super) fn rejections(&self) -> impl Iterator<Item = Rejection> {
+        let rejected = self.found.iter().filter(|found| !found.fault.kind.is_warning());
+        rejected.map(|found| Rejection::of_fault(&found.fault, &found.text))
+    }
+
+    pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let warned = self.found.iter().filter(|found| found.fault.kind.is_warning());
+        warned.map(|found| Warning::of_fault(&found.fault))
+    }
+}
+
+/// Ids that operations and faults name and that are not active in a document: the ones whose past has to
+/// be looked up.
+pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
+    let archived = items.iter().filter_map(|item| match &item.operation {
+        Operation::Archive { id, .. } => Some(*id),
+        _ => None,
+    });
+    let ids: BTreeSet<RecordId> = archived.chain(faults.iter().filter_map(|fault| fault.id)).collect();
+    ids.into_iter().collect()
+}
+
+/// Reads and validates a text. `only` leaves out what belongs to other roles' sections.
+pub(super) async fn read(
+    storage: &Storage,
+    place: (&VaultId, &MemoryId),
+    document: &str,
+    text: &str,
+    options: &dsl::Options,
+    only: Option<Role>,
+    limits: &Limits,
+) -> Result<Reading, StorageError> {
+    let parsed = dsl::parse(text, options);
+    let foreign = |role: Option<Role>| only.is_some() && role.is_some() && role != only;
+    let items: Vec<Item> =
+        parsed.items.into_iter().filter(|item| !foreign(item.operation.role())).collect();
+    let faults: Vec<Fault> = parsed.faults.into_iter().filter(|fault| !foreign(fault.section)).collect();
+    let ended = storage.archived_among(place.0, place.1, &mentioned(&items, &faults)).await?;
+    let validated = validate(items, faults, &View { document, ended: &ended }, &[], limits);
+    Ok(Reading {
+        accepted: validated
+            .items
+            .into_iter()
+            .map(|item| Accepted { text: text[item.range].to_owned(), operation: item.operation })
+            .collect(),
+        found: validated
+            .faults
+            .into_iter()
+            .map(|fault| Found { text: text[fault.range.clone()].to_owned(), fault })
+            .collect(),
+    })
+}
+
+impl Pipeline {
+    /// Asks a role's model and, where its answer has faults it can mend, asks it again.
+    pub(super) async fn ask_role(
+        &self,
+        request: &UpdateRequest,
+        captured: &Captured,
+        role: Role,
+        limits: &Limits,
+    ) -> Result<RoleOutcome, StorageError> {
+        let speaker = self.models.for_role(role);
+        let input = self.prompts.input(
+            conversation::memory(&captured.text, role),
+            &request.task,
+            &conversation::messages(&request.messages, self.settings.messages_bytes),
+        );
+        let mut asking = Request {
+            role,
+            system: self.prompts.instructions(role),
+            turns: vec![Turn { speaker: Speaker::User, text: input }],
+            source: Arc::new(llm::Source {
+                task: request.task.clone(),
+                messages: request.messages.clone(),
+                document: captured.text.clone(),
+            }),
+        };
+        let mut outcome = RoleOutcome {
+            report: ModelReport { model: speaker.model.name().to_owned(), ..ModelReport::default() },
+            ..RoleOutcome::default()
+        };
+        for round in 0..=self.settings.max_reprompts {
+            let asked = llm::ask(speaker.model.as_ref(), &asking, &speaker.retry).await;
+            outcome.note(round, &asking, &asked);
+            let answer = match asked.result {
+                Ok(answer) => answer,
+                Err(error) if round == 0 => {
+                    outcome.failure = Some(error);
+                    return Ok(outcome);
+                }
+                // The first answer stands, with its faults reported as if it had not been asked again.
+                Err(error) => {
+                    let detail = format!("The model was asked again about faulty items and failed: {error}.");
+                    outcome.warnings.push(Warning::of_role(role, "reprompt_failed", detail));
+                    break;
+                }
+            };
+            let text = storable(answer.text);
+            let options = dsl::Options { stopped_at_limit: answer.stopped_at_limit, ..dsl::Options::default() };
+            let place = (&request.vault, &request.memory);
+            let reading =
+                read(&self.storage, place, &captured.text, &text, &options, Some(role), limits).await?;
+            outcome.reading = if round == 0 {
+                reading
+            } else {
+                second_counts(reading, std::mem::take(&mut outcome.reading), &captured.text, limits)
+            };
+            if !outcome.reading.is_to_be_mended() {
+                break;
+            }
+            let again = self.prompts.again(
+                &describe(&outcome.reading.found),
+                &existing_ids(&captured.text, role),
+            );
+            asking.turns.push(Turn { speaker: Speaker::Assistant, text: not_empty(text) });
+            asking.turns.push(Turn { speaker: Speaker::User, text: again });
+        }
+        Ok(outcome)
+    }
+}
+
+impl RoleOutcome {
+    /// Adds one asking to the report and to what is kept of the run.
+    fn note(&mut self, round: u32, asking: &Request, asked: &Asked) {
+        let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
+        self.report.attempts += asked.attempts;
+        self.report.reprompts = round;
+        self.report.millis += millis;
+        let answer = asked.result.as_ref().ok();
+        let tokens = |of: fn(&Answer) -> Option<u64>| answer.and_then(of);
+        let (input_tokens, output_tokens) = (tokens(|a| a.input_tokens), tokens(|a| a.output_tokens));
+        add(&mut self.report.input_tokens, input_tokens);
+        add(&mut self.report.output_tokens, output_tokens);
+        let turns: Vec<Value> = asking
+            .turns
+            .iter()
+            .map(|turn| {
+                let speaker = match turn.speaker {
+                    Speaker::User => "user",
+                    Speaker::Assistant => "assistant",
+                };
+                json!({ "role": speaker, "content": storable_ref(&turn.text) })
+            })
+            .collect();
+        self.exchanges.push(json!({
+            "section": asking.role.name(),
+            "model": self.report.model,
+            "system": storable_ref(&asking.system),
+            "messages": turns,
+            "answer": answer.map(|answer| storable_ref(&answer.text)),
+            "stopped_at_limit": answer.is_some_and(|answer| answer.stopped_at_limit),
+            "error": asked.result.as_ref().err().map(ToString::to_string),
+            "attempts": asked.attempts,
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "millis": millis,
+        }));
+    }
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+    }
+}
+
+/// The second answer counts, and good items of the first that it leaves out are kept, a valid progress
+/// too if the second has none. Faults of the first that nothing was asked about stay reported.
+fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limits) -> Reading {
+    let spoken = !second.found.iter().any(|found| found.fault.kind == FaultKind::NoSection);
+    let rewritten = second.accepted.iter().any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    let earlier: Vec<Operation> = second.accepted.iter().map(|item| item.operation.clone()).collect();
+    let mut left_out: Vec<Accepted> = first.accepted;
+    left_out.retain(|item| !(rewritten && matches!(item.operation, Operation::RewriteProgress(_))));
+    // Validated once already, so only what the second answer says too, or fills the limit with, falls out.
+    let kept = validate(
+        numbered(&left_out),
+        Vec::new(),
+        &View { document, ended: &BTreeSet::new() },
+        &earlier,
+        limits,
+    );
+    let mut accepted = second.accepted;
+    accepted.extend(kept.items.into_iter().map(|item| left_out[item.range.start].clone()));
+    let mut found: Vec<Found> =
+        first.found.into_iter().filter(|found| !spoken || !found.fault.kind.is_asked_again()).collect();
+    found.extend(second.found);
+    Reading { accepted, found }
+}
+
+/// Items whose ranges are their places in the list, so that validation tells which ones it means.
+pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
+    accepted
+        .iter()
+        .enumerate()
+        .map(|(index, item)| Item { operation: item.operation.clone(), range: index..index })
+        .collect()
+}
+
+/// The faults as a model reads them.
+fn describe(found: &[Found]) -> String {
+    let mut text = String::new();
+    for Found { fault, text: quoted } in found.iter().filter(|found| found.fault.kind.is_asked_again()) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- {}: {}", fault.kind.name(), fault.detail);
+        for line in quote(quoted).lines() {
+            let _ = writeln!(text, "  > {line}");
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn existing_ids(document: &str, role: Role) -> String {
+    let ids: Vec<String> = document::records(document)
+        .into_iter()
+        .filter(|record| Some(record.id.kind) == role.record_kind())
+        .map(|record| record.id.to_string())
+        .collect();
+    if ids.is_empty() { "(none)".to_owned() } else { ids.join(", ") }
+}
+
+/// PostgreSQL stores no NUL, and a document may hold none.
+fn storable(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}
+
+fn storable_ref(text: &str) -> String {
+    storable(text.to_owned())
+}
+
+/// Some servers refuse a turn without text.
+fn not_empty(text: String) -> String {
+    if text.trim().is_empty() { "(no answer)".to_owned() } else { text }
+}

@@ -1,0 +1,275 @@
+//! One run from its captured base to its answer, shared by `/update` and `/operations`.
+
+use super::merge::{self, Merged, Refused};
+use super::report::{
+    DocumentReport, ModelReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
+};
+use super::role::{Accepted, Captured, mentioned, numbered};
+use super::{Pipeline, PipelineError};
+use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
+use crate::domain::memory::{Limits, RecordChange, project};
+use crate::domain::{changelog, document};
+use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A run under way: what was asked for and what came of it so far.
+pub(super) struct Running {
+    pub(super) target: Target,
+    pub(super) kind: RunKind,
+    pub(super) actor: ActorId,
+    pub(super) created_at: DateTime<Utc>,
+    /// The request as it is kept.
+    pub(super) request: Value,
+    pub(super) preconditions: Preconditions,
+    pub(super) dry_run: bool,
+    pub(super) resolves: Option<UpdateId>,
+    pub(super) limits: Limits,
+    /// The first line of the log entry.
+    pub(super) title: String,
+    /// The head when the run began.
+    pub(super) base: Captured,
+    /// The head that progress was written for; `base` until it is asked again.
+    pub(super) progress_base: Captured,
+    pub(super) accepted: Vec<Accepted>,
+    pub(super) rejected: Vec<Rejection>,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) models: BTreeMap<String, ModelReport>,
+    pub(super) exchanges: Vec<Value>,
+}
+
+/// What saving came to.
+pub(super) enum Saved {
+    /// The answer for the caller.
+    Answer(Box<UpdateAnswer>),
+    /// Progress has to be asked again.
+    ProgressMoved,
+}
+
+impl Pipeline {
+    /// The head as it is now.
+    pub(super) async fn capture(
+        &self,
+        target: &Target,
+        preconditions: &Preconditions,
+    ) -> Result<Captured, PipelineError> {
+        let latest = self.storage.latest_context(&target.vault, &target.memory).await?;
+        let captured = match latest {
+            Some(context) => Captured {
+                version: context.metadata.version,
+                context_id: Some(context.metadata.context_id),
+                text: context.text.into(),
+            },
+            None => Captured { version: 0, context_id: None, text: "".into() },
+        };
+        if preconditions.hold(captured.context_id.as_ref().map(ContextId::as_str)) {
+            Ok(captured)
+        } else {
+            Err(PipelineError::PreconditionFailed { current: captured.context_id })
+        }
+    }
+
+    /// Steps 5 and 6: merges onto the head under its lock, and saves.
+    pub(super) async fn save(&self, running: &Running) -> Result<Saved, PipelineError> {
+        let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
+        let (vault, memory) = (&running.target.vault, &running.target.memory);
+        let outcome = self
+            .storage
+            .change(vault, memory, &ids, |head| {
+                let merged = merge::merge(
+                    head,
+                    &running.base,
+                    &running.progress_base,
+                    &running.accepted,
+                    &running.preconditions,
+                    &running.limits,
+                )?;
+                Ok(self.decide(running, head, merged))
+            })
+            .await;
+        match outcome {
+            Ok(outcome) => {
+                // A version carries its run; without one the run is kept by itself.
+                if outcome.saved.is_none() {
+                    let status = match outcome.result.status {
+                        UpdateStatus::DryRun => RunStatus::DryRun,
+                        _ => RunStatus::Unchanged,
+                    };
+                    let run = self.run_of_answer(running, status, &outcome.result);
+                    match &running.resolves {
+                        Some(resolves) if !running.dry_run => {
+                            self.storage.save_resolving_run(&run, resolves).await?;
+                        }
+                        _ => self.storage.save_run(&run).await?,
+                    }
+                }
+                Ok(Saved::Answer(Box::new(outcome.result)))
+            }
+            Err(ChangeError::Refused(Refused::ProgressMoved)) => Ok(Saved::ProgressMoved),
+            Err(ChangeError::Refused(refused)) => Err(self.refuse(running, refused).await?),
+            Err(ChangeError::Storage(error)) => Err(error.into()),
+        }
+    }
+
+    fn decide(&self, running: &Running, head: &Head, merged: Merged) -> Decision<UpdateAnswer> {
+        let text = &merged.applied.text;
+        let changed = *text != head.text;
+        let changes = project(&head.text, text);
+        let status = match (changed, running.dry_run) {
+            (_, true) => UpdateStatus::DryRun,
+            (true, false) => UpdateStatus::Applied,
+            (false, false) => UpdateStatus::Unchanged,
+        };
+        let saves = status == UpdateStatus::Applied;
+        let mut rejected = running.rejected.clone();
+        rejected.extend(merged.rejected);
+        let context_id = if saves { Some(&head.next_context_id) } else { head.context_id.as_ref() };
+        let shown_version = if saves { head.version + 1 } else { head.version };
+        let answer = UpdateAnswer {
+            update_id: running.target.update_id.to_string(),
+            vault_id: running.target.vault.to_string(),
+            memory_id: running.target.memory.to_string(),
+            status,
+            // A dry run is tried on the head of this moment: that is then its base.
+            base_version: if running.dry_run { head.version } else { running.base.version },
+            version: shown_version,
+            context_id: context_id.map(ToString::to_string),
+            rebased: merged.rebased,
+            operations: merged.applied.operations.iter().map(OperationReport::from).collect(),
+            log: log(running, &merged.applied.operations, &changes, &rejected),
+            rejected,
+            warnings: running.warnings.clone(),
+            diff: document::unified_diff(
+                &head.text,
+                text,
+                &format!("version {}", head.version),
+                &format!("version {}", head.version + 1),
+            ),
+            models: running.models.clone(),
+            document: DocumentReport::of(text, running.limits.context_bytes),
+        };
+        if !saves {
+            return Decision::Keep(answer);
+        }
+        let source = match running.kind {
+            RunKind::Update => Source::Update,
+            RunKind::Operations => Source::Operations,
+        };
+        let run = self.run_of_answer(running, RunStatus::Applied, &answer);
+        let version = NewVersion {
+            counters: merged.applied.counters,
+            source,
+            actor: running.actor.clone(),
+            operations: merged.applied.operations,
+            changes,
+            log: answer.log.clone(),
+            run: Some(Box::new(run)),
+            resolves: running.resolves.clone(),
+            text: merged.applied.text,
+        };
+        Decision::Save(Box::new(version), answer)
+    }
+
+    async fn refuse(&self, running: &Running, refused: Refused) -> Result<PipelineError, PipelineError> {
+        let update_id = running.target.update_id.clone();
+        let error = match refused {
+            Refused::PreconditionFailed { current } => {
+                return Ok(PipelineError::PreconditionFailed { current });
+            }
+            Refused::ProgressMoved => PipelineError::Conflict { update_id, rebases: self.settings.max_rebases },
+            Refused::TooLarge { before, bytes, limit } => {
+                PipelineError::TooLarge { update_id, before, bytes, limit }
+            }
+            Refused::IdsExhausted { kind } => PipelineError::IdsExhausted { update_id, kind },
+        };
+        self.keep_failed_run(running, RunStatus::Failed, &error.to_string()).await?;
+        Ok(error)
+    }
+
+    /// Keeps a run that made no version, for a person to look at.
+    pub(super) async fn keep_failed_run(
+        &self,
+        running: &Running,
+        status: RunStatus,
+        problem: &str,
+    ) -> Result<(), PipelineError> {
+        let outcome = json!({
+            "problem": problem,
+            "rejected": running.rejected,
+            "warnings": running.warnings,
+            "models": running.models,
+        });
+        self.storage.save_run(&self.run(running, status, None, running.base.version, outcome)).await?;
+        Ok(())
+    }
+
+    fn run_of_answer(&self, running: &Running, status: RunStatus, answer: &UpdateAnswer) -> Run {
+        let version = answer.context_id().map(|id| (answer.version, id));
+        let outcome = json!({
+            "rebased": answer.rebased,
+            "operations": answer.operations,
+            "rejected": answer.rejected,
+            "warnings": answer.warnings,
+            "diff": answer.diff,
+            "log": answer.log,
+            "models": answer.models,
+            "document": answer.document,
+        });
+        self.run(running, status, version, answer.base_version, outcome)
+    }
+
+    fn run(
+        &self,
+        running: &Running,
+        status: RunStatus,
+        version: Option<(i64, ContextId)>,
+        base_version: i64,
+        outcome: Value,
+    ) -> Run {
+        Run {
+            vault_id: running.target.vault.clone(),
+            memory_id: running.target.memory.clone(),
+            update_id: running.target.update_id.clone(),
+            kind: running.kind,
+            status,
+            actor_id: running.actor.clone(),
+            created_at: running.created_at,
+            finished_at: self.clock.now().max(running.created_at),
+            base_version,
+            version,
+            resolved_by: None,
+            request: running.request.clone(),
+            exchanges: Value::Array(running.exchanges.clone()),
+            outcome,
+        }
+    }
+}
+
+/// The change in words: title, changes, then what was not applied.
+fn log(
+    running: &Running,
+    operations: &[crate::domain::memory::AppliedOperation],
+    changes: &[RecordChange],
+    rejected: &[Rejection],
+) -> String {
+    let named: Vec<RecordId> = operations.iter().filter_map(|operation| operation.id).collect();
+    let numbered: Vec<RecordId> = changes
+        .iter()
+        .filter_map(|change| match change {
+            RecordChange::Added(record) if !named.contains(&record.id) => Some(record.id),
+            _ => None,
+        })
+        .collect();
+    let mut lines = vec![running.title.clone()];
+    match changelog::of_operations(operations, &numbered) {
+        words if words.is_empty() => lines.push("nothing changed".to_owned()),
+        words => lines.push(words),
+    }
+    for rejection in rejected {
+        let section = rejection.section.as_deref().map(|section| format!("{section}: ")).unwrap_or_default();
+        lines.push(format!("! {section}{}: {}", rejection.kind, rejection.detail));
+    }
+    lines.join("\n")
+}

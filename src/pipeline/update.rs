@@ -1,0 +1,210 @@
+//! `UpdateContext`: the steps in their order.
+
+use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
+use super::role::{Captured, RoleOutcome};
+use super::run::{Running, Saved};
+use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
+use crate::domain::memory::Limits;
+use crate::domain::operation::Role;
+use crate::llm::ModelError;
+use crate::storage::updates::{RunKind, RunStatus};
+use futures::future::join_all;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// The longest task in the title of a log entry, in characters.
+const TITLE_CHARS: usize = 100;
+
+impl Pipeline {
+    /// Runs an update.
+    ///
+    /// # Errors
+    /// As [`PipelineError`] says; no version was saved then.
+    pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
+        let turn = self.queue.enter(&request.vault, &request.memory).await;
+        let _turn = turn.map_err(|_| PipelineError::QueueFull { limit: self.settings.queue_per_memory })?;
+        let mut running = self.begin(&request).await?;
+        let limits = running.limits;
+        let mut outcomes = self.ask_roles(&request, &running.base, &request.roles, &limits).await?;
+        let mut rebases = 0;
+        loop {
+            running.take(&outcomes, request.allow_partial);
+            self.stop_on_failed_models(&request, &running, &outcomes).await?;
+            self.stop_on_faults(&request, &running, &outcomes).await?;
+            match self.save(&running).await? {
+                Saved::Answer(answer) => return Ok(*answer),
+                Saved::ProgressMoved if rebases < self.settings.max_rebases => {
+                    rebases += 1;
+                    let head = self.capture(&running.target, &running.preconditions).await?;
+                    self.ask_progress_again(&request, &head, &limits, &mut outcomes).await?;
+                    running.progress_base = head;
+                }
+                Saved::ProgressMoved => {
+                    let update_id = running.target.update_id.clone();
+                    let error = PipelineError::Conflict { update_id, rebases };
+                    self.keep_failed_run(&running, RunStatus::Conflict, &error.to_string()).await?;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    async fn begin(&self, request: &UpdateRequest) -> Result<Running, PipelineError> {
+        let target = Target {
+            update_id: self.new_update_id()?,
+            vault: request.vault.clone(),
+            memory: request.memory.clone(),
+        };
+        let created_at = self.clock.now();
+        let base = self.capture(&target, &request.preconditions).await?;
+        let messages: Vec<_> = request
+            .messages
+            .iter()
+            .map(|message| json!({ "role": message.role, "content": message.content }))
+            .collect();
+        Ok(Running {
+            target,
+            kind: RunKind::Update,
+            actor: request.actor.clone(),
+            created_at,
+            request: json!({
+                "task": request.task,
+                "messages": messages,
+                "dry_run": request.dry_run,
+                "allow_partial": request.allow_partial,
+                "on_invalid": request.on_invalid.name(),
+                "roles": request.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
+            }),
+            preconditions: request.preconditions.clone(),
+            dry_run: request.dry_run,
+            resolves: None,
+            limits: self.limits.of_operations(self.settings.max_additions),
+            title: format!("update: {}", title_of(&request.task)),
+            progress_base: base.clone(),
+            base,
+            accepted: Vec::new(),
+            rejected: Vec::new(),
+            warnings: Vec::new(),
+            models: BTreeMap::new(),
+            exchanges: Vec::new(),
+        })
+    }
+
+    /// Step 2: all roles at once. No database connection is held while a model thinks.
+    async fn ask_roles(
+        &self,
+        request: &UpdateRequest,
+        captured: &Captured,
+        roles: impl IntoIterator<Item = &Role>,
+        limits: &Limits,
+    ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
+        let asked = roles.into_iter().map(|role| async move {
+            self.ask_role(request, captured, *role, limits).await.map(|outcome| (*role, outcome))
+        });
+        Ok(join_all(asked).await.into_iter().collect::<Result<_, _>>()?)
+    }
+
+    /// Step 5, where progress moved: that role only, on the new head. What it cost adds up.
+    async fn ask_progress_again(
+        &self,
+        request: &UpdateRequest,
+        head: &Captured,
+        limits: &Limits,
+        outcomes: &mut BTreeMap<Role, RoleOutcome>,
+    ) -> Result<(), PipelineError> {
+        let mut again = self.ask_role(request, head, Role::Progress, limits).await?;
+        if let Some(before) = outcomes.remove(&Role::Progress) {
+            again.report = sum(&before.report, &again.report);
+            again.exchanges.splice(0..0, before.exchanges);
+        }
+        outcomes.insert(Role::Progress, again);
+        Ok(())
+    }
+
+    async fn stop_on_failed_models(
+        &self,
+        request: &UpdateRequest,
+        running: &Running,
+        outcomes: &BTreeMap<Role, RoleOutcome>,
+    ) -> Result<(), PipelineError> {
+        let failed: Vec<(Role, &ModelError)> = outcomes
+            .iter()
+            .filter_map(|(role, outcome)| Some((*role, outcome.failure.as_ref()?)))
+            .collect();
+        let Some((role, error)) = failed.first().copied() else { return Ok(()) };
+        if request.allow_partial && failed.len() < outcomes.len() {
+            return Ok(());
+        }
+        let error = PipelineError::ModelFailed {
+            update_id: running.target.update_id.clone(),
+            role,
+            timed_out: error.is_timeout(),
+            detail: error.public(),
+        };
+        self.keep_failed_run(running, RunStatus::Failed, &error.to_string()).await?;
+        Err(error)
+    }
+
+    async fn stop_on_faults(
+        &self,
+        request: &UpdateRequest,
+        running: &Running,
+        outcomes: &BTreeMap<Role, RoleOutcome>,
+    ) -> Result<(), PipelineError> {
+        let faulty = outcomes.values().any(|outcome| outcome.reading.is_to_be_mended());
+        if request.on_invalid == OnInvalid::Drop || !faulty {
+            return Ok(());
+        }
+        let error = PipelineError::Invalid {
+            update_id: running.target.update_id.clone(),
+            rejected: running.rejected.clone(),
+        };
+        self.keep_failed_run(running, RunStatus::Invalid, &error.to_string()).await?;
+        Err(error)
+    }
+}
+
+impl Running {
+    /// Takes over what the roles have come to.
+    fn take(&mut self, outcomes: &BTreeMap<Role, RoleOutcome>, allow_partial: bool) {
+        self.accepted.clear();
+        self.rejected.clear();
+        self.warnings.clear();
+        self.models.clear();
+        self.exchanges.clear();
+        for (role, outcome) in outcomes {
+            self.accepted.extend(outcome.reading.accepted.iter().cloned());
+            self.rejected.extend(outcome.reading.rejections());
+            self.warnings.extend(outcome.reading.warnings());
+            self.warnings.extend(outcome.warnings.iter().cloned());
+            self.models.insert(role.name().to_owned(), outcome.report.clone());
+            self.exchanges.extend(outcome.exchanges.iter().cloned());
+            if let Some(error) = outcome.failure.as_ref().filter(|_| allow_partial) {
+                self.rejected.push(Rejection::of_failed_model(*role, error.public()));
+            }
+        }
+    }
+}
+
+fn sum(before: &ModelReport, after: &ModelReport) -> ModelReport {
+    let tokens = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+    };
+    ModelReport {
+        model: after.model.clone(),
+        attempts: before.attempts + after.attempts,
+        reprompts: before.reprompts + after.reprompts + 1,
+        input_tokens: tokens(before.input_tokens, after.input_tokens),
+        output_tokens: tokens(before.output_tokens, after.output_tokens),
+        millis: before.millis + after.millis,
+    }
+}
+
+fn title_of(task: &str) -> String {
+    let first = task.trim().lines().next().unwrap_or_default();
+    match first.char_indices().nth(TITLE_CHARS) {
+        Some((end, _)) => format!("{}…", &first[..end]),
+        None => first.to_owned(),
+    }
+}

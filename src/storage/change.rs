@@ -1,0 +1,410 @@
+//! The one way a memory changes: a transaction that locks its row, asks a pure function what to do with
+//! the head, and stores the new version with everything derived from it.
+
+use super::contexts::{ContextMetadata, Source};
+use super::records::archived_among;
+use super::updates::{Run, insert_run, resolve_run};
+use super::{Storage, StorageError, error, record_changes};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use std::collections::BTreeSet;
+
+/// How often a transaction that lost a race (40001, 40P01) is run again.
+const MAX_REPEATS: u32 = 5;
+
+/// The memory as it stands while its row is locked.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// The newest version's number; 0 if the memory does not exist.
+    pub version: i64,
+    /// The newest version's id.
+    pub context_id: Option<ContextId>,
+    /// The newest version's text; empty if the memory does not exist.
+    pub text: String,
+    /// The largest numbers ever given.
+    pub counters: Counters,
+    /// Which of the ids that the caller mentioned are archived.
+    pub archived: BTreeSet<RecordId>,
+    /// The time of the change: now, but never before the newest version's.
+    pub now: DateTime<Utc>,
+    /// The id that a new version will have.
+    pub next_context_id: ContextId,
+}
+
+impl Head {
+    /// Whether the memory exists.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.version > 0
+    }
+}
+
+/// A version to be saved on top of the head.
+#[derive(Debug, Clone)]
+pub struct NewVersion {
+    /// The whole text.
+    pub text: String,
+    /// The counters after it; never lower than the head's.
+    pub counters: Counters,
+    /// What makes it.
+    pub source: Source,
+    /// Who makes it.
+    pub actor: ActorId,
+    /// What it does, where the service knows (reasons of archivings come from here).
+    pub operations: Vec<AppliedOperation>,
+    /// What it does to the records: [`project`] of the head's text and the new one.
+    pub changes: Vec<RecordChange>,
+    /// The change in words.
+    pub log: String,
+    /// The run that makes it, kept in the same transaction.
+    pub run: Option<Box<Run>>,
+    /// An invalid run that this one finishes by hand.
+    pub resolves: Option<UpdateId>,
+}
+
+impl NewVersion {
+    /// A version with this text, as anybody may put it: the records it names are taken as they are.
+    #[must_use]
+    pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
+        let mut counters = head.counters;
+        counters.raise_to(&Counters::seen_in(&text));
+        let changes = project(&head.text, &text);
+        Self {
+            text,
+            counters,
+            source,
+            actor,
+            operations: Vec::new(),
+            changes,
+            log: String::new(),
+            run: None,
+            resolves: None,
+        }
+    }
+}
+
+/// What to do with a head.
+#[derive(Debug)]
+pub enum Decision<T> {
+    /// Leave it as it is.
+    Keep(T),
+    /// Save a new version.
+    Save(Box<NewVersion>, T),
+}
+
+/// What a change came to.
+#[derive(Debug)]
+pub struct Outcome<T> {
+    /// The version that was saved, if any.
+    pub saved: Option<ContextMetadata>,
+    /// What the caller's function returned.
+    pub result: T,
+}
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub enum ChangeError<E> {
+    /// The caller's function refused.
+    Refused(E),
+    /// The database failed; nothing was saved.
+    Storage(StorageError),
+}
+
+impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
+    fn from(error: S) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl Storage {
+    /// Changes a memory: locks its row (making it if the memory is new), hands the head to `decide`, and
+    /// saves what that says, all in one transaction. `mentioned` are the ids whose archived state
+    /// `decide` needs in [`Head::archived`].
+    ///
+    /// `decide` may be called again on a newer head when the transaction lost a race, so it must not
+    /// have effects.
+    ///
+    /// # Errors
+    /// What `decide` refuses with, or the database's; in both cases nothing was saved.
+    #[tracing::instrument(name = "db.memories.change", skip_all)]
+    pub async fn change<T, E>(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+        mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        let mut repeats = 0;
+        loop {
+            match self.try_change(vault, memory, mentioned, &mut decide).await {
+                Err(ChangeError::Storage(error)) if error::may_repeat(&error) && repeats < MAX_REPEATS => {
+                    repeats += 1;
+                    tracing::debug!(repeats, error = %error, "transaction lost a race, running it again");
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_change<T, E>(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+        decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        let mut transaction = self.pool.begin().await?;
+        let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
+        let (version, result) = match decide(&head).map_err(ChangeError::Refused)? {
+            Decision::Keep(result) => {
+                // Nothing was written but perhaps the row of a memory that does not come to be.
+                transaction.rollback().await?;
+                return Ok(Outcome { saved: None, result });
+            }
+            Decision::Save(version, result) => (*version, result),
+        };
+        let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
+        transaction.commit().await?;
+        Ok(Outcome { saved: Some(saved), result })
+    }
+
+    /// Locks the memory's row, making it first where there is none, and reads the head.
+    async fn lock_head(
+        &self,
+        connection: &mut PgConnection,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+    ) -> Result<Head, StorageError> {
+        let row = match lock_memory(connection, vault, memory).await? {
+            Some(row) => row,
+            None => {
+                insert_memory(connection, vault, memory, self.clock.now()).await?;
+                // Another writer may have made it in between: the lock then waits for that one.
+                lock_memory(connection, vault, memory).await?.ok_or(StorageError::WrongRowCount {
+                    statement: "db.memories.lock",
+                    expected: 1,
+                    actual: 0,
+                })?
+            }
+        };
+        // Read after the lock was granted: a writer that waited is later than the one it waited for.
+        let now = self.clock.now().max(row.changed_at);
+        let text = match row.context_id {
+            Some(_) => read_text(connection, vault, memory, row.version).await?,
+            None => String::new(),
+        };
+        Ok(Head {
+            version: row.version,
+            context_id: row.context_id,
+            text,
+            counters: row.counters,
+            archived: archived_among(connection, vault, memory, mentioned).await?,
+            now,
+            next_context_id: new_id(self)?,
+        })
+    }
+
+    /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<bool, StorageError> {
+        let mut transaction = self.pool.begin().await?;
+        insert_run(&mut transaction, run).await?;
+        let resolved =
+            resolve_run(&mut transaction, &run.vault_id, &run.memory_id, resolves, &run.update_id).await?;
+        transaction.commit().await?;
+        Ok(resolved)
+    }
+}
+
+fn new_id(storage: &Storage) -> Result<ContextId, StorageError> {
+    storage.clock.new_id().to_string().parse().map_err(|_| StorageError::Corrupt {
+        table: "memory_contexts",
+        column: "context_id",
+        row: "new".to_owned(),
+        problem: "a UUID is always an id".to_owned(),
+    })
+}
+
+struct LockedMemory {
+    version: i64,
+    context_id: Option<ContextId>,
+    counters: Counters,
+    changed_at: DateTime<Utc>,
+}
+
+#[tracing::instrument(name = "db.memories.lock", skip_all)]
+async fn lock_memory(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Option<LockedMemory>, StorageError> {
+    let row = sqlx::query!(
+        "SELECT head_version, head_context_id, learning_counter, verbatim_counter, task_counter,
+                decision_counter, changed_at
+         FROM memories
+         WHERE vault_id = $1 AND memory_id = $2
+         FOR UPDATE",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let context_id = match row.head_context_id {
+        Some(id) => Some(id.parse().map_err(|_| StorageError::Corrupt {
+            table: "memories",
+            column: "head_context_id",
+            row: format!("({vault}, {memory})"),
+            problem: "not an id".to_owned(),
+        })?),
+        None => None,
+    };
+    Ok(Some(LockedMemory {
+        version: row.head_version,
+        context_id,
+        counters: Counters {
+            learning: row.learning_counter,
+            verbatim: row.verbatim_counter,
+            task: row.task_counter,
+            decision: row.decision_counter,
+        },
+        changed_at: row.changed_at,
+    }))
+}
+
+#[tracing::instrument(name = "db.memories.insert", skip_all)]
+async fn insert_memory(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    now: DateTime<Utc>,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
+                               verbatim_counter, task_counter, decision_counter, created_at, changed_at)
+         VALUES ($1, $2, 0, NULL, 0, 0, 0, 0, $3, $3)
+         ON CONFLICT (vault_id, memory_id) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+        now,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+#[tracing::instrument(name = "db.memory_contexts.text", skip_all)]
+async fn read_text(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    version: i64,
+) -> Result<String, StorageError> {
+    let text = sqlx::query_scalar!(
+        "SELECT context FROM memory_contexts WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+        vault.as_str(),
+        memory.as_str(),
+        version,
+    )
+    .fetch_optional(connection)
+    .await?;
+    text.ok_or_else(|| StorageError::Corrupt {
+        table: "memories",
+        column: "head_version",
+        row: format!("({vault}, {memory})"),
+        problem: format!("version {version} is not there"),
+    })
+}
+
+async fn save_version(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    head: &Head,
+    new: NewVersion,
+) -> Result<ContextMetadata, StorageError> {
+    let version = head.version + 1;
+    let bytes = i32::try_from(new.text.len()).unwrap_or(i32::MAX);
+    move_head(connection, vault, memory, head, &new.counters).await?;
+    let update_id = new.run.as_ref().map(|run| run.update_id.clone());
+    let operations = if new.operations.is_empty() {
+        None
+    } else {
+        Some(serde_json::to_value(&new.operations).map_err(|error| sqlx::Error::Encode(error.into()))?)
+    };
+    sqlx::query!(
+        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
+                                      source, bytes, update_id, operations, log)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        vault.as_str(),
+        memory.as_str(),
+        head.next_context_id.as_str(),
+        new.actor.as_str(),
+        new.text,
+        head.now,
+        version,
+        new.source.name(),
+        bytes,
+        update_id.as_ref().map(UpdateId::as_str),
+        operations,
+        new.log,
+    )
+    .execute(&mut *connection)
+    .await?;
+    let place = record_changes::Place { vault, memory, version, at: head.now, by: &new.actor };
+    record_changes::save(connection, &place, &new.changes, &new.operations).await?;
+    if let Some(run) = &new.run {
+        insert_run(connection, run).await?;
+        if let Some(resolved) = &new.resolves {
+            resolve_run(connection, vault, memory, resolved, &run.update_id).await?;
+        }
+    }
+    Ok(ContextMetadata {
+        vault_id: vault.clone(),
+        memory_id: memory.clone(),
+        context_id: head.next_context_id.clone(),
+        version,
+        actor_id: new.actor,
+        creation_time: head.now,
+        source: new.source,
+        bytes,
+        update_id,
+        log: new.log,
+    })
+}
+
+#[tracing::instrument(name = "db.memories.move_head", skip_all)]
+async fn move_head(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    head: &Head,
+    counters: &Counters,
+) -> Result<(), StorageError> {
+    let done = sqlx::query!(
+        "UPDATE memories
+         SET head_version = $3, head_context_id = $4, learning_counter = $5, verbatim_counter = $6,
+             task_counter = $7, decision_counter = $8, changed_at = $9
+         WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+        head.version + 1,
+        head.next_context_id.as_str(),
+        counters.learning,
+        counters.verbatim,
+        counters.task,
+        counters.decision,
+        head.now,
+    )
+    .execute(connection)
+    .await?;
+    match done.rows_affected() {
+        1 => Ok(()),
+        actual => Err(StorageError::WrongRowCount { statement: "db.memories.move_head", expected: 1, actual }),
+    }
+}

@@ -1,0 +1,314 @@
+//! Versions of documents: `memory_contexts`, read side.
+
+use super::{Storage, StorageError};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use chrono::{DateTime, Utc};
+use std::fmt;
+use std::str::FromStr;
+
+/// What made a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// `PutContext`.
+    Put,
+    /// `UpdateContext`.
+    Update,
+    /// `ApplyOperations`.
+    Operations,
+    /// `RecordTask`.
+    Task,
+    /// `RecordDecision`.
+    Decision,
+    /// `SetStatus`.
+    Status,
+    /// `RestoreContext`.
+    Restore,
+    /// An import.
+    Import,
+}
+
+impl Source {
+    const ALL: [Self; 8] = [
+        Self::Put,
+        Self::Update,
+        Self::Operations,
+        Self::Task,
+        Self::Decision,
+        Self::Status,
+        Self::Restore,
+        Self::Import,
+    ];
+
+    /// The stored and shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Update => "update",
+            Self::Operations => "operations",
+            Self::Task => "task",
+            Self::Decision => "decision",
+            Self::Status => "status",
+            Self::Restore => "restore",
+            Self::Import => "import",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.name() == name)
+    }
+}
+
+/// A version without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextMetadata {
+    /// The vault.
+    pub vault_id: VaultId,
+    /// The memory.
+    pub memory_id: MemoryId,
+    /// The version's id, also its entity tag.
+    pub context_id: ContextId,
+    /// Its number: 1, 2, 3 … without gaps.
+    pub version: i64,
+    /// Who made it.
+    pub actor_id: ActorId,
+    /// When; never earlier than the version before.
+    pub creation_time: DateTime<Utc>,
+    /// What made it.
+    pub source: Source,
+    /// The size of its text in bytes.
+    pub bytes: i32,
+    /// The run of the pipeline that made it.
+    pub update_id: Option<UpdateId>,
+    /// The change in words.
+    pub log: String,
+}
+
+/// A version with its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// All but the text.
+    pub metadata: ContextMetadata,
+    /// The document, byte for byte.
+    pub text: String,
+}
+
+/// How a client names a version: by number or by id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContextRef {
+    /// The version number.
+    Version(i64),
+    /// The context id.
+    Id(ContextId),
+}
+
+impl FromStr for ContextRef {
+    type Err = crate::domain::ids::InvalidId;
+
+    /// Digits alone are a version number, anything else an id.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse::<i64>() {
+            Ok(version) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(Self::Version(version)),
+            _ => Ok(Self::Id(text.parse()?)),
+        }
+    }
+}
+
+impl fmt::Display for ContextRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Version(version) => version.fmt(f),
+            Self::Id(id) => id.fmt(f),
+        }
+    }
+}
+
+/// A row of `memory_contexts` as it is stored; `context` is empty where a statement leaves it out.
+struct Row {
+    vault_id: String,
+    memory_id: String,
+    context_id: String,
+    actor_id: String,
+    context: String,
+    creation_time: DateTime<Utc>,
+    version: i64,
+    source: String,
+    bytes: i32,
+    update_id: Option<String>,
+    log: String,
+}
+
+impl Row {
+    fn into_context(self) -> Result<Context, StorageError> {
+        let key = format!("({}, {}, {})", self.vault_id, self.memory_id, self.context_id);
+        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+            table: "memory_contexts",
+            column,
+            row: key.clone(),
+            problem: problem.to_owned(),
+        };
+        let metadata = ContextMetadata {
+            vault_id: self.vault_id.parse().map_err(|_| corrupt("vault_id", "not an id"))?,
+            memory_id: self.memory_id.parse().map_err(|_| corrupt("memory_id", "not an id"))?,
+            context_id: self.context_id.parse().map_err(|_| corrupt("context_id", "not an id"))?,
+            version: self.version,
+            actor_id: self.actor_id.parse().map_err(|_| corrupt("actor_id", "not an id"))?,
+            creation_time: self.creation_time,
+            source: Source::from_name(&self.source).ok_or_else(|| corrupt("source", "not a source"))?,
+            bytes: self.bytes,
+            update_id: match self.update_id {
+                Some(id) => Some(id.parse().map_err(|_| corrupt("update_id", "not an id"))?),
+                None => None,
+            },
+            log: self.log,
+        };
+        Ok(Context { metadata, text: self.context })
+    }
+}
+
+impl Storage {
+    /// The newest version of a memory; `None` if the memory does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
+    pub async fn latest_context(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<Context>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
+                    update_id, log
+             FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2
+             ORDER BY version DESC
+             LIMIT 1",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(Row::into_context).transpose()
+    }
+
+    /// The version that was the newest at `time`; `None` if there was none yet.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.as_of", skip_all)]
+    pub async fn context_as_of(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        time: DateTime<Utc>,
+    ) -> Result<Option<Context>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
+                    update_id, log
+             FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
+             ORDER BY creation_time DESC, version DESC
+             LIMIT 1",
+            vault.as_str(),
+            memory.as_str(),
+            time,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(Row::into_context).transpose()
+    }
+
+    /// One version; `None` if there is no such memory or version.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.get", skip_all)]
+    pub async fn context(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        reference: &ContextRef,
+    ) -> Result<Option<Context>, StorageError> {
+        let row = match reference {
+            ContextRef::Version(version) => {
+                sqlx::query_as!(
+                    Row,
+                    "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+                            bytes, update_id, log
+                     FROM memory_contexts
+                     WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+                    vault.as_str(),
+                    memory.as_str(),
+                    version,
+                )
+                .fetch_optional(&self.pool)
+                .await?
+            }
+            ContextRef::Id(context_id) => {
+                sqlx::query_as!(
+                    Row,
+                    "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+                            bytes, update_id, log
+                     FROM memory_contexts
+                     WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3",
+                    vault.as_str(),
+                    memory.as_str(),
+                    context_id.as_str(),
+                )
+                .fetch_optional(&self.pool)
+                .await?
+            }
+        };
+        row.map(Row::into_context).transpose()
+    }
+
+    /// Versions before `before` (all if `None`), newest first, at most `limit`, without texts. Empty for a
+    /// memory that does not exist: every memory has at least one version.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
+    pub async fn list_contexts(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<ContextMetadata>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
+                      bytes, update_id, log
+               FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND ($3::bigint IS NULL OR version < $3)
+               ORDER BY version DESC
+               LIMIT $4"#,
+            vault.as_str(),
+            memory.as_str(),
+            before,
+            limit,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter().map(|row| Ok(row.into_context()?.metadata)).collect()
+    }
+
+    /// Whether a memory exists.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.exists", skip_all)]
+    pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
+        let found = sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT 1 FROM memories WHERE vault_id = $1 AND memory_id = $2) AS "found!""#,
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(found)
+    }
+}

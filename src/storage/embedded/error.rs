@@ -1,0 +1,137 @@
+//! What can go wrong with the embedded server, in words that say what to do next.
+
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the embedded server could not be started or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// No PostgreSQL binaries were found on this machine.
+    #[error(
+        "no PostgreSQL server binaries found; install them with: {install}\n\
+         (or point WORKING_MEMORY_PG_BIN at the folder that holds `postgres` and `initdb`, \
+         or set DATABASE_URL to a running server)"
+    )]
+    NoBinaries {
+        /// The one command that installs them here.
+        install: String,
+    },
+    /// `WORKING_MEMORY_PG_BIN` names a folder without working server programs.
+    #[error("WORKING_MEMORY_PG_BIN is {dir}, but that folder holds no working `postgres` and `initdb`")]
+    BadFolderOfBinaries {
+        /// The folder it names.
+        dir: String,
+    },
+    /// Only binaries older than PostgreSQL 15 were found.
+    #[error("PostgreSQL {found} in {dir} is too old, 15 or later is needed; install it with: {install}")]
+    TooOld {
+        /// Major version of the newest binaries found.
+        found: u32,
+        /// Where they are.
+        dir: String,
+        /// The one command that installs newer ones here.
+        install: String,
+    },
+    /// The cluster was made by a PostgreSQL of another major version than the ones on this machine.
+    #[error(
+        "the cluster in {folder} was made by PostgreSQL {cluster}, but only {found} is installed; install \
+         PostgreSQL {cluster} beside it, or move the folder away to begin with an empty one"
+    )]
+    OtherVersion {
+        /// Folder of the cluster.
+        folder: String,
+        /// Major version that made it.
+        cluster: u32,
+        /// Newest major version on this machine.
+        found: u32,
+    },
+    /// Another service holds the data folder.
+    #[error(
+        "the data folder {folder} is in use by another working-memory service ({}); stop that one, or choose \
+         another folder with WORKING_MEMORY__DATABASE__DATA_DIR", Owner(*.pid)
+    )]
+    InUse {
+        /// The data folder.
+        folder: String,
+        /// Process id of its owner, where it could be read.
+        pid: Option<u32>,
+    },
+    /// A file or folder the server needs cannot be made, read or written.
+    #[error(
+        "cannot {action} {path}: {source}; choose a writable folder with WORKING_MEMORY__DATABASE__DATA_DIR"
+    )]
+    Folder {
+        /// What was attempted, as a verb.
+        action: &'static str,
+        /// On what.
+        path: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The service runs as root and the machine has no account to run PostgreSQL under.
+    #[error(
+        "PostgreSQL refuses to run as root, and there is neither an account `postgres` nor `nobody`; add one \
+         (useradd --system postgres), or start the service as an ordinary user"
+    )]
+    NoAccount,
+    /// A program of PostgreSQL could not be run at all.
+    #[error("cannot run {program}: {source}")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// `initdb` failed.
+    #[error("making a new PostgreSQL cluster failed; initdb said:\n{log}")]
+    Initialize {
+        /// The end of what it printed.
+        log: String,
+    },
+    /// The server did not come up.
+    #[error("the embedded PostgreSQL did not start ({reason}); the end of {log_file}:\n{log}")]
+    Start {
+        /// How it failed.
+        reason: String,
+        /// The server log.
+        log_file: String,
+        /// Its last lines.
+        log: String,
+    },
+    /// The server is up, but its database could not be made.
+    #[error("the embedded PostgreSQL runs, but its database cannot be made: {0}")]
+    Database(#[from] sqlx::Error),
+    /// The task that watches over the server is gone, so how it stopped is not known.
+    #[error("the task that watches over the embedded PostgreSQL ended unexpectedly")]
+    Supervisor,
+}
+
+impl EmbeddedError {
+    /// For `map_err`: an I/O error with what was attempted on which path.
+    pub(super) fn folder(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path: PathBuf = path.to_owned();
+        move |source| Self::Folder {
+            action,
+            path: path.display().to_string(),
+            source,
+        }
+    }
+
+    /// For `map_err`: an I/O error of starting a program.
+    pub(super) fn spawn(program: &Path) -> impl FnOnce(io::Error) -> Self {
+        let program = program.display().to_string();
+        move |source| Self::Spawn { program, source }
+    }
+}
+
+struct Owner(Option<u32>);
+
+impl Display for Owner {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(pid) => write!(f, "process {pid}"),
+            None => f.write_str("process unknown"),
+        }
+    }
+}

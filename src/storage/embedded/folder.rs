@@ -1,0 +1,253 @@
+//! The data folder: who may use it, and where in it things are.
+//!
+//! ```text
+//! <data folder>/
+//!   service.lock      held for as long as a service uses the folder
+//!   postgres/         what belongs to the server (a link, if the folder is out of its account's reach)
+//!     cluster/        the PostgreSQL cluster
+//!     run/            its socket, unless the path is too long for one
+//!     server.log      its log, with server.log.1 before it
+//! ```
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+
+use super::account::Account;
+use super::error::EmbeddedError;
+
+/// Where a cluster goes that root keeps in a folder which the server's account cannot reach.
+const REACHABLE: &str = "/var/lib/working-memory";
+/// The same for throw-away clusters, and the place of sockets whose path would be too long.
+const TEMPORARY: &str = "/tmp";
+/// Longest socket path that every system takes (104 bytes on macOS and the BSDs, 108 on Linux, with a NUL).
+const SOCKET_PATH_BYTES: usize = 103;
+const SOCKET_FILE: &str = ".s.PGSQL.5432";
+
+/// The data folder while this service holds it.
+#[derive(Debug)]
+pub(super) struct DataFolder {
+    /// The `postgres` folder, links resolved.
+    home: PathBuf,
+    /// Which account the server runs under.
+    pub(super) account: Account,
+    _lock: File,
+}
+
+impl DataFolder {
+    /// Takes the folder, making what is missing of it.
+    pub(super) async fn open(data_dir: &Path, throw_away: bool) -> Result<Self, EmbeddedError> {
+        fs::create_dir_all(data_dir).map_err(EmbeddedError::folder("make", data_dir))?;
+        let root = data_dir
+            .canonicalize()
+            .map_err(EmbeddedError::folder("read", data_dir))?;
+        let lock = lock(&root)?;
+        let link = root.join("postgres");
+        let account = Account::choose(&link.join("cluster"))?;
+        if fs::symlink_metadata(&link).is_err() {
+            make_home(&root, &link, account, throw_away).await?;
+        }
+        let home = link
+            .canonicalize()
+            .map_err(EmbeddedError::folder("read", &link))?;
+        Ok(Self {
+            home,
+            account,
+            _lock: lock,
+        })
+    }
+
+    pub(super) fn cluster(&self) -> PathBuf {
+        self.home.join("cluster")
+    }
+
+    pub(super) fn log_file(&self) -> PathBuf {
+        self.home.join("server.log")
+    }
+
+    /// Makes the private folder of the socket: in the data folder, or, if its path is too long for a socket
+    /// or has characters that settings and URLs would need quoted, a new one under `/tmp`.
+    pub(super) fn make_socket_dir(&self) -> Result<SocketDir, EmbeddedError> {
+        let near = self.home.join("run");
+        if let Some(path) = near.to_str()
+            && fits_a_socket(path)
+        {
+            if !near.is_dir() {
+                private_dir(&near, self.account)?;
+            }
+            return Ok(SocketDir {
+                path: path.to_owned(),
+                temporary: false,
+            });
+        }
+        let far = new_name(Path::new(TEMPORARY));
+        private_dir(&far, self.account)?;
+        Ok(SocketDir {
+            path: far.display().to_string(),
+            temporary: true,
+        })
+    }
+}
+
+/// The folder that holds the server's socket.
+#[derive(Debug)]
+pub(super) struct SocketDir {
+    pub(super) path: String,
+    temporary: bool,
+}
+
+impl Drop for SocketDir {
+    fn drop(&mut self) {
+        if self.temporary {
+            remove_socket_dir(Path::new(&self.path));
+        }
+    }
+}
+
+/// Removes a socket folder under `/tmp` (also one that a service which was killed has left), no other.
+pub(super) fn remove_socket_dir(path: &Path) {
+    let ours = path
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with(NAME_PREFIX));
+    if ours && path.parent() == Some(Path::new(TEMPORARY)) {
+        // Nothing depends on it: a folder that stays is an empty one.
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+fn fits_a_socket(dir: &str) -> bool {
+    dir.len() + 1 + SOCKET_FILE.len() <= SOCKET_PATH_BYTES
+        && dir
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte))
+}
+
+/// Locks the folder for the life of the returned file; the lock goes with its owner, however that ends.
+fn lock(root: &Path) -> Result<File, EmbeddedError> {
+    let path = root.join("service.lock");
+    let mut options = OpenOptions::new();
+    let options = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600);
+    let mut file = options
+        .open(&path)
+        .map_err(EmbeddedError::folder("write", &path))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            let mut owner = String::new();
+            // Unreadable only means that the message cannot name the owner.
+            let _ = file.read_to_string(&mut owner);
+            return Err(EmbeddedError::InUse {
+                folder: root.display().to_string(),
+                pid: owner.trim().parse().ok(),
+            });
+        }
+        Err(error) => return Err(EmbeddedError::folder("lock", &path)(error.into())),
+    }
+    let written = file
+        .set_len(0)
+        .and_then(|()| writeln!(file, "{}", std::process::id()));
+    written.map_err(EmbeddedError::folder("write", &path))?;
+    Ok(file)
+}
+
+/// Makes the `postgres` folder. Under another account the way to it must be open to that account: a data
+/// folder that holds nothing else yet is given to it; if that does not help (a home of mode 0700 above it),
+/// the cluster goes to a place that can be reached, with a link to it.
+async fn make_home(
+    root: &Path,
+    link: &Path,
+    account: Account,
+    throw_away: bool,
+) -> Result<(), EmbeddedError> {
+    if !account.reaches(root).await && holds_nothing_else(root) {
+        account.own(root)?;
+    }
+    if account.reaches(root).await {
+        return private_dir(link, account);
+    }
+    let base = Path::new(if throw_away { TEMPORARY } else { REACHABLE });
+    fs::create_dir_all(base).map_err(EmbeddedError::folder("make", base))?;
+    let home = new_name(base);
+    private_dir(&home, account)?;
+    symlink(&home, link).map_err(EmbeddedError::folder("make", link))?;
+    tracing::warn!(
+        data_dir = %root.display(),
+        cluster = %home.display(),
+        "PostgreSQL does not run as root, and its account cannot reach the data folder: the cluster is kept \
+         elsewhere, with a link to it in the data folder"
+    );
+    Ok(())
+}
+
+fn holds_nothing_else(root: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(root) else {
+        return false;
+    };
+    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "service.lock"))
+}
+
+const NAME_PREFIX: &str = "working-memory-";
+
+/// A path below `base` that nobody can foresee.
+pub(crate) fn new_name(base: &Path) -> PathBuf {
+    base.join(format!("{NAME_PREFIX}{:016x}", fastrand::u64(..)))
+}
+
+/// Makes a new folder that only `account` (and root) may enter.
+fn private_dir(path: &Path, account: Account) -> Result<(), EmbeddedError> {
+    DirBuilder::new()
+        .mode(0o700)
+        .create(path)
+        .map_err(EmbeddedError::folder("make", path))?;
+    account.own(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_goes_into_the_data_folder_only_where_its_path_is_short_and_plain() {
+        assert!(fits_a_socket("/srv/working-memory_1.2/postgres/run"));
+        assert!(!fits_a_socket("/srv/with blank/run"));
+        assert!(!fits_a_socket("/srv/a,b/run"));
+        assert!(fits_a_socket(&format!("/{}", "x".repeat(88))));
+        assert!(!fits_a_socket(&format!("/{}", "x".repeat(89))));
+    }
+
+    #[test]
+    fn a_folder_is_held_by_one_service_which_the_message_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = lock(dir.path()).unwrap();
+        let refused = lock(dir.path()).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("process {}", std::process::id())),
+            "{refused}"
+        );
+        drop(held);
+        assert!(lock(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn only_socket_folders_of_our_own_making_are_removed() {
+        let other = tempfile::Builder::new()
+            .prefix("else-")
+            .tempdir_in(TEMPORARY)
+            .unwrap();
+        let own = tempfile::Builder::new()
+            .prefix(NAME_PREFIX)
+            .tempdir_in(TEMPORARY)
+            .unwrap();
+        remove_socket_dir(other.path());
+        remove_socket_dir(own.path());
+        assert!(other.path().exists() && !own.path().exists());
+    }
+}

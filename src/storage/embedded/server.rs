@@ -1,0 +1,227 @@
+//! One run of the server process: its settings, its start, its end.
+
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::Pid;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, PgConnection};
+use tokio::process::Child;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::binaries::Binaries;
+use super::cluster::USER;
+use super::error::EmbeddedError;
+use super::folder::{DataFolder, SocketDir};
+use super::leftover::{self, STOPS};
+use super::server_log;
+
+/// The database of the service.
+const DATABASE: &str = "working_memory";
+/// Recovery after a crash may take a while on a slow disk; the server says so by refusing connections.
+const START_PATIENCE: Duration = Duration::from_secs(300);
+/// How often a server that ends at once is tried again: what is left of a killed one may still hold the
+/// cluster for a moment.
+const START_ATTEMPTS: u32 = 5;
+/// SQLSTATE `invalid_catalog_name`: no such database.
+const NO_SUCH_DATABASE: &str = "3D000";
+
+/// All that is needed to start the server, again and again.
+#[derive(Debug)]
+pub(super) struct Launcher {
+    pub(super) folder: DataFolder,
+    pub(super) binaries: Binaries,
+    pub(super) socket_dir: SocketDir,
+    pub(super) throw_away: bool,
+    pub(super) max_connections: u32,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(super) struct Server {
+    child: Child,
+    /// Stops the server should the service die: see [`Launcher::lifeline`].
+    lifeline: Child,
+}
+
+impl Launcher {
+    /// Where the server is reached, in the form that sqlx and libpq both read. Port and TLS mode are spelled
+    /// out because `PGPORT` and `PGSSLMODE` would fill them in otherwise.
+    pub(super) fn url(&self) -> String {
+        let dir = &self.socket_dir.path;
+        format!("postgres://{USER}@localhost:5432/{DATABASE}?host={dir}&sslmode=disable")
+    }
+
+    /// Starts the server and waits until it answers, its database there.
+    pub(super) async fn launch(&self) -> Result<Server, EmbeddedError> {
+        let mut pause = Duration::from_millis(200);
+        let mut attempt = 1;
+        loop {
+            leftover::clear(&self.folder.cluster()).await;
+            let mut server = self.spawn()?;
+            let Err(reason) = self.wait_until_ready(&mut server).await else {
+                return Ok(server);
+            };
+            server.stop().await;
+            if attempt == START_ATTEMPTS || !matches!(reason, NotReady::Ended(_)) {
+                return Err(self.failed(reason));
+            }
+            sleep(pause).await;
+            pause *= 2;
+            attempt += 1;
+        }
+    }
+
+    fn spawn(&self) -> Result<Server, EmbeddedError> {
+        let log_file = self.folder.log_file();
+        let log = server_log::open(&log_file).map_err(EmbeddedError::folder("write", &log_file))?;
+        let for_errors = log
+            .try_clone()
+            .map_err(EmbeddedError::folder("write", &log_file))?;
+        let postgres = self.binaries.postgres();
+        let mut command = self.folder.account.command(&postgres);
+        command.arg("-D").arg(self.folder.cluster());
+        for (name, value) in self.settings() {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        command.stdin(Stdio::null()).stdout(log).stderr(for_errors);
+        let mut child = command.spawn().map_err(EmbeddedError::spawn(&postgres))?;
+        match self.lifeline(child.id()) {
+            Ok(lifeline) => Ok(Server { child, lifeline }),
+            Err(error) => {
+                // The first error counts.
+                let _ = child.start_kill();
+                Err(error)
+            }
+        }
+    }
+
+    /// A shell that waits for the end of its input, which is this process, and then asks the server for a
+    /// fast shutdown. However the service ends, also killed, its server does not outlive it by much.
+    fn lifeline(&self, server: Option<u32>) -> Result<Child, EmbeddedError> {
+        let shell = Path::new("/bin/sh");
+        let mut command = self.folder.account.command(shell);
+        command
+            .args(["-c", "read -r _; kill -INT \"$0\""])
+            .arg(server.unwrap_or_default().to_string());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.spawn().map_err(EmbeddedError::spawn(shell))
+    }
+
+    /// Settings of a small private server. What decides durability keeps its safe default unless the data is
+    /// to be thrown away.
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let mut settings: Vec<(&'static str, String)> = [
+            ("listen_addresses", ""),
+            ("port", "5432"),
+            ("unix_socket_directories", &self.socket_dir.path),
+            ("unix_socket_permissions", "0700"),
+            ("shared_buffers", "64MB"),
+            ("max_wal_size", "256MB"),
+            ("max_wal_senders", "0"),
+            ("wal_level", "minimal"),
+            ("max_parallel_workers_per_gather", "0"),
+            ("jit", "off"),
+            ("timezone", "UTC"),
+            ("log_timezone", "UTC"),
+            // The log must not repeat what agents remember: errors go to the service, which knows what to
+            // show of them; the server notes only its own life.
+            ("log_min_messages", "log"),
+            ("log_min_error_statement", "panic"),
+            ("log_error_verbosity", "terse"),
+            ("log_checkpoints", "off"),
+            ("log_autovacuum_min_duration", "-1"),
+            ("logging_collector", "off"),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name, value.to_owned()))
+        .collect();
+        settings.push(("max_connections", self.max_connections.to_string()));
+        if self.throw_away {
+            settings.extend(
+                ["fsync", "synchronous_commit", "full_page_writes"].map(|name| (name, "off".to_owned())),
+            );
+        }
+        settings
+    }
+
+    async fn wait_until_ready(&self, server: &mut Server) -> Result<(), NotReady> {
+        let deadline = Instant::now() + START_PATIENCE;
+        let mut options: PgConnectOptions = self.url().parse().map_err(NotReady::Database)?;
+        options = options.disable_statement_logging();
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = server.child.try_wait() {
+                return Err(NotReady::Ended(status));
+            }
+            match PgConnection::connect_with(&options).await {
+                Ok(connection) => return connection.close().await.map_err(NotReady::Database),
+                Err(error) if sqlstate(&error).as_deref() == Some(NO_SUCH_DATABASE) => {
+                    make_database(&options).await.map_err(NotReady::Database)?;
+                }
+                Err(_) => sleep(Duration::from_millis(20)).await,
+            }
+        }
+        Err(NotReady::Silent)
+    }
+
+    fn failed(&self, reason: NotReady) -> EmbeddedError {
+        let reason = match reason {
+            NotReady::Database(error) => return EmbeddedError::Database(error),
+            NotReady::Ended(status) => status.to_string(),
+            NotReady::Silent => format!("no answer within {} seconds", START_PATIENCE.as_secs()),
+        };
+        let log_file = self.folder.log_file();
+        EmbeddedError::Start {
+            reason,
+            log: server_log::tail(&log_file),
+            log_file: log_file.display().to_string(),
+        }
+    }
+}
+
+impl Server {
+    /// Waits for the server to end by itself. Cancel safe.
+    pub(super) async fn ended(&mut self) -> String {
+        let status = self.child.wait().await;
+        // Its task is over, and its process id may be another program's soon.
+        let _ = self.lifeline.kill().await;
+        status.map_or_else(|error| error.to_string(), |status| status.to_string())
+    }
+
+    /// Stops the server, as politely as it lets itself be stopped.
+    pub(super) async fn stop(&mut self) {
+        for (signal, patience) in STOPS {
+            if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)) {
+                // Already gone is as good.
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+            if timeout(patience, self.child.wait()).await.is_ok() {
+                break;
+            }
+        }
+        let _ = self.lifeline.kill().await;
+    }
+}
+
+/// Why a server is not ready for use.
+enum NotReady {
+    Ended(ExitStatus),
+    Silent,
+    Database(sqlx::Error),
+}
+
+async fn make_database(options: &PgConnectOptions) -> Result<(), sqlx::Error> {
+    let mut connection = PgConnection::connect_with(&options.clone().database("postgres")).await?;
+    sqlx::raw_sql("CREATE DATABASE working_memory")
+        .execute(&mut connection)
+        .await?;
+    connection.close().await
+}
+
+fn sqlstate(error: &sqlx::Error) -> Option<String> {
+    Some(error.as_database_error()?.code()?.into_owned())
+}

@@ -1,0 +1,78 @@
+//! What can go wrong with the database, told apart by what a caller can do about it.
+
+use std::time::Duration;
+
+/// A failure of the database.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The database cannot be reached or cannot take work just now; trying again later helps.
+    #[error("the database is not available: {0}")]
+    Unavailable(#[source] sqlx::Error),
+    /// A stored value that the service would never have written.
+    #[error("corrupt row: {table}.{column} of {row}: {problem}")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// The row, by its key.
+        row: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A statement changed another number of rows than it must.
+    #[error("{statement} changed {actual} rows instead of {expected}")]
+    WrongRowCount {
+        /// Which statement.
+        statement: &'static str,
+        /// How many rows it must change.
+        expected: u64,
+        /// How many it changed.
+        actual: u64,
+    },
+    /// Anything else: a fault of the service or of the schema.
+    #[error("database error: {0}")]
+    Internal(#[source] sqlx::Error),
+}
+
+impl StorageError {
+    /// How long a client should wait before it tries again, where trying again helps.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        matches!(self, Self::Unavailable(_)).then_some(Duration::from_secs(1))
+    }
+}
+
+impl From<sqlx::Error> for StorageError {
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::Error as E;
+        let unavailable = match &error {
+            E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::Io(_) | E::Tls(_) | E::Protocol(_) => true,
+            E::Database(database) => database.code().is_some_and(|code| is_unavailable(&code)),
+            _ => false,
+        };
+        if unavailable { Self::Unavailable(error) } else { Self::Internal(error) }
+    }
+}
+
+/// SQLSTATE classes that pass by themselves: connection (08), resources (53), operator intervention such
+/// as a shutdown (57P), read-only after a failover (25006), and transactions that lost too many races.
+fn is_unavailable(code: &str) -> bool {
+    code.starts_with("08")
+        || code.starts_with("53")
+        || code.starts_with("57P")
+        || code == "25006"
+        || code == "55000"
+        || is_lost_race(code)
+}
+
+/// Serialization failure and deadlock: nothing was done, and the same transaction may be run again.
+pub(super) fn is_lost_race(code: &str) -> bool {
+    code == "40001" || code == "40P01"
+}
+
+/// Whether an error says that the transaction lost a race and may be repeated.
+pub(super) fn may_repeat(error: &StorageError) -> bool {
+    let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else { return false };
+    inner.as_database_error().and_then(|database| database.code()).is_some_and(|code| is_lost_race(&code))
+}

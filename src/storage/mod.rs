@@ -1,0 +1,24 @@
+//! PostgreSQL: the pool, named transactions, and every SQL statement of the service.
+//!
+//! One file per aggregate. Statements follow the discipline of DESIGN §8: each has `vault_id = $n` on
+//! every table it touches; ids and times come from the service; no session state, so that a
+//! transaction-mode pooler can stand between; outcomes are told apart by SQLSTATE and statement.
+
+pub mod change;
+pub mod contexts;
+pub mod embedded;
+mod error;
+mod migrate;
+mod pool;
+mod precondition;
+pub mod put;
+mod record_changes;
+pub mod records;
+pub mod updates;
+
+pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
+pub use contexts::{Context, ContextMetadata, ContextRef, Source};
+pub use error::StorageError;
+pub use pool::{PoolOptions, Storage};
+pub use precondition::{EntityTags, Preconditions};
+pub use put::{Put, PutError};

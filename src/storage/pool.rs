@@ -1,0 +1,76 @@
+//! The connection pool and the door to the database.
+
+use super::StorageError;
+use crate::clock::Clock;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, PgPool};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How the pool is set up.
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// A PostgreSQL URL.
+    pub url: String,
+    /// Connections at most.
+    pub max_connections: u32,
+    /// Whether statements are prepared by name and kept; see `database.prepared_statements`.
+    pub prepared_statements: bool,
+    /// How long a request waits for a connection before it is answered 503.
+    pub acquire_timeout: Duration,
+}
+
+/// The database. Cheap to clone.
+#[derive(Clone)]
+pub struct Storage {
+    pub(super) pool: PgPool,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Storage {
+    /// A pool that connects when it is first used, so that a database that is away for a moment does not
+    /// keep the service from starting.
+    ///
+    /// # Errors
+    /// A URL that is none.
+    pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
+        let connect = PgConnectOptions::from_str(&options.url)?
+            .application_name("working-memory")
+            // A transaction-mode pooler hands each transaction another server connection: named
+            // statements of an earlier one are not there.
+            .statement_cache_capacity(if options.prepared_statements { 128 } else { 0 })
+            .disable_statement_logging();
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.acquire_timeout)
+            .connect_lazy_with(connect);
+        Ok(Self { pool, clock })
+    }
+
+    /// Asks the database for an answer.
+    ///
+    /// # Errors
+    /// [`StorageError::Unavailable`] when it gives none.
+    pub async fn ping(&self) -> Result<(), StorageError> {
+        sqlx::query_scalar!(r#"SELECT 1 AS "one!""#).fetch_one(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Connections in use and open, for the metrics.
+    #[must_use]
+    pub fn pool_size(&self) -> (u32, usize) {
+        (self.pool.size(), self.pool.num_idle())
+    }
+
+    /// The pool itself, for tests that look at rows.
+    #[must_use]
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Closes all connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}

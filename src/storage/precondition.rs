@@ -1,0 +1,63 @@
+//! Conditions of a write, tested against the head while its row is locked (RFC 9110 section 13).
+
+/// The tags of an `If-Match` or `If-None-Match` header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntityTags {
+    /// `*`: anything that exists.
+    Any,
+    /// These tags, unquoted. A weak tag never matches a write and is left out of the list.
+    List(Vec<String>),
+}
+
+impl EntityTags {
+    /// Whether the memory's present tag (`None`: no memory) is among them.
+    #[must_use]
+    pub fn contains(&self, current: Option<&str>) -> bool {
+        match (self, current) {
+            (_, None) => false,
+            (Self::Any, Some(_)) => true,
+            (Self::List(tags), Some(current)) => tags.iter().any(|tag| tag == current),
+        }
+    }
+}
+
+/// The conditions of a write; without any it is unconditional.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Preconditions {
+    /// The head must be one of these.
+    pub if_match: Option<EntityTags>,
+    /// The head must be none of these; `*` means that the memory must not exist.
+    pub if_none_match: Option<EntityTags>,
+}
+
+impl Preconditions {
+    /// Whether a head with this tag (`None`: no memory) fulfils them.
+    #[must_use]
+    pub fn hold(&self, current: Option<&str>) -> bool {
+        self.if_match.as_ref().is_none_or(|tags| tags.contains(current))
+            && self.if_none_match.as_ref().is_none_or(|tags| !tags.contains(current))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(tags: &[&str]) -> Option<EntityTags> {
+        Some(EntityTags::List(tags.iter().map(|tag| (*tag).to_owned()).collect()))
+    }
+
+    #[test]
+    fn conditions_hold_as_the_rfc_says() {
+        let unconditional = Preconditions::default();
+        assert!(unconditional.hold(None) && unconditional.hold(Some("a")));
+        let must_exist = Preconditions { if_match: Some(EntityTags::Any), ..Default::default() };
+        assert!(!must_exist.hold(None) && must_exist.hold(Some("a")));
+        let must_be = Preconditions { if_match: list(&["a", "b"]), ..Default::default() };
+        assert!(!must_be.hold(None) && must_be.hold(Some("b")) && !must_be.hold(Some("c")));
+        let must_not_exist = Preconditions { if_none_match: Some(EntityTags::Any), ..Default::default() };
+        assert!(must_not_exist.hold(None) && !must_not_exist.hold(Some("a")));
+        let must_not_be = Preconditions { if_none_match: list(&["a"]), ..Default::default() };
+        assert!(must_not_be.hold(None) && !must_not_be.hold(Some("a")) && must_not_be.hold(Some("b")));
+    }
+}

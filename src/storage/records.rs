@@ -1,0 +1,243 @@
+//! Records with their present state: `records`, read side.
+
+use super::{Storage, StorageError};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use chrono::{DateTime, Utc};
+
+/// Whether a record stands in the newest version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RecordStatus {
+    /// It does.
+    Active,
+    /// It did once.
+    Archived,
+}
+
+impl RecordStatus {
+    /// The stored and shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+/// How a record left the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordEnd {
+    /// The first version without it.
+    pub version: i64,
+    /// When that was made.
+    pub at: DateTime<Utc>,
+    /// Who made it.
+    pub by: ActorId,
+    /// Why, where an operation said so.
+    pub reason: Option<String>,
+    /// The record that took its place.
+    pub superseded_by: Option<RecordId>,
+}
+
+/// A record, active or archived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// Its id.
+    pub id: RecordId,
+    /// The label of a verbatim record.
+    pub label: Option<String>,
+    /// Why it was worth keeping, as its line says.
+    pub reason: Option<String>,
+    /// Its content; of a verbatim record the snippet.
+    pub content: String,
+    /// The first version with it.
+    pub created_version: i64,
+    /// When that was made.
+    pub created_at: DateTime<Utc>,
+    /// Who made it.
+    pub created_by: ActorId,
+    /// How it ended; `None` while it is active.
+    pub end: Option<RecordEnd>,
+}
+
+/// Which records to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RecordFilter {
+    /// Only this kind.
+    pub kind: Option<RecordKind>,
+    /// Only this status.
+    pub status: Option<RecordStatus>,
+}
+
+struct Row {
+    kind: String,
+    number: i64,
+    label: Option<String>,
+    reason: Option<String>,
+    content: String,
+    created_version: i64,
+    created_at: DateTime<Utc>,
+    created_by: String,
+    ended_version: Option<i64>,
+    ended_at: Option<DateTime<Utc>>,
+    ended_by: Option<String>,
+    archive_reason: Option<String>,
+    superseded_by: Option<String>,
+}
+
+impl Row {
+    fn into_record(self) -> Result<StoredRecord, StorageError> {
+        let key = format!("{}-{}", self.kind, self.number);
+        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+            table: "records",
+            column,
+            row: key.clone(),
+            problem: problem.to_owned(),
+        };
+        let kind = RecordKind::from_prefix(&self.kind).ok_or_else(|| corrupt("kind", "not a kind"))?;
+        let end = match (self.ended_version, self.ended_at, self.ended_by) {
+            (Some(version), Some(at), Some(by)) => Some(RecordEnd {
+                version,
+                at,
+                by: by.parse().map_err(|_| corrupt("ended_by", "not an id"))?,
+                reason: self.archive_reason,
+                superseded_by: match self.superseded_by {
+                    Some(id) => Some(id.parse().map_err(|_| corrupt("superseded_by", "not a record id"))?),
+                    None => None,
+                },
+            }),
+            _ => None,
+        };
+        Ok(StoredRecord {
+            id: RecordId::new(kind, self.number),
+            label: self.label,
+            reason: self.reason,
+            content: self.content,
+            created_version: self.created_version,
+            created_at: self.created_at,
+            created_by: self.created_by.parse().map_err(|_| corrupt("created_by", "not an id"))?,
+            end,
+        })
+    }
+}
+
+impl Storage {
+    /// Records of a memory by kind and number, those behind `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.records.list", skip_all)]
+    pub async fn list_records(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        filter: RecordFilter,
+        after: Option<RecordId>,
+        limit: i64,
+    ) -> Result<Vec<StoredRecord>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+                    ended_version, ended_at, ended_by, archive_reason, superseded_by
+             FROM records
+             WHERE vault_id = $1 AND memory_id = $2
+               AND ($3::text IS NULL OR kind = $3)
+               AND ($4::text IS NULL OR status = $4)
+               AND ($5::text IS NULL OR (kind, number) > ($5, $6::bigint))
+             ORDER BY kind, number
+             LIMIT $7",
+            vault.as_str(),
+            memory.as_str(),
+            filter.kind.map(RecordKind::prefix),
+            filter.status.map(RecordStatus::name),
+            after.map(|id| id.kind.prefix()),
+            after.map(|id| id.number),
+            limit,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter().map(Row::into_record).collect()
+    }
+
+    /// One record; `None` if the memory or the record does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.records.get", skip_all)]
+    pub async fn record(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: RecordId,
+    ) -> Result<Option<StoredRecord>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+                    ended_version, ended_at, ended_by, archive_reason, superseded_by
+             FROM records
+             WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
+            vault.as_str(),
+            memory.as_str(),
+            id.kind.prefix(),
+            id.number,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(Row::into_record).transpose()
+    }
+
+    /// Which of the `mentioned` ids are archived.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn archived_among(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+    ) -> Result<std::collections::BTreeSet<RecordId>, StorageError> {
+        if mentioned.is_empty() {
+            return Ok(std::collections::BTreeSet::new());
+        }
+        let mut connection = self.pool.acquire().await?;
+        archived_among(&mut connection, vault, memory, mentioned).await
+    }
+}
+
+/// As [`Storage::archived_among`], on a connection, which may be in a transaction.
+#[tracing::instrument(name = "db.records.archived_among", skip_all)]
+pub(super) async fn archived_among(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    mentioned: &[RecordId],
+) -> Result<std::collections::BTreeSet<RecordId>, StorageError> {
+    if mentioned.is_empty() {
+        return Ok(std::collections::BTreeSet::new());
+    }
+    let kinds: Vec<String> = mentioned.iter().map(|id| id.kind.prefix().to_owned()).collect();
+    let numbers: Vec<i64> = mentioned.iter().map(|id| id.number).collect();
+    let rows = sqlx::query!(
+        "SELECT kind, number FROM records
+         WHERE vault_id = $1 AND memory_id = $2 AND status = 'archived'
+           AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
+        vault.as_str(),
+        memory.as_str(),
+        &kinds,
+        &numbers,
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            RecordKind::from_prefix(&row.kind).map(|kind| RecordId::new(kind, row.number)).ok_or_else(|| {
+                StorageError::Corrupt {
+                    table: "records",
+                    column: "kind",
+                    row: format!("{}-{}", row.kind, row.number),
+                    problem: "not a kind".to_owned(),
+                }
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,284 @@
+//! Runs of the pipeline: `updates`.
+
+use super::{Storage, StorageError};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+/// Which route a run came by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunKind {
+    /// `UpdateContext`.
+    Update,
+    /// `ApplyOperations`.
+    Operations,
+}
+
+impl RunKind {
+    /// The stored and shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Update => "update",
+            Self::Operations => "operations",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// A new version was saved.
+    Applied,
+    /// There was nothing to change.
+    Unchanged,
+    /// It was only tried.
+    DryRun,
+    /// Items stayed faulty and the caller asked to fail then.
+    Invalid,
+    /// A model failed, or the result could not be saved.
+    Failed,
+    /// The memory moved too often or against a precondition.
+    Conflict,
+    /// A faulty run that a person finished by hand.
+    Resolved,
+}
+
+impl RunStatus {
+    const ALL: [Self; 7] = [
+        Self::Applied,
+        Self::Unchanged,
+        Self::DryRun,
+        Self::Invalid,
+        Self::Failed,
+        Self::Conflict,
+        Self::Resolved,
+    ];
+
+    /// The stored and shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Unchanged => "unchanged",
+            Self::DryRun => "dry_run",
+            Self::Invalid => "invalid",
+            Self::Failed => "failed",
+            Self::Conflict => "conflict",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The vault.
+    pub vault_id: VaultId,
+    /// The memory.
+    pub memory_id: MemoryId,
+    /// The run's id.
+    pub update_id: UpdateId,
+    /// Which route it came by.
+    pub kind: RunKind,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Who asked for it.
+    pub actor_id: ActorId,
+    /// When it began.
+    pub created_at: DateTime<Utc>,
+    /// When it ended.
+    pub finished_at: DateTime<Utc>,
+    /// The version it captured; 0 for a memory that did not exist.
+    pub base_version: i64,
+    /// The version that stands after it, with its id.
+    pub version: Option<(i64, ContextId)>,
+    /// The run that finished this one by hand.
+    pub resolved_by: Option<UpdateId>,
+    /// What was asked for, as JSON.
+    pub request: Value,
+    /// What each role was asked and answered, as JSON.
+    pub exchanges: Value,
+    /// What came of it, as JSON.
+    pub outcome: Value,
+}
+
+struct Row {
+    vault_id: String,
+    memory_id: String,
+    update_id: String,
+    kind: String,
+    status: String,
+    actor_id: String,
+    created_at: DateTime<Utc>,
+    finished_at: DateTime<Utc>,
+    base_version: i64,
+    version: Option<i64>,
+    context_id: Option<String>,
+    resolved_by: Option<String>,
+    request: Value,
+    exchanges: Value,
+    outcome: Value,
+}
+
+impl Row {
+    fn into_run(self) -> Result<Run, StorageError> {
+        let key = format!("({}, {}, {})", self.vault_id, self.memory_id, self.update_id);
+        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+            table: "updates",
+            column,
+            row: key.clone(),
+            problem: problem.to_owned(),
+        };
+        Ok(Run {
+            vault_id: self.vault_id.parse().map_err(|_| corrupt("vault_id", "not an id"))?,
+            memory_id: self.memory_id.parse().map_err(|_| corrupt("memory_id", "not an id"))?,
+            update_id: self.update_id.parse().map_err(|_| corrupt("update_id", "not an id"))?,
+            kind: match self.kind.as_str() {
+                "update" => RunKind::Update,
+                "operations" => RunKind::Operations,
+                _ => return Err(corrupt("kind", "not a kind")),
+            },
+            status: RunStatus::ALL
+                .into_iter()
+                .find(|status| status.name() == self.status)
+                .ok_or_else(|| corrupt("status", "not a status"))?,
+            actor_id: self.actor_id.parse().map_err(|_| corrupt("actor_id", "not an id"))?,
+            created_at: self.created_at,
+            finished_at: self.finished_at,
+            base_version: self.base_version,
+            version: match (self.version, self.context_id) {
+                (Some(version), Some(id)) => {
+                    Some((version, id.parse().map_err(|_| corrupt("context_id", "not an id"))?))
+                }
+                _ => None,
+            },
+            resolved_by: match self.resolved_by {
+                Some(id) => Some(id.parse().map_err(|_| corrupt("resolved_by", "not an id"))?),
+                None => None,
+            },
+            request: self.request,
+            exchanges: self.exchanges,
+            outcome: self.outcome,
+        })
+    }
+}
+
+impl Storage {
+    /// Keeps a run that made no version.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn save_run(&self, run: &Run) -> Result<(), StorageError> {
+        let mut connection = self.pool.acquire().await?;
+        insert_run(&mut connection, run).await
+    }
+
+    /// Runs of a memory, newest first, those older than `before`, at most `limit`. The exchanges are left
+    /// out: they may be large.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.list", skip_all)]
+    pub async fn list_runs(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        before: Option<&UpdateId>,
+        limit: i64,
+    ) -> Result<Vec<Run>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                      base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome
+               FROM updates
+               WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR update_id < $3)
+               ORDER BY update_id DESC
+               LIMIT $4"#,
+            vault.as_str(),
+            memory.as_str(),
+            before.map(UpdateId::as_str),
+            limit,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter().map(Row::into_run).collect()
+    }
+
+    /// One run with its exchanges; `None` if there is none.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.get", skip_all)]
+    pub async fn run(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: &UpdateId,
+    ) -> Result<Option<Run>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                    base_version, version, context_id, resolved_by, request, exchanges, outcome
+             FROM updates
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
+            vault.as_str(),
+            memory.as_str(),
+            id.as_str(),
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(Row::into_run).transpose()
+    }
+}
+
+/// Stores a run, inside the writer's transaction where there is one.
+#[tracing::instrument(name = "db.updates.insert", skip_all)]
+pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
+    let (version, context_id) = run.version.as_ref().map(|(version, id)| (*version, id.as_str())).unzip();
+    sqlx::query!(
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                              base_version, version, context_id, resolved_by, request, exchanges, outcome)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.update_id.as_str(),
+        run.kind.name(),
+        run.status.name(),
+        run.actor_id.as_str(),
+        run.created_at,
+        run.finished_at,
+        run.base_version,
+        version,
+        context_id,
+        run.resolved_by.as_ref().map(UpdateId::as_str),
+        run.request,
+        run.exchanges,
+        run.outcome,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Marks an invalid run as finished by hand by another. `false` if it is not there or not invalid any more.
+#[tracing::instrument(name = "db.updates.resolve", skip_all)]
+pub(super) async fn resolve_run(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    id: &UpdateId,
+    by: &UpdateId,
+) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "UPDATE updates SET status = 'resolved', resolved_by = $4
+         WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status = 'invalid'",
+        vault.as_str(),
+        memory.as_str(),
+        id.as_str(),
+        by.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}

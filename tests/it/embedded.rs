@@ -1,0 +1,278 @@
+//! The embedded PostgreSQL, started for real from the binaries of this machine.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use sqlx::{Connection, PgConnection};
+use tempfile::TempDir;
+use working_memory::storage::embedded::{EmbeddedError, EmbeddedOptions, EmbeddedServer};
+
+fn options(data_dir: &Path) -> EmbeddedOptions {
+    EmbeddedOptions {
+        data_dir: data_dir.to_owned(),
+        throw_away: false,
+        max_connections: 20,
+    }
+}
+
+async fn start(data_dir: &Path) -> EmbeddedServer {
+    EmbeddedServer::start(options(data_dir)).await.unwrap()
+}
+
+async fn execute(url: &str, sql: &'static str) -> Result<(), sqlx::Error> {
+    let mut connection = PgConnection::connect(url).await?;
+    sqlx::raw_sql(sql).execute(&mut connection).await?;
+    connection.close().await
+}
+
+async fn text(url: &str, sql: &'static str) -> Result<String, sqlx::Error> {
+    let mut connection = PgConnection::connect(url).await?;
+    sqlx::query_scalar(sql).fetch_one(&mut connection).await
+}
+
+async fn setting(url: &str, sql: &'static str) -> String {
+    text(url, sql).await.unwrap()
+}
+
+/// Process id of the server, as it has written it down.
+fn server_pid(data_dir: &Path) -> Option<Pid> {
+    let text = fs::read_to_string(data_dir.join("postgres/cluster/postmaster.pid")).ok()?;
+    Pid::from_raw(text.lines().next()?.parse().ok()?)
+}
+
+async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !done().await {
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "not within 30 seconds: {what}"
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_over_a_restart() {
+    let dir = TempDir::new().unwrap();
+    let began = Instant::now();
+    let server = start(dir.path()).await;
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "new cluster: {:?}",
+        began.elapsed()
+    );
+    execute(&server.url(), "CREATE TABLE kept AS SELECT 'still here' AS word")
+        .await
+        .unwrap();
+    let url = server.url();
+    server.stop().await.unwrap();
+    assert!(
+        PgConnection::connect(&url).await.is_err(),
+        "a stopped server answers"
+    );
+
+    let began = Instant::now();
+    let server = start(dir.path()).await;
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "existing cluster: {:?}",
+        began.elapsed()
+    );
+    assert_eq!(
+        setting(&server.url(), "SELECT word FROM kept").await,
+        "still here"
+    );
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_server_is_private_durable_and_reads_unicode() {
+    let dir = TempDir::new().unwrap();
+    let server = start(dir.path()).await;
+    let url = server.url();
+    assert!(
+        url.starts_with("postgres://working_memory@localhost:5432/working_memory?host=/"),
+        "{url}"
+    );
+    assert_eq!(
+        setting(&url, "SELECT current_setting('listen_addresses')").await,
+        ""
+    );
+    assert_eq!(setting(&url, "SELECT current_setting('fsync')").await, "on");
+    assert_eq!(
+        setting(&url, "SELECT current_setting('synchronous_commit')").await,
+        "on"
+    );
+    assert_eq!(
+        setting(&url, "SELECT current_setting('full_page_writes')").await,
+        "on"
+    );
+    assert_eq!(
+        setting(&url, "SELECT current_setting('server_encoding')").await,
+        "UTF8"
+    );
+    assert_eq!(setting(&url, "SELECT lower('ÄÖ')").await, "äö");
+    let run = dir.path().join("postgres/run");
+    assert_eq!(fs::metadata(run).unwrap().permissions().mode() & 0o777, 0o700);
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_server_log_does_not_repeat_what_clients_send() {
+    let dir = TempDir::new().unwrap();
+    let server = start(dir.path()).await;
+    execute(
+        &server.url(),
+        "CREATE TABLE t (word text PRIMARY KEY); INSERT INTO t VALUES ('hush')",
+    )
+    .await
+    .unwrap();
+    execute(&server.url(), "INSERT INTO t VALUES ('hush')")
+        .await
+        .unwrap_err();
+    server.stop().await.unwrap();
+    let log = fs::read_to_string(dir.path().join("postgres/server.log")).unwrap();
+    assert!(
+        log.contains("database system is ready") && !log.contains("hush"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn a_killed_server_comes_back_with_what_was_committed() {
+    let dir = TempDir::new().unwrap();
+    let server = start(dir.path()).await;
+    let url = server.url();
+    execute(&url, "CREATE TABLE kept AS SELECT 'still here' AS word")
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        let killed = server_pid(dir.path()).unwrap();
+        kill_process(killed, Signal::KILL).unwrap();
+        eventually("the server is back", async || {
+            server_pid(dir.path()).is_some_and(|pid| pid != killed)
+                && text(&url, "SELECT word FROM kept")
+                    .await
+                    .is_ok_and(|word| word == "still here")
+        })
+        .await;
+    }
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dropped_server_stops_and_gives_its_folder_free() {
+    let dir = TempDir::new().unwrap();
+    let server = start(dir.path()).await;
+    let url = server.url();
+    drop(server);
+    eventually("the server has stopped", async || {
+        PgConnection::connect(&url).await.is_err()
+    })
+    .await;
+    eventually("the folder is free", async || {
+        match EmbeddedServer::start(options(dir.path())).await {
+            Ok(server) => server.stop().await.is_ok(),
+            Err(_) => false,
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_second_service_on_one_folder_is_refused_and_told_who_has_it() {
+    let dir = TempDir::new().unwrap();
+    let server = start(dir.path()).await;
+    let refused = EmbeddedServer::start(options(dir.path())).await.unwrap_err();
+    assert!(matches!(refused, EmbeddedError::InUse { pid: Some(pid), .. } if pid == std::process::id()));
+    assert!(
+        refused
+            .to_string()
+            .contains("is in use by another working-memory service"),
+        "{refused}"
+    );
+    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_initdb_that_was_killed_half_way_is_done_again() {
+    let dir = TempDir::new().unwrap();
+    // What such a start leaves: the home of the server, and in it a cluster without its proper name.
+    start(dir.path()).await.stop().await.unwrap();
+    let home = dir.path().join("postgres");
+    fs::rename(home.join("cluster"), home.join("cluster.new")).unwrap();
+    fs::remove_file(home.join("cluster.new/global/pg_control")).unwrap();
+    let server = start(dir.path()).await;
+    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
+    assert!(!home.join("cluster.new").exists());
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_path_too_long_or_too_odd_for_a_socket_works_all_the_same() {
+    for name in ["x".repeat(120), "it's, a \"folder\" & more".to_owned()] {
+        let dir = TempDir::new().unwrap();
+        let data_dir = dir.path().join(name);
+        let server = start(&data_dir).await;
+        let url = server.url();
+        assert_eq!(setting(&url, "SELECT 'fine'").await, "fine");
+        let socket_dir = url.split_once("host=").unwrap().1.split('&').next().unwrap();
+        assert!(socket_dir.starts_with("/tmp/working-memory-"), "{url}");
+        server.stop().await.unwrap();
+        assert!(!Path::new(socket_dir).exists());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_start_shows_the_end_of_its_log() {
+    let dir = TempDir::new().unwrap();
+    start(dir.path()).await.stop().await.unwrap();
+    fs::remove_file(dir.path().join("postgres/cluster/global/pg_control")).unwrap();
+    let error = EmbeddedServer::start(options(dir.path())).await.unwrap_err();
+    assert!(matches!(error, EmbeddedError::Start { .. }), "{error:?}");
+    assert!(error.to_string().contains("pg_control"), "{error}");
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_is_named() {
+    let error = EmbeddedServer::start(options(Path::new("/dev/null/data")))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("cannot make /dev/null/data"), "{error}");
+}
+
+#[tokio::test]
+async fn as_root_a_folder_out_of_the_accounts_reach_gets_its_cluster_elsewhere() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+    // Something else lives here, so the folder is not given away; its mode 0700 shuts the account out.
+    fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+    let options = EmbeddedOptions {
+        throw_away: true,
+        ..options(dir.path())
+    };
+    let server = EmbeddedServer::start(options).await.unwrap();
+    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
+    server.stop().await.unwrap();
+    let elsewhere = fs::read_link(dir.path().join("postgres")).unwrap();
+    assert!(elsewhere.join("cluster/PG_VERSION").is_file());
+    fs::remove_dir_all(elsewhere).unwrap();
+}
+
+#[tokio::test]
+async fn as_root_a_private_folder_made_for_the_data_is_given_to_the_account() {
+    let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+    let server = start(dir.path()).await;
+    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
+    server.stop().await.unwrap();
+    assert!(!dir.path().join("postgres").is_symlink());
+}

@@ -1,0 +1,223 @@
+//! `working-memory with-postgres`, as its users run it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
+
+fn with_postgres(arguments: &[&str], script: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .arg("with-postgres")
+        .args(arguments)
+        .args(["--", "sh", "-c", script]);
+    command
+}
+
+fn pid(number: &str) -> Pid {
+    Pid::from_raw(number.trim().parse().unwrap()).unwrap()
+}
+
+fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !done() {
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "not within 30 seconds: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The data folder in a URL whose socket is `<data folder>/postgres/run`.
+fn data_dir(url: &str) -> &Path {
+    let socket_dir = url.split_once("host=").unwrap().1.split('&').next().unwrap();
+    Path::new(socket_dir).ancestors().nth(2).unwrap()
+}
+
+#[test]
+fn the_command_gets_the_url_its_input_and_its_exit_code_back() {
+    let script = "read line; echo \"$line $DATABASE_URL\"; exit 7";
+    let mut child = with_postgres(&[], script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"hello\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed.starts_with("hello postgres://working_memory@"),
+        "{printed}"
+    );
+    assert_eq!(output.status.code(), Some(7));
+    assert!(!data_dir(&printed).exists(), "the temporary folder stays");
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_127() {
+    let mut command = Command::new(PROGRAM);
+    let output = command
+        .args(["with-postgres", "--", "/no/such/program"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(127));
+}
+
+#[test]
+fn termination_is_passed_on_and_cleaned_up_after() {
+    let script = "trap 'echo got it; exit 3' TERM; echo $DATABASE_URL; while :; do sleep 0.1; done";
+    let mut child = with_postgres(&[], script)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut url = String::new();
+    output.read_line(&mut url).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let mut rest = String::new();
+    output.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "got it\n");
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert!(!data_dir(&url).exists(), "the temporary folder stays");
+}
+
+#[test]
+fn broken_off_while_it_starts_it_leaves_nothing_behind() {
+    let temporary = tempfile::Builder::new()
+        .permissions(permissions(0o755))
+        .tempdir()
+        .unwrap();
+    for millis in [20, 300, 600, 800] {
+        let mut child = with_postgres(&[], "sleep 60")
+            .env("TMPDIR", temporary.path())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(millis));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert!(!child.wait().unwrap().success());
+        assert_eq!(
+            fs::read_dir(temporary.path()).unwrap().count(),
+            0,
+            "after {millis} ms"
+        );
+    }
+}
+
+/// The service dies, its server shuts itself down, and the next start has everything that was committed.
+#[test]
+fn after_the_owner_was_killed_the_next_start_has_the_data() {
+    let dir = TempDir::new().unwrap();
+    let server = killed_owner(&dir, false);
+    eventually("the orphaned server shuts down", || {
+        test_kill_process(server).is_err()
+    });
+    assert_recovers(&dir);
+}
+
+/// The same where nothing could tell the server: the next start finds it still running, and stops it.
+#[test]
+fn a_server_that_outlives_its_killed_owner_does_not_stay_in_the_way() {
+    if !Path::new("/proc/self/cmdline").exists() {
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let server = killed_owner(&dir, true);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(
+        test_kill_process(server).is_ok(),
+        "the server was to be left running"
+    );
+    assert_recovers(&dir);
+}
+
+/// Starts a server on `dir`, writes to it, kills its owner, and gives the server's process id.
+fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
+    let ready = dir.path().join("ready");
+    let script = format!(
+        "psql \"$DATABASE_URL\" -qc \"CREATE TABLE kept AS SELECT 'still here' AS word\" && touch {}; sleep 60",
+        ready.display()
+    );
+    let data_dir = dir.path().join("data");
+    // An own process group, so that the command of the killed owner can be ended too.
+    let mut command = with_postgres(&["--data-dir", data_dir.to_str().unwrap()], &script);
+    let mut owner = std::os::unix::process::CommandExt::process_group(&mut command, 0)
+        .spawn()
+        .unwrap();
+    eventually("the data is there", || ready.exists());
+    let server = fs::read_to_string(data_dir.join("postgres/cluster/postmaster.pid")).unwrap();
+    let server = server.lines().next().unwrap();
+    if cut_lifeline {
+        kill_process(lifeline(server), Signal::KILL).unwrap();
+    }
+    let group = Pid::from_child(&owner);
+    rustix::process::kill_process_group(group, Signal::KILL).unwrap();
+    owner.wait().unwrap();
+    pid(server)
+}
+
+/// The shell that would stop `server` with its owner.
+fn lifeline(server: &str) -> Pid {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let found = processes.map(|entry| entry.path()).find(|process| {
+        let command_line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
+        command_line.contains("kill -INT") && command_line.ends_with(&format!("\0{server}\0"))
+    });
+    pid(found.unwrap().file_name().unwrap().to_str().unwrap())
+}
+
+fn assert_recovers(dir: &TempDir) {
+    let data_dir = dir.path().join("data");
+    let script = "psql \"$DATABASE_URL\" -Atc 'SELECT word FROM kept'";
+    let output = with_postgres(&["--data-dir", data_dir.to_str().unwrap()], script)
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "still here\n",
+        "{output:?}"
+    );
+    assert!(output.status.success());
+}
+
+/// For a root that runs these tests: the program is for ordinary users as well.
+#[test]
+fn an_ordinary_user_needs_no_privileges() {
+    if !rustix::process::geteuid().is_root() || Command::new("setpriv").arg("--version").output().is_err() {
+        return;
+    }
+    let dir = tempfile::Builder::new()
+        .permissions(permissions(0o755))
+        .tempdir()
+        .unwrap();
+    let program = dir.path().join("working-memory");
+    fs::copy(PROGRAM, &program).unwrap();
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&program);
+    command.args([
+        "with-postgres",
+        "--",
+        "sh",
+        "-c",
+        "id -u; psql \"$DATABASE_URL\" -Atc 'SELECT 1'",
+    ]);
+    let output = command.env_remove("TMPDIR").current_dir("/").output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "65534\n1\n",
+        "{output:?}"
+    );
+}
+
+fn permissions(mode: u32) -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(mode)
+}
