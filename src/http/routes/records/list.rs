@@ -68,8 +68,9 @@ impl FromQuery for RecordParams {
 pub(crate) async fn list(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
-    Query((RecordParams { kind, status }, page)): Query<(RecordParams, Page)>,
+    Query(params): Query<(RecordParams, Page)>,
 ) -> Result<Json<List<RecordBody>>, Problem> {
+    let (RecordParams { kind, status }, page) = params;
     let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
     let after = page.after::<RecordId>(&name)?;
     let filter = RecordFilter { kind, status };
