@@ -1,6 +1,7 @@
 //! The command line: one file a command.
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
+mod health;
 mod with_postgres;
 
 use std::process::ExitCode;
@@ -19,6 +20,8 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Ask a running service whether it is ready; exits with 0 if so.
+    Health(health::Health),
     /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
     WithPostgres(with_postgres::WithPostgres),
 }
@@ -35,6 +38,7 @@ pub fn run() -> ExitCode {
     };
     runtime.block_on(async {
         match cli.command {
+            Command::Health(command) => command.run().await,
             Command::WithPostgres(command) => command.run().await,
         }
     })
