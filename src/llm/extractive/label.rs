@@ -155,7 +155,7 @@ fn definition(line: &str) -> Option<String> {
 fn introduction(lead: &str) -> Option<String> {
     let sentence = lead.rsplit(". ").next().unwrap_or(lead);
     let text = sentence.trim_matches(|c: char| " :.,*#->•".contains(c));
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     let opening = [
         "here is the ",
         "here's the ",

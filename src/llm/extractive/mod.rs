@@ -13,10 +13,12 @@
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
 //! cannot open a section. Time is linear in the input; at most three records are added.
 
+mod cues;
 mod label;
 mod learnings;
 mod memory;
 mod progress;
+mod prose;
 mod tense;
 mod transcript;
 mod verbatim;
