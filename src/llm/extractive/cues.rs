@@ -73,9 +73,9 @@ pub(super) const CLOSING: &str = "done|all done|finished|task complete|task comp
 pub(super) const PLANNERS: &str = "i'll|we'll|i will|we will|i'm going to|we're going to|i am going to|we should|i should|\
     let's|let me|we can|i can|we need to|i need to|we have to|i have to|will be to";
 
-/// Words before a passive that make it a wish or a condition.
+/// Words before a passive that make it a wish, a condition or an explanation.
 pub(super) const WISHES: &str =
-    "if|once|when|until|after|should|must|will|would|not|unless|before|never|could|can";
+    "if|once|when|until|after|should|must|will|would|not|unless|before|never|could|can|reason|cause|that|why";
 
 /// What tests and programs do when work is done.
 pub(super) const PASSING: &str = "tests pass|tests now pass|now passes|now pass|now works|tests passed";
@@ -98,8 +98,18 @@ pub(super) fn opening<'l>(lower: &str, list: &'l str) -> Option<&'l str> {
     list.split('|').filter(opens).max_by_key(|entry| entry.len())
 }
 
-/// Where an entry stands in a line that has a blank at both ends, as whole words.
+/// Where the blank before an entry stands, in a line that has a blank at both ends.
 pub(super) fn place(padded: &str, list: &str) -> Option<usize> {
-    list.split('|')
-        .find_map(|entry| padded.find(&format!(" {entry} ")))
+    let is_blank = |byte: Option<&u8>| byte == Some(&b' ');
+    list.split('|').find_map(|entry| {
+        let whole = |at: &usize| {
+            let bytes = padded.as_bytes();
+            *at > 0 && is_blank(bytes.get(at - 1)) && is_blank(bytes.get(at + entry.len()))
+        };
+        padded
+            .match_indices(entry)
+            .map(|(at, _)| at)
+            .find(whole)
+            .map(|at| at - 1)
+    })
 }

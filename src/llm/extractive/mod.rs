@@ -24,6 +24,8 @@ mod transcript;
 mod verbatim;
 mod words;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Answer, Model, ModelError, Request, Source};
@@ -43,8 +45,12 @@ impl Model for Extractive {
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        let (role, source) = (request.role, Arc::clone(&request.source));
+        // A long conversation takes a while; the threads that serve requests are not kept from them.
+        let text = tokio::task::spawn_blocking(move || answer(role, &source)).await;
+        let text = text.map_err(|error| ModelError::bad_answer(error.to_string()))?;
         Ok(Answer {
-            text: answer(request.role, &request.source),
+            text,
             ..Answer::default()
         })
     }

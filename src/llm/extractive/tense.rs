@@ -123,7 +123,7 @@ fn passive(padded: &str) -> Option<usize> {
     ["is", "are", "was", "were", "has been", "have been"]
         .into_iter()
         .find_map(|be| {
-            let verb = padded.find(&format!(" {be} "))?;
+            let verb = place(padded, be)?;
             let rest = &padded[verb + be.len() + 2..];
             let state = opening(rest, "now|all|already|fully")
                 .map_or(rest, |adverb| rest[adverb.len()..].trim_start());

@@ -110,6 +110,17 @@ fn snippets_are_labelled_and_take_the_place_of_older_ones() {
     );
 }
 
+#[tokio::test]
+async fn the_updater_answers_as_a_model_does() {
+    let request = Request {
+        source: Arc::new(session()),
+        ..crate::llm::scripted::request(Role::Learnings)
+    };
+    let answered = Extractive.complete(&request).await.expect("an answer");
+    assert_eq!(answered.text, answer(Role::Learnings, &session()));
+    assert!(!answered.stopped_at_limit);
+}
+
 #[test]
 fn the_same_source_gives_the_same_answer() {
     for role in Role::ALL {
@@ -129,6 +140,47 @@ fn a_task_alone_is_work_in_progress_or_done_as_it_reads() {
         "CURRENT_PROGRESS:\n  Completed:\n    - Implemented the parser\n  In Progress:\n    - Nothing is in progress\n  \
          Remaining:\n    - Wire it to the route\n"
     );
+}
+
+#[test]
+fn a_task_that_the_messages_tell_in_more_words_is_told_once() {
+    let told = "I implemented the DSL parser as an FSM over lines and wrote 60 tests. The reason it was slow is that \
+        a regex was added twice.";
+    let source = source(
+        "Implemented the DSL parser over lines",
+        vec![message("assistant", told)],
+        "",
+    );
+    assert_eq!(
+        answer(Role::Progress, &source),
+        "CURRENT_PROGRESS:\n  Completed:\n    - Implemented the DSL parser as an FSM over lines and wrote 60 tests\n  \
+         In Progress:\n    - Nothing is in progress\n"
+    );
+}
+
+#[test]
+fn rules_of_the_user_are_learned_and_talk_is_not() {
+    let learnings = |role, text| answer(Role::Learnings, &source("t t", vec![message(role, text)], ""));
+    let rule = "You must never commit secrets because the repository is public.";
+    assert_eq!(
+        learnings("user", rule),
+        "KEY_LEARNINGS:\n  ADD:\n    - because the repository is public: You must never commit secrets\n"
+    );
+    for (role, text) in [
+        (
+            "assistant",
+            "You asked me because the build was red this morning.",
+        ),
+        ("assistant", "Maybe it fails because the cache is stale on CI."),
+        ("assistant", "Is it slow because the cache is cold on CI today?"),
+        (
+            "tool",
+            "warning: this function never returns a value to its caller",
+        ),
+        ("user", "because"),
+    ] {
+        assert_eq!(learnings(role, text), "KEY_LEARNINGS: no change\n", "{text}");
+    }
 }
 
 #[test]
@@ -212,7 +264,7 @@ fn messages_that_look_like_the_grammar_open_nothing() {
 #[test]
 fn time_is_linear() {
     let long =
-        "I fixed the parser because it never ended. Next: x `y\n- [ ] do it\n```\na\n```\n".repeat(20_000);
+        "I fixed the parser because it never ended. Next: x `y\n- [ ] do it\n```\na\n```\n".repeat(8_000);
     let begun = std::time::Instant::now();
     let source = source(&long, vec![message("assistant", &long)], &long);
     for role in Role::ALL {
