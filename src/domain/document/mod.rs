@@ -1,1 +1,65 @@
-//! The context document: sections, managed sections, records, rendering, diff.
+//! The context document: sections, records, what the service writes, diff (DESIGN §1).
+//!
+//! The document's text is the only truth: everything here reads it, or makes text that goes into it. Nothing
+//! renders a document as a whole; the service edits bytes in place (see [`crate::domain::memory::Edit`]), so
+//! free text cannot change.
+//!
+//! # How a document is read
+//!
+//! Line by line, once, in linear time; only LF ends a line, a CR before it goes with it. A byte order mark
+//! before the first line takes no column. A blank line holds nothing but spaces, tabs and CRs; a tab goes to
+//! the next multiple of four columns.
+//!
+//! ```text
+//! in a fence     a closing line ends the fence; nothing else has a meaning
+//! blank          belongs to whatever it stands in
+//! in a bullet    a line indented by two or more belongs to the bullet; any other line ends it, and:
+//! # …            in column 0 opens a section
+//! ``` or ~~~     in columns 0 to 3 opens a fence, which its like or the end of the text closes
+//! - …            in column 0 of a managed section is a bullet
+//! ```
+//!
+//! Of several headings with one managed title the first opens the managed section, the others free ones.
+//!
+//! A bullet of a section that holds records is read by its first line:
+//!
+//! ```text
+//! - KL-3 [2026-11-21T02:00:00Z] because <reason>: <content>
+//! - VC-3 [2026-11-21T02:00:00Z] because <reason>: <label> => <snippet>
+//! ```
+//!
+//! An id counts only in the section of its kind and in its exact spelling; a time in any spelling of RFC 3339;
+//! `because` in any case, with a colon behind it. What does not have that form is content.
+//!
+//! ```
+//! use working_memory::domain::document::records;
+//!
+//! let text = "# Verbatim Context\n- VC-1 because it is next: Makefile =>\n  test:\n  \tcargo test\n";
+//! let record = &records(text)[0];
+//! assert_eq!(record.id.to_string(), "VC-1");
+//! assert_eq!(record.label.as_deref(), Some("Makefile"));
+//! assert_eq!(record.content, "test:\n\tcargo test");
+//! ```
+
+mod check;
+mod diff;
+mod lines;
+mod managed;
+mod outline;
+mod record;
+mod render;
+mod snippet;
+#[cfg(test)]
+mod tests;
+
+pub use check::{InvalidDocument, check, estimated_tokens};
+pub use diff::unified_diff;
+pub use managed::ManagedSection;
+pub use outline::{Section, find_section, outline};
+pub use record::{Record, records};
+pub use render::{NewRecord, written_time};
+
+pub(in crate::domain) use outline::Layout;
+pub(in crate::domain) use record::{Entry, entries, largest_numbers};
+pub(in crate::domain) use render::{progress_body, record_lines};
+pub(in crate::domain) use snippet::normalise as normalised_snippet;

@@ -1,0 +1,52 @@
+//! What a text must be to be a context document, and how large it is for a model.
+
+/// Why a text is no context document. The message is fit to be shown to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDocument {
+    /// Over the cap.
+    #[error("the context has {bytes} bytes, over limits.context_bytes = {limit}")]
+    TooLarge {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// Empty, or nothing but blanks.
+    #[error("the context is empty or blank; it must hold text")]
+    Blank,
+    /// It holds a NUL character, which PostgreSQL cannot store.
+    #[error("the context holds a NUL character at byte {at}; remove it")]
+    Nul {
+        /// The first one's place, in bytes from 0.
+        at: usize,
+    },
+}
+
+/// Checks a text that is put as a document: at most `max_bytes`, not blank (Unicode blanks and a byte order
+/// mark are blank), no NUL. What is wrong first in this order is told.
+///
+/// # Errors
+///
+/// What the text is not.
+pub fn check(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
+    if text.len() > max_bytes {
+        return Err(InvalidDocument::TooLarge {
+            bytes: text.len(),
+            limit: max_bytes,
+        });
+    }
+    if text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
+        return Err(InvalidDocument::Blank);
+    }
+    match text.find('\0') {
+        Some(at) => Err(InvalidDocument::Nul { at }),
+        None => Ok(()),
+    }
+}
+
+/// About how many tokens a model sees in a text: a quarter of its bytes, rounded up. It costs nothing and
+/// promises nothing; prompts are cut to a budget with a real tokenizer.
+#[must_use]
+pub fn estimated_tokens(text: &str) -> u64 {
+    u64::try_from(text.len().div_ceil(4)).unwrap_or(u64::MAX)
+}

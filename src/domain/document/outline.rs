@@ -1,0 +1,165 @@
+//! Where the sections, records and fences of a document stand: one pass over its lines.
+
+use super::lines::{Fence, indent, is_blank, lines};
+use super::managed::{ManagedSection, bare_title, without_closing_run};
+use std::ops::Range;
+
+/// A section: a level-1 heading and what stands under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The heading's text without surrounding blanks and a closing run of `#`.
+    pub title: String,
+    /// Which managed section it is; none for a free one.
+    pub managed: Option<ManagedSection>,
+    /// From the heading line to the end of the section, in bytes.
+    pub range: Range<usize>,
+    /// What stands behind the heading line, in bytes.
+    pub body: Range<usize>,
+}
+
+/// A bullet in column 0 of a managed section and the lines that belong to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::domain) struct Bullet {
+    /// The section it stands in.
+    pub(in crate::domain) section: ManagedSection,
+    /// From its dash to the end of its last line that is not blank, in bytes.
+    pub(in crate::domain) range: Range<usize>,
+}
+
+/// What one pass over a document finds.
+#[derive(Debug, Clone, Default)]
+pub(in crate::domain) struct Layout {
+    pub(in crate::domain) sections: Vec<Section>,
+    /// In document order.
+    pub(in crate::domain) bullets: Vec<Bullet>,
+    /// Where in `sections` the managed ones are, by their place in [`ManagedSection::ALL`].
+    managed: [Option<usize>; ManagedSection::ALL.len()],
+    /// The fence that only the end of the text closes.
+    open_fence: Option<Fence>,
+}
+
+/// The level-1 sections of a document, in order. Text before the first heading is none. Linear.
+#[must_use]
+pub fn outline(text: &str) -> Vec<Section> {
+    Layout::of(text).sections
+}
+
+/// A section with its heading line, by the short name of a managed section or by title. A managed section
+/// wins over free ones, the first of several over the others.
+#[must_use]
+pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let sections = outline(text);
+    let managed = ManagedSection::from_name(name.trim()).or_else(|| ManagedSection::from_title(name));
+    let wanted = bare_title(name).to_lowercase();
+    sections
+        .iter()
+        .find(|section| managed.is_some() && section.managed == managed)
+        .or_else(|| {
+            sections
+                .iter()
+                .find(|section| bare_title(&section.title).to_lowercase() == wanted)
+        })
+        .map(|section| &text[section.range.clone()])
+}
+
+impl Layout {
+    /// Reads a document. A byte order mark takes no column. Linear.
+    pub(in crate::domain) fn of(text: &str) -> Self {
+        let mut layout = Self::default();
+        let mut in_bullet = false;
+        let begin = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        for line in lines(text, begin..text.len()) {
+            if let Some(fence) = layout.open_fence {
+                if fence.is_closed_by(line.text) {
+                    layout.open_fence = None;
+                }
+                continue;
+            }
+            if is_blank(line.text) {
+                continue;
+            }
+            if in_bullet && indent(line.text) >= 2 {
+                layout.extend_bullet(line.end);
+                continue;
+            }
+            in_bullet = false;
+            if let Some(heading) = line.text.strip_prefix("# ") {
+                layout.open_section(heading, line.start, line.end);
+            } else if let Some(fence) = Fence::opened_by(line.text) {
+                layout.open_fence = Some(fence);
+            } else if line.text.starts_with("- ") {
+                in_bullet = layout.open_bullet(line.start..line.end);
+            }
+        }
+        layout.close_section(text.len());
+        layout
+    }
+
+    /// The place of a managed section, if the document has it.
+    pub(in crate::domain) fn managed(&self, section: ManagedSection) -> Option<&Section> {
+        self.managed[section as usize].map(|index| &self.sections[index])
+    }
+
+    /// The line that makes what is written at the end of the document readable, where a fence is open there.
+    pub(in crate::domain) fn closing_line(&self) -> Option<String> {
+        self.open_fence.map(Fence::closing_line)
+    }
+
+    fn open_section(&mut self, heading: &str, start: usize, body: usize) {
+        self.close_section(start);
+        let managed = ManagedSection::from_title(heading).filter(|section| self.managed(*section).is_none());
+        if let Some(section) = managed {
+            self.managed[section as usize] = Some(self.sections.len());
+        }
+        let title = without_closing_run(heading).to_owned();
+        self.sections.push(Section {
+            title,
+            managed,
+            range: start..body,
+            body: body..body,
+        });
+    }
+
+    fn close_section(&mut self, end: usize) {
+        if let Some(section) = self.sections.last_mut() {
+            section.range.end = end;
+            section.body.end = end;
+        }
+    }
+
+    /// Takes a bullet in, and says whether the lines below can belong to it: they do in managed sections.
+    fn open_bullet(&mut self, range: Range<usize>) -> bool {
+        let section = self.sections.last().and_then(|section| section.managed);
+        if let Some(section) = section {
+            self.bullets.push(Bullet { section, range });
+        }
+        section.is_some()
+    }
+
+    fn extend_bullet(&mut self, end: usize) {
+        if let Some(bullet) = self.bullets.last_mut() {
+            bullet.range.end = end;
+        }
+    }
+}
+
+impl Section {
+    /// The end of its last line that is not blank: what is written last in it goes there, so that the blank
+    /// lines before the next heading stay.
+    pub(in crate::domain) fn written_end(&self, text: &str) -> usize {
+        let body = &text[self.body.clone()];
+        let written = body.trim_end_matches([' ', '\t', '\r', '\n']).len();
+        let rest = body[written..]
+            .find('\n')
+            .map_or(body.len() - written, |lf| lf + 1);
+        if written == 0 {
+            self.body.start
+        } else {
+            self.body.start + written + rest
+        }
+    }
+}

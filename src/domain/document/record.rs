@@ -1,0 +1,228 @@
+//! Records read from a document: `- <ID> [<time>] because <reason>: <content>`, of which id, time and reason
+//! may each be missing in text put by hand.
+
+use super::lines::{BLANKS, is_blank, lines, without_end};
+use super::outline::Layout;
+use super::snippet;
+use crate::domain::ids::{RecordId, RecordKind};
+use chrono::{DateTime, Utc};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// An active record of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its id; every active record has another.
+    pub id: RecordId,
+    /// The time written on it.
+    pub time: Option<DateTime<Utc>>,
+    /// Why it is kept.
+    pub reason: Option<String>,
+    /// What the snippet is; only VC records with a `=>` have one.
+    pub label: Option<String>,
+    /// What it says. Of a VC record with a label the snippet, byte for byte; otherwise the text behind the
+    /// reason, with the lines that belong to the record behind it, each without two spaces of indentation.
+    pub content: String,
+}
+
+/// A bullet of a section that holds records, read. Without an id it is not a record yet: none is written on
+/// it, or the one that is written belongs to an earlier bullet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::domain) struct Entry {
+    pub(in crate::domain) kind: RecordKind,
+    pub(in crate::domain) id: Option<RecordId>,
+    pub(in crate::domain) time: Option<DateTime<Utc>>,
+    pub(in crate::domain) reason: Option<String>,
+    pub(in crate::domain) label: Option<String>,
+    pub(in crate::domain) content: String,
+    /// All of its own lines, in bytes.
+    pub(in crate::domain) range: Range<usize>,
+    /// Where in the document its id belongs; the id as written stands there, if one does.
+    pub(in crate::domain) id_place: Range<usize>,
+}
+
+/// The active records of a document, all kinds, in document order. Of two record lines with one id the first
+/// is the record. Linear.
+#[must_use]
+pub fn records(text: &str) -> Vec<Record> {
+    entries(text, &Layout::of(text))
+        .filter_map(Entry::into_record)
+        .collect()
+}
+
+/// The largest number on the record lines of each kind, in the order of [`RecordKind::ALL`]; 0 for none.
+pub(in crate::domain) fn largest_numbers(text: &str) -> [i64; RecordKind::ALL.len()] {
+    let mut largest = [0; RecordKind::ALL.len()];
+    for bullet in &Layout::of(text).bullets {
+        let head = bullet
+            .section
+            .record_kind()
+            .map(|kind| Head::read(text, &bullet.range, kind));
+        if let Some(id) = head.and_then(|head| head.id) {
+            let seen = &mut largest[id.kind as usize];
+            *seen = id.number.max(*seen);
+        }
+    }
+    largest
+}
+
+/// The bullets of the sections that hold records, in document order.
+pub(in crate::domain) fn entries<'t>(text: &'t str, layout: &'t Layout) -> impl Iterator<Item = Entry> {
+    let mut seen = HashSet::new();
+    layout.bullets.iter().filter_map(move |bullet| {
+        let mut entry = Entry::read(text, bullet.range.clone(), bullet.section.record_kind()?);
+        entry.id = entry.id.filter(|id| seen.insert(*id));
+        Some(entry)
+    })
+}
+
+impl Entry {
+    /// Reads a bullet by its place in the document. Whether its id is an earlier bullet's is not seen here.
+    pub(in crate::domain) fn read(text: &str, range: Range<usize>, kind: RecordKind) -> Self {
+        let head = Head::read(text, &range, kind);
+        let own = &text[head.behind..range.end];
+        let (first, rest) = own.split_at(own.find('\n').map_or(own.len(), |lf| lf + 1));
+        let (reason, said) = reason_and_rest(without_end(first));
+        let snippet = match kind {
+            RecordKind::Verbatim => said.split_once("=>"),
+            _ => None,
+        };
+        let (label, content) = match snippet {
+            Some((label, behind)) => (
+                Some(label.trim_matches(BLANKS)),
+                snippet::read(behind, first, rest),
+            ),
+            None => (None, text_of_lines(said, rest)),
+        };
+        Self {
+            kind,
+            id: head.id,
+            time: head.time,
+            reason: reason.map(str::to_owned),
+            label: label.filter(|label| !label.is_empty()).map(str::to_owned),
+            content,
+            range,
+            id_place: head.id_place,
+        }
+    }
+
+    /// Whether it says anything: an empty bullet is nothing to keep.
+    pub(in crate::domain) fn is_empty(&self) -> bool {
+        self.reason.is_none() && self.label.is_none() && self.content.is_empty()
+    }
+
+    /// The record it is, if it has an id.
+    pub(in crate::domain) fn into_record(self) -> Option<Record> {
+        self.id.map(|id| self.into_record_of(id))
+    }
+
+    /// The record it is under an id.
+    pub(in crate::domain) fn into_record_of(self, id: RecordId) -> Record {
+        let Self {
+            time,
+            reason,
+            label,
+            content,
+            ..
+        } = self;
+        Record {
+            id,
+            time,
+            reason,
+            label,
+            content,
+        }
+    }
+}
+
+/// What stands between the dash and the reason.
+struct Head {
+    id: Option<RecordId>,
+    time: Option<DateTime<Utc>>,
+    id_place: Range<usize>,
+    /// Where the reason, or without one the content, begins.
+    behind: usize,
+}
+
+impl Head {
+    fn read(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Self {
+        let dash_end = bullet.start + "- ".len();
+        let line = text[dash_end..bullet.end].split('\n').next().unwrap_or_default();
+        let mut behind = skip_blanks(line, 0);
+        let word = first_word(&line[behind..]);
+        let id = word.parse().ok().filter(|id: &RecordId| id.kind == kind);
+        let mut id_place = dash_end..dash_end;
+        if id.is_some() {
+            id_place = dash_end + behind..dash_end + behind + word.len();
+            behind = skip_blanks(line, behind + word.len());
+        }
+        let word = first_word(&line[behind..]);
+        let time = word
+            .strip_prefix('[')
+            .and_then(|w| w.strip_suffix(']'))
+            .and_then(read_time);
+        if time.is_some() {
+            behind = skip_blanks(line, behind + word.len());
+        }
+        Self {
+            id,
+            time,
+            id_place,
+            behind: dash_end + behind,
+        }
+    }
+}
+
+fn skip_blanks(line: &str, from: usize) -> usize {
+    line.len() - line[from..].trim_start_matches(BLANKS).len()
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(BLANKS).next().unwrap_or_default()
+}
+
+fn read_time(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc())
+}
+
+/// Takes `because <reason>:` off, by the rule of the DSL: the reason goes to the first `:` with a blank or the
+/// line's end behind it, or, if there is none, to the first `:`. Without a reason the text is all content.
+fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
+    let parts = line
+        .split_at_checked("because".len())
+        .filter(|(word, rest)| word.eq_ignore_ascii_case("because") && rest.starts_with(BLANKS))
+        .and_then(|(_, rest)| {
+            let colon = end_of_reason(rest).or_else(|| rest.find(':'))?;
+            Some((rest[..colon].trim_matches(BLANKS), &rest[colon + 1..]))
+        })
+        .filter(|(reason, _)| !reason.is_empty());
+    match parts {
+        Some((reason, rest)) => (Some(reason), rest),
+        None => (None, line),
+    }
+}
+
+/// Where the first `:` is that a blank or the line's end follows.
+pub(super) fn end_of_reason(text: &str) -> Option<usize> {
+    text.match_indices(':').map(|(place, _)| place).find(|place| {
+        text[place + 1..]
+            .chars()
+            .next()
+            .is_none_or(|c| BLANKS.contains(&c))
+    })
+}
+
+/// The content of a record that is no snippet: the rest of its first line, and its other lines.
+fn text_of_lines(first: &str, rest: &str) -> String {
+    let mut content = first.trim_matches(BLANKS).to_owned();
+    for line in lines(rest, 0..rest.len()) {
+        if !content.is_empty() {
+            content.push('\n');
+        }
+        if !is_blank(line.text) {
+            content.push_str(line.text.strip_prefix("  ").unwrap_or(line.text));
+        }
+    }
+    content.truncate(content.trim_end_matches(BLANKS).len());
+    content
+}

@@ -1,0 +1,205 @@
+//! Applying operations to a document: all or nothing, in the order of the design.
+
+use super::Limits;
+use super::counters::{Counters, IdsExhausted};
+use super::edit::Edit;
+use crate::domain::document::{ManagedSection, NewRecord, Record, progress_body};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::Operation;
+use chrono::{DateTime, Utc};
+
+/// The state of a memory after operations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The document; equal to the one before if nothing changed.
+    pub text: String,
+    /// The numbers given so far.
+    pub counters: Counters,
+    /// What was done, in the order in which it was done. An operation that changed nothing is not in it.
+    pub operations: Vec<AppliedOperation>,
+}
+
+/// What kind of change an operation made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OperationName {
+    /// The body of `Current Progress` was replaced.
+    RewriteProgress,
+    /// A record was added.
+    Add,
+    /// A record was archived.
+    Archive,
+}
+
+impl OperationName {
+    /// The stable name used in answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RewriteProgress => "rewrite_progress",
+            Self::Add => "add",
+            Self::Archive => "archive",
+        }
+    }
+}
+
+/// An operation that was applied, told as it stands in the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedOperation {
+    /// What it did.
+    pub op: OperationName,
+    /// The record added or archived.
+    pub id: Option<RecordId>,
+    /// The record's label; VC only.
+    pub label: Option<String>,
+    /// Why: of an addition the record's reason, of an archive the reason given for it.
+    pub reason: Option<String>,
+    /// The record's content, or the new body of `Current Progress`.
+    pub content: Option<String>,
+}
+
+/// Why operations could not be applied; nothing was. The message is fit to be shown to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// The document would be over the cap.
+    #[error(
+        "the context would have {bytes} bytes, over limits.context_bytes = {limit}; it has {before_bytes} now"
+    )]
+    TooLarge {
+        /// How long the document would be.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+        /// How long it is.
+        before_bytes: usize,
+    },
+    /// No id is left for a new record.
+    #[error(transparent)]
+    IdsExhausted(#[from] IdsExhausted),
+    /// An `ARCHIVE` names a record that is not active; [`super::validate`] does not accept it.
+    #[error("{0} is not an active record")]
+    NotActive(RecordId),
+}
+
+/// Applies operations: `Current Progress` (of several the last counts), then kind by kind the archives and
+/// then the additions, whatever their order in the list. Linear in the document and the operations.
+///
+/// `counters` are the numbers stored for the memory; the document's own are seen here.
+///
+/// # Errors
+///
+/// [`ApplyError`]; then nothing is applied. Operations that [`super::validate`] accepted for this document
+/// fail for size or exhausted ids only.
+pub fn apply(
+    document: &str,
+    counters: Counters,
+    operations: &[Operation],
+    now: DateTime<Utc>,
+    limits: &Limits,
+) -> Result<Applied, ApplyError> {
+    let mut edit = Edit::new(document, counters, now);
+    let mut done = Vec::new();
+    done.extend(rewrite_progress(&mut edit, operations));
+    for kind in RecordKind::ALL {
+        for operation in operations {
+            if let Operation::Archive { id, reason } = operation
+                && id.kind == kind
+            {
+                let record = edit.archive(*id)?.ok_or(ApplyError::NotActive(*id))?;
+                done.push(AppliedOperation::archived(record, reason));
+            }
+        }
+        for record in operations
+            .iter()
+            .filter_map(|operation| new_record(operation, kind))
+        {
+            done.push(AppliedOperation::added(edit.add(kind, &record)?));
+        }
+    }
+    let (text, counters) = edit.finish();
+    if text.len() > limits.context_bytes && text != document {
+        let (bytes, limit, before_bytes) = (text.len(), limits.context_bytes, document.len());
+        return Err(ApplyError::TooLarge {
+            bytes,
+            limit,
+            before_bytes,
+        });
+    }
+    Ok(Applied {
+        text,
+        counters,
+        operations: done,
+    })
+}
+
+fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<AppliedOperation> {
+    let progress = operations.iter().rev().find_map(|operation| match operation {
+        Operation::RewriteProgress(progress) => Some(progress),
+        _ => None,
+    })?;
+    let body = progress_body(progress);
+    edit.rewrite(ManagedSection::CurrentProgress, body.clone())
+        .then_some(AppliedOperation {
+            op: OperationName::RewriteProgress,
+            id: None,
+            label: None,
+            reason: None,
+            content: Some(body),
+        })
+}
+
+/// What an operation adds to the records of a kind.
+fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> {
+    match (operation, kind) {
+        (Operation::AddLearning { reason, content }, RecordKind::Learning) => Some(NewRecord {
+            reason: Some(reason),
+            label: None,
+            content,
+        }),
+        (
+            Operation::AddVerbatim {
+                reason,
+                label,
+                snippet,
+            },
+            RecordKind::Verbatim,
+        ) => Some(NewRecord {
+            reason: Some(reason),
+            label: Some(label),
+            content: snippet,
+        }),
+        _ => None,
+    }
+}
+
+impl AppliedOperation {
+    fn added(record: Record) -> Self {
+        let Record {
+            id,
+            label,
+            reason,
+            content,
+            ..
+        } = record;
+        Self {
+            op: OperationName::Add,
+            id: Some(id),
+            label,
+            reason,
+            content: Some(content),
+        }
+    }
+
+    fn archived(record: Record, reason: &str) -> Self {
+        let Record {
+            id, label, content, ..
+        } = record;
+        let reason = Some(reason.to_owned());
+        Self {
+            op: OperationName::Archive,
+            id: Some(id),
+            label,
+            reason,
+            content: Some(content),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The numbers given so far, by kind, so that no id is ever used again.
+
+use crate::domain::document::largest_numbers;
+use crate::domain::ids::{RecordId, RecordKind};
+
+/// The largest number ever given to a record of each kind of one memory; 0 where there was none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters([i64; RecordKind::ALL.len()]);
+
+/// Every number of a kind is used up. The message is fit to be shown to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no number is left for a new {} record: {} is taken", kind.prefix(), RecordId::new(*kind, i64::MAX))]
+pub struct IdsExhausted {
+    /// Of which kind.
+    pub kind: RecordKind,
+}
+
+impl Counters {
+    /// The largest numbers on the record lines of a document. Ids in free text or in a snippet do not count.
+    #[must_use]
+    pub fn seen_in(text: &str) -> Self {
+        Self(largest_numbers(text))
+    }
+
+    /// The largest number of a kind, 0 for none.
+    #[must_use]
+    pub fn get(&self, kind: RecordKind) -> i64 {
+        self.0[kind as usize]
+    }
+
+    /// Takes notice of a number that is in use.
+    pub fn raise(&mut self, kind: RecordKind, number: i64) {
+        let counter = &mut self.0[kind as usize];
+        *counter = number.max(*counter);
+    }
+
+    /// Takes notice of every number that other counters know.
+    #[must_use]
+    pub fn raised_by(mut self, other: &Self) -> Self {
+        for kind in RecordKind::ALL {
+            self.raise(kind, other.get(kind));
+        }
+        self
+    }
+
+    /// Gives the next id of a kind.
+    ///
+    /// # Errors
+    ///
+    /// [`IdsExhausted`] when the number 2^63-1 is in use.
+    pub fn give(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
+        let number = self.get(kind).checked_add(1).ok_or(IdsExhausted { kind })?;
+        self.raise(kind, number);
+        Ok(RecordId::new(kind, number))
+    }
+}

@@ -1,0 +1,250 @@
+//! Which items of a text a memory accepts: the rules of the fault table that need the memory.
+
+use super::Limits;
+use crate::domain::document::{Entry, Layout, entries, normalised_snippet};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::{Fault, FaultKind, Item, Operation};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// A memory as validation sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// Its document.
+    pub document: &'a str,
+    /// Ids that existed once and are not active, at least all that the text names. An id that is active all
+    /// the same counts as active.
+    pub ended: &'a BTreeSet<RecordId>,
+}
+
+/// What is left of a text after validation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Validated {
+    /// The accepted items, in input order.
+    pub items: Vec<Item>,
+    /// The faults of the parser and those found here, in input order; one for an item, the first of the table.
+    pub faults: Vec<Fault>,
+}
+
+/// Validates what the parser read against a memory. `earlier` are the operations accepted from an earlier text
+/// of the same update: what they archive is archived, what they add is there and counts for the limit.
+///
+/// A `placeholder` in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which is earlier in the
+/// table; a warning about an item that is rejected goes. Linear in the document and the items.
+#[must_use]
+pub fn validate(
+    items: Vec<Item>,
+    faults: Vec<Fault>,
+    view: &View<'_>,
+    earlier: &[Operation],
+    limits: &Limits,
+) -> Validated {
+    let mut archives = Archives::of(view, earlier);
+    let verdicts: Vec<_> = items.iter().map(|item| archives.judge(&item.operation)).collect();
+    let mut additions = Additions::of(view, earlier, &archives.ended_now, limits);
+    let mut accepted = Vec::with_capacity(items.len());
+    let mut rejected = Vec::new();
+    for (item, verdict) in items.into_iter().zip(verdicts) {
+        match verdict.or_else(|| additions.judge(&item.operation)) {
+            None => accepted.push(item),
+            Some((kind, detail)) => rejected.push(fault_of(&item, kind, detail)),
+        }
+    }
+    let told: BTreeMap<_, _> = rejected
+        .iter()
+        .map(|fault| (fault.range.start, fault.range.end))
+        .collect();
+    let mut faults: Vec<_> = faults
+        .into_iter()
+        .filter(|fault| !is_warning_within(&told, fault))
+        .map(|fault| archives.without_placeholder(fault))
+        .collect();
+    faults.extend(rejected);
+    faults.sort_by_key(|fault| fault.range.start);
+    Validated {
+        items: accepted,
+        faults,
+    }
+}
+
+/// Why an item is rejected, with the sentence that says so.
+type Verdict = Option<(FaultKind, String)>;
+
+/// Which records there are, and which are archived on the way.
+struct Archives<'a> {
+    active: HashSet<RecordId>,
+    ended: &'a BTreeSet<RecordId>,
+    /// Archived by an earlier text or an earlier item.
+    ended_now: HashSet<RecordId>,
+}
+
+impl<'a> Archives<'a> {
+    fn of(view: &View<'a>, earlier: &[Operation]) -> Self {
+        let layout = Layout::of(view.document);
+        let active = entries(view.document, &layout)
+            .filter_map(|entry| entry.id)
+            .collect();
+        let archived = earlier.iter().filter_map(|operation| match operation {
+            Operation::Archive { id, .. } => Some(*id),
+            _ => None,
+        });
+        Self {
+            active,
+            ended: view.ended,
+            ended_now: archived.collect(),
+        }
+    }
+
+    fn existed(&self, id: RecordId) -> bool {
+        self.active.contains(&id) || self.ended.contains(&id)
+    }
+
+    fn judge(&mut self, operation: &Operation) -> Verdict {
+        let Operation::Archive { id, .. } = operation else {
+            return None;
+        };
+        if !self.existed(*id) {
+            return Some((FaultKind::UnknownId, never_existed(*id)));
+        }
+        if self.active.contains(id) && self.ended_now.insert(*id) {
+            return None;
+        }
+        let detail = format!("{id} was archived before; it needs no second ARCHIVE.");
+        Some((FaultKind::AlreadyArchived, detail))
+    }
+
+    /// A placeholder that names a record that never existed is told as the latter.
+    fn without_placeholder(&self, mut fault: Fault) -> Fault {
+        if fault.kind == FaultKind::Placeholder
+            && let Some(id) = fault.id.filter(|id| !self.existed(*id))
+        {
+            fault.kind = FaultKind::UnknownId;
+            fault.detail = never_existed(id);
+        }
+        fault
+    }
+}
+
+/// What two records are compared by: label and content, as far as they count.
+type Likeness = (RecordKind, String, String);
+
+/// What there is already, and how many more may come.
+struct Additions<'a> {
+    limits: &'a Limits,
+    /// What is compared, with the name of where it stands.
+    known: HashMap<Likeness, String>,
+    /// Valid additions so far.
+    counts: HashMap<RecordKind, usize>,
+}
+
+impl<'a> Additions<'a> {
+    fn of(view: &View<'_>, earlier: &[Operation], ended_now: &HashSet<RecordId>, limits: &'a Limits) -> Self {
+        let mut additions = Self {
+            limits,
+            known: HashMap::new(),
+            counts: HashMap::new(),
+        };
+        let layout = Layout::of(view.document);
+        let stays = |entry: &Entry| entry.id.is_none_or(|id| !ended_now.contains(&id));
+        for entry in entries(view.document, &layout).filter(stays) {
+            let name = entry
+                .id
+                .map_or_else(|| "an entry without an id".to_owned(), |id| id.to_string());
+            let likeness = likeness(entry.kind, entry.label.as_deref(), &entry.content);
+            additions.known.entry(likeness).or_insert(name);
+        }
+        for (kind, label, content) in earlier.iter().filter_map(addition) {
+            *additions.counts.entry(kind).or_default() += 1;
+            additions
+                .known
+                .entry(likeness(kind, label, content))
+                .or_insert_with(earlier_item);
+        }
+        additions
+    }
+
+    fn judge(&mut self, operation: &Operation) -> Verdict {
+        let (kind, label, content) = addition(operation)?;
+        let likeness = likeness(kind, label, content);
+        if let Some(name) = self.known.get(&likeness) {
+            return Some((FaultKind::Duplicate, format!("It says the same as {name}.")));
+        }
+        self.known.insert(likeness, earlier_item());
+        let Limits {
+            max_additions,
+            item_bytes,
+            ..
+        } = *self.limits;
+        let count = self.counts.entry(kind).or_default();
+        if *count >= max_additions {
+            let detail = format!("Only the first {max_additions} additions of a section are taken.");
+            return Some((FaultKind::TooManyAdditions, detail));
+        }
+        if content.len() > item_bytes {
+            let bytes = content.len();
+            let detail = format!("It has {bytes} bytes, over limits.item_bytes = {item_bytes}.");
+            return Some((FaultKind::TooLarge, detail));
+        }
+        *count += 1;
+        None
+    }
+}
+
+/// What an operation adds: kind, label, content.
+fn addition(operation: &Operation) -> Option<(RecordKind, Option<&str>, &str)> {
+    match operation {
+        Operation::AddLearning { content, .. } => Some((RecordKind::Learning, None, content)),
+        Operation::AddVerbatim { label, snippet, .. } => Some((RecordKind::Verbatim, Some(label), snippet)),
+        Operation::RewriteProgress(_) | Operation::Archive { .. } => None,
+    }
+}
+
+fn likeness(kind: RecordKind, label: Option<&str>, content: &str) -> Likeness {
+    match kind {
+        RecordKind::Verbatim => (
+            kind,
+            folded(label.unwrap_or_default()),
+            normalised_snippet(content),
+        ),
+        _ => (kind, String::new(), folded(content)),
+    }
+}
+
+/// A text in lower case with single blanks.
+fn folded(text: &str) -> String {
+    text.to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn earlier_item() -> String {
+    "an earlier item".to_owned()
+}
+
+fn never_existed(id: RecordId) -> String {
+    format!("{id} never existed in this memory; name an id that the memory shows.")
+}
+
+/// Whether a fault only warns of how an item is written, of which something worse is told: `told` are the
+/// ranges of such items, start and end.
+fn is_warning_within(told: &BTreeMap<usize, usize>, fault: &Fault) -> bool {
+    matches!(fault.kind, FaultKind::MultiLineInsight | FaultKind::UnclosedFence)
+        && told
+            .range(..=fault.range.start)
+            .next_back()
+            .is_some_and(|(_, end)| fault.range.end <= *end)
+}
+
+fn fault_of(item: &Item, kind: FaultKind, detail: String) -> Fault {
+    let id = match &item.operation {
+        Operation::Archive { id, .. } => Some(*id),
+        _ => None,
+    };
+    Fault {
+        kind,
+        section: item.operation.role(),
+        id,
+        range: item.range.clone(),
+        detail,
+    }
+}

@@ -1,0 +1,1 @@
+//! The document and the memory held to their laws.
