@@ -1,0 +1,184 @@
+//! Section and list headers, known by their words.
+
+use super::Options;
+use super::bullets::is_no_change;
+use crate::domain::operation::Role;
+
+/// A list of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Completed,
+    InProgress,
+    Remaining,
+    Add,
+    Archive,
+}
+
+/// What a header opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opens {
+    Section(Role),
+    List(List),
+}
+
+/// A header and what stands behind it on its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header<'t> {
+    pub(super) opens: Opens,
+    /// Whether it is written exactly as the grammar has it, with its colon.
+    pub(super) is_canonical: bool,
+    /// Whether a colon or decoration sets it apart from prose of the same words.
+    pub(super) is_set_apart: bool,
+    /// An item on the header's own line; empty where there is none or where it says "no change".
+    pub(super) behind: &'t str,
+}
+
+const KNOWN: [(&str, Opens); 8] = [
+    ("CURRENT_PROGRESS", Opens::Section(Role::Progress)),
+    ("KEY_LEARNINGS", Opens::Section(Role::Learnings)),
+    ("VERBATIM_CONTEXT", Opens::Section(Role::Verbatim)),
+    ("Completed", Opens::List(List::Completed)),
+    ("In Progress", Opens::List(List::InProgress)),
+    ("Remaining", Opens::List(List::Remaining)),
+    ("ADD", Opens::List(List::Add)),
+    ("ARCHIVE", Opens::List(List::Archive)),
+];
+
+/// The longest name that may be a header, in bytes.
+const MAX_NAME: usize = 40;
+
+/// A line taken apart in the form of a header.
+struct Form<'t> {
+    name: &'t str,
+    is_decorated: bool,
+    has_colon: bool,
+    /// The colon stands inside the decoration, or there is none around it.
+    colon_fits: bool,
+    behind: &'t str,
+}
+
+/// Takes a content apart: optional heading marks, optional bold or backticks, a name of letters, digits,
+/// blanks, `_` and `-`, a colon inside or outside of the decoration, and the rest.
+fn form(content: &str) -> Option<Form<'_>> {
+    let unhashed = content.trim_start_matches('#');
+    let hashes = content.len() - unhashed.len();
+    if hashes > 6 || (hashes > 0 && !unhashed.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let unhashed = unhashed.trim();
+    let undecorated = unhashed.trim_start_matches(['*', '`', '_']);
+    let opened = unhashed.len() - undecorated.len();
+    let name_end = undecorated
+        .bytes()
+        .take(MAX_NAME + 1)
+        .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ' | b'-')))
+        .unwrap_or(undecorated.len());
+    if name_end > MAX_NAME {
+        return None;
+    }
+    let name = undecorated[..name_end].trim_end_matches(['_', ' ', '-']);
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut rest = &undecorated[name.len()..];
+    let (mut has_colon, mut closed, mut colon_fits) = (false, false, true);
+    while let Some(mark) = rest.chars().next() {
+        match mark {
+            ':' if !has_colon => {
+                has_colon = true;
+                colon_fits = !closed;
+            }
+            '*' | '`' | '_' if opened > 0 => closed = true,
+            ' ' | '\t' => {}
+            _ => break,
+        }
+        rest = &rest[mark.len_utf8()..];
+    }
+    if hashes > 0 {
+        // A heading's closing marks.
+        rest = rest.trim_end_matches('#').trim_end();
+    }
+    if !has_colon && !rest.is_empty() {
+        return None;
+    }
+    Some(Form {
+        name,
+        is_decorated: hashes > 0 || opened > 0,
+        has_colon,
+        colon_fits,
+        behind: rest,
+    })
+}
+
+/// The header that a content is, if it is one.
+pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t>> {
+    let form = form(content)?;
+    let (opens, is_exact) = KNOWN.into_iter().find_map(|(name, opens)| {
+        let exact = form.name == name;
+        (exact || matches(form.name, name, options)).then_some((opens, exact))
+    })?;
+    let colon_is_forgiven = options.colon_placement || (form.has_colon && form.colon_fits);
+    if (form.is_decorated && !options.decorated_headers) || !colon_is_forgiven {
+        return None;
+    }
+    let is_canonical = is_exact && !form.is_decorated && form.has_colon;
+    let behind = if is_no_change(form.behind) {
+        ""
+    } else {
+        form.behind
+    };
+    // "Key learnings: the parser is slow" is prose; only the grammar's own spelling takes text behind it.
+    if !behind.is_empty() && !(is_canonical || (is_exact && form.has_colon)) {
+        return None;
+    }
+    let is_set_apart = form.has_colon || form.is_decorated;
+    Some(Header {
+        opens,
+        is_canonical,
+        is_set_apart,
+        behind,
+    })
+}
+
+/// Whether a name is a known one under the leniencies.
+fn matches(name: &str, known: &str, options: &Options) -> bool {
+    let separators = |byte: u8| matches!(byte, b'_' | b' ' | b'-');
+    if name.len() != known.len() {
+        return false;
+    }
+    name.bytes().zip(known.bytes()).all(|(written, wanted)| {
+        written == wanted
+            || (options.header_case && written.eq_ignore_ascii_case(&wanted))
+            || (options.header_blanks && separators(written) && separators(wanted))
+    })
+}
+
+/// How much a line that is no known header looks like one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resemblance {
+    /// `OTHER_SECTION:` or `UPDATE:`: written as the grammar writes headers.
+    Strong,
+    /// `Notes:`, `## Notes` or `**Notes**`: a header only if items follow.
+    Weak,
+}
+
+/// A line in the form of a header that is none.
+pub(super) fn unknown(content: &str) -> Option<(Resemblance, &str)> {
+    let form = form(content)?;
+    let words = form
+        .name
+        .split([' ', '_', '-'])
+        .filter(|word| !word.is_empty())
+        .count();
+    if !form.behind.is_empty() || words > 3 || !(form.has_colon || form.is_decorated) {
+        return None;
+    }
+    let letters = form.name.bytes().filter(u8::is_ascii_alphabetic).count();
+    let is_upper = letters >= 2 && !form.name.bytes().any(|byte| byte.is_ascii_lowercase());
+    let resemblance = if is_upper && form.has_colon {
+        Resemblance::Strong
+    } else {
+        Resemblance::Weak
+    };
+    Some((resemblance, form.name))
+}

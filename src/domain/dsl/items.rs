@@ -1,0 +1,235 @@
+//! The text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
+
+use super::Options;
+use super::bullets::is_placeholder;
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::{FaultKind, Operation};
+
+/// Ids that one `ARCHIVE` item may name: each takes a copy of the reason.
+const MAX_IDS: usize = 100;
+
+/// A kind of fault and the sentence that tells it.
+pub(super) type Wrong = (FaultKind, String);
+
+/// The parts of an addition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Addition<'t> {
+    pub(super) reason: &'t str,
+    /// Without surrounding blanks.
+    pub(super) content: &'t str,
+}
+
+/// The text behind a leading `because`, in any case; `None` if the item does not begin so.
+pub(super) fn behind_because(text: &str) -> Option<&str> {
+    const WORD: &str = "because";
+    let begins = text.get(..WORD.len())?.eq_ignore_ascii_case(WORD);
+    let behind = &text[WORD.len()..];
+    let ends = behind.is_empty() || behind.starts_with(|c: char| c == ':' || c.is_whitespace());
+    (begins && ends).then_some(behind)
+}
+
+/// Splits an addition. The reason ends at the first colon that a blank or the end follows, or else at the
+/// first colon, so that `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
+pub(super) fn addition(text: &str) -> Result<Addition<'_>, Wrong> {
+    let missing = || {
+        (
+            FaultKind::MissingReason,
+            "an item to add begins with `because`, a reason and a colon: `- because <reason>: <content>`"
+                .to_owned(),
+        )
+    };
+    let behind = behind_because(text).ok_or_else(missing)?;
+    let (reason, content) = match reason_end(behind) {
+        Some(at) => (&behind[..at], &behind[at + 1..]),
+        None => (behind, ""),
+    };
+    let (reason, content) = (reason.trim(), content.trim());
+    if reason.is_empty() {
+        return Err(missing());
+    }
+    if content.is_empty() {
+        return Err((
+            FaultKind::EmptyContent,
+            "nothing stands behind the reason and its colon: write what is to be kept".to_owned(),
+        ));
+    }
+    Ok(Addition { reason, content })
+}
+
+/// Where the colon behind the reason stands.
+pub(super) fn reason_end(text: &str) -> Option<usize> {
+    let mut first = None;
+    for (at, _) in text.match_indices(':') {
+        let behind = text[at + 1..].chars().next();
+        if behind.is_none_or(char::is_whitespace) {
+            return Some(at);
+        }
+        first = first.or(Some(at));
+    }
+    first
+}
+
+/// A learning from the folded text of its item.
+pub(super) fn learning(text: &str) -> Result<Operation, Wrong> {
+    let Addition { reason, content } = addition(text)?;
+    if is_placeholder(reason) || is_placeholder(content) {
+        return Err(placeholder());
+    }
+    Ok(Operation::AddLearning {
+        reason: reason.to_owned(),
+        content: content.to_owned(),
+    })
+}
+
+/// The fault of a template given back.
+pub(super) fn placeholder() -> Wrong {
+    (
+        FaultKind::Placeholder,
+        "the form's own words in angle brackets were given back: write real content in their place"
+            .to_owned(),
+    )
+}
+
+/// One id of an `ARCHIVE` item and what is wrong with it.
+pub(super) struct Archived {
+    pub(super) id: Option<RecordId>,
+    pub(super) outcome: Result<Operation, Wrong>,
+}
+
+/// The archivings of one item: one an id.
+pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Archived> {
+    let failed = |wrong: FaultKind, detail: String| {
+        vec![Archived {
+            id: None,
+            outcome: Err((wrong, detail)),
+        }]
+    };
+    let form = format!("`- {}-3 because <reason>`", kind.prefix());
+    let Some((ids, reason)) = split_archive(text, options) else {
+        return failed(
+            FaultKind::MissingReason,
+            format!("an archiving needs its reason: {form}"),
+        );
+    };
+    if reason.is_empty() {
+        return failed(
+            FaultKind::MissingReason,
+            format!("nothing stands behind `because`: {form}"),
+        );
+    }
+    let named: Vec<&str> = if options.decorated_ids {
+        ids.split([',', ';', '&'])
+            .flat_map(|part| part.split(" and "))
+            .map(str::trim)
+            .collect()
+    } else {
+        vec![ids]
+    };
+    let named: Vec<&str> = named.into_iter().filter(|name| !name.is_empty()).collect();
+    if named.is_empty() {
+        return failed(
+            FaultKind::MalformedId,
+            format!("an archiving begins with an id: {form}"),
+        );
+    }
+    if named.len() > MAX_IDS {
+        return failed(
+            FaultKind::MalformedId,
+            format!("one item archives at most {MAX_IDS} records: {form}"),
+        );
+    }
+    named
+        .into_iter()
+        .map(|name| archive_one(name, reason, kind, options))
+        .collect()
+}
+
+/// The ids and the reason around the first word `because`.
+fn split_archive<'t>(text: &'t str, options: &Options) -> Option<(&'t str, &'t str)> {
+    const WORD: &str = "because";
+    let bytes = text.as_bytes();
+    let at = (0..bytes.len().saturating_sub(WORD.len() - 1)).find(|at| {
+        let end = at + WORD.len();
+        bytes[*at..end].eq_ignore_ascii_case(WORD.as_bytes())
+            && (*at == 0 || !bytes[at - 1].is_ascii_alphanumeric())
+            && bytes.get(end).is_none_or(|byte| !byte.is_ascii_alphanumeric())
+    })?;
+    let (ids, reason) = (text[..at].trim(), text[at + WORD.len()..].trim());
+    if options.decorated_ids {
+        Some((
+            ids.trim_end_matches(':').trim_end(),
+            reason.trim_start_matches(':').trim_start(),
+        ))
+    } else {
+        Some((ids, reason))
+    }
+}
+
+fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) -> Archived {
+    let bare = if options.decorated_ids {
+        name.trim_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '*' | '`' | '_' | ':')
+        })
+    } else {
+        name
+    };
+    let failed = |id: Option<RecordId>, wrong: Wrong| Archived {
+        id,
+        outcome: Err(wrong),
+    };
+    if bare
+        .split_once('-')
+        .is_some_and(|(prefix, rest)| prefix_kind(prefix, options).is_some() && is_placeholder(rest))
+    {
+        return failed(None, placeholder());
+    }
+    let id = bare.split_once('-').and_then(|(prefix, digits)| {
+        let kind = prefix_kind(prefix, options)?;
+        format!("{}-{digits}", kind.prefix()).parse::<RecordId>().ok()
+    });
+    let Some(id) = id else {
+        let detail = format!(
+            "`{}` is not an id: write {}- and a number of at least 1 without leading zeros",
+            super::machine::excerpt(bare),
+            kind.prefix()
+        );
+        return failed(None, (FaultKind::MalformedId, detail));
+    };
+    if id.kind != kind {
+        let detail = format!(
+            "{id} is not an id of this section, whose ids begin with {}-",
+            kind.prefix()
+        );
+        return failed(Some(id), (FaultKind::WrongSectionId, detail));
+    }
+    if is_placeholder(reason) {
+        return failed(Some(id), placeholder());
+    }
+    Archived {
+        id: Some(id),
+        outcome: Ok(Operation::Archive {
+            id,
+            reason: reason.to_owned(),
+        }),
+    }
+}
+
+fn prefix_kind(prefix: &str, options: &Options) -> Option<RecordKind> {
+    if options.decorated_ids {
+        RecordKind::from_prefix(&prefix.to_ascii_uppercase())
+    } else {
+        RecordKind::from_prefix(prefix)
+    }
+}
+
+/// Whether a text begins like an archiving: with something that may be an id.
+pub(super) fn begins_with_id(text: &str) -> bool {
+    let bare = text.trim_start_matches(['[', '(', '*', '`', '_']);
+    let Some((prefix, rest)) = bare.split_once('-') else {
+        return false;
+    };
+    RecordKind::ALL
+        .iter()
+        .any(|kind| kind.prefix().eq_ignore_ascii_case(prefix))
+        && rest.starts_with(|c: char| c.is_ascii_digit() || c == '<')
+}

@@ -1,0 +1,82 @@
+//! Lines with their place in the input and their indentation in the normalised view.
+
+/// The columns from one tab stop to the next.
+const TAB: usize = 4;
+
+/// One line. All offsets are bytes of the input.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    /// Where it begins.
+    pub(super) start: usize,
+    /// Where its text ends: before LF or CRLF.
+    pub(super) end: usize,
+    /// Where the next line begins.
+    pub(super) next: usize,
+    /// Where its content begins: behind blanks and tabs.
+    pub(super) first: usize,
+    /// Where its content ends: before trailing blanks. Equal to `first` for a blank line.
+    pub(super) last: usize,
+    /// The column of its content.
+    pub(super) indent: usize,
+}
+
+impl Line {
+    pub(super) fn is_blank(&self) -> bool {
+        self.first == self.last
+    }
+
+    /// Its content without surrounding blanks.
+    pub(super) fn content<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.first..self.last]
+    }
+}
+
+/// Splits a text into lines. A byte order mark at its beginning belongs to no line.
+pub(super) fn split(text: &str) -> Vec<Line> {
+    let bytes = text.as_bytes();
+    let mut lines = Vec::with_capacity(bytes.len() / 48 + 1);
+    let mut start = if text.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    };
+    while start < bytes.len() {
+        let (mut end, next) = match text[start..].find('\n') {
+            Some(length) => (start + length, start + length + 1),
+            None => (bytes.len(), bytes.len()),
+        };
+        if end > start && end < next && bytes[end - 1] == b'\r' {
+            end -= 1;
+        }
+        let (width, indent) = indentation(&bytes[start..end], usize::MAX);
+        let first = start + width;
+        let last = first + text[first..end].trim_end().len();
+        lines.push(Line {
+            start,
+            end,
+            next,
+            first,
+            last,
+            indent,
+        });
+        start = next;
+    }
+    lines
+}
+
+/// The longest indentation of a line that takes no more than `most` columns: its bytes and its columns.
+pub(super) fn indentation(line: &[u8], most: usize) -> (usize, usize) {
+    let mut column = 0;
+    for (index, byte) in line.iter().enumerate() {
+        let after = match byte {
+            b' ' => column + 1,
+            b'\t' => column - column % TAB + TAB,
+            _ => return (index, column),
+        };
+        if after > most {
+            return (index, column);
+        }
+        column = after;
+    }
+    (line.len(), column)
+}

@@ -1,0 +1,98 @@
+//! The canonical text of operations.
+
+use crate::domain::operation::{Operation, Progress, Role};
+
+/// Writes operations in the canonical form: sections in their order, additions before archivings.
+///
+/// [`super::parse`], strict or not, reads the same operations back, in that order. What a parse can never
+/// yield (an empty reason, a label with `=>`, a snippet that is blank or ends in blank lines) has no
+/// canonical text; it is written all the same and reads back as a fault.
+#[must_use]
+pub fn print(operations: &[Operation]) -> String {
+    let mut text = String::new();
+    for role in Role::ALL {
+        let own: Vec<&Operation> = operations
+            .iter()
+            .filter(|operation| operation.role() == Some(role))
+            .collect();
+        if own.is_empty() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(role.header());
+        text.push_str(":\n");
+        for operation in &own {
+            if let Operation::RewriteProgress(progress) = operation {
+                print_progress(&mut text, progress);
+            }
+        }
+        print_list(
+            &mut text,
+            "ADD",
+            own.iter().filter_map(|operation| addition(operation)),
+        );
+        print_list(
+            &mut text,
+            "ARCHIVE",
+            own.iter().filter_map(|operation| archiving(operation)),
+        );
+    }
+    text
+}
+
+fn print_progress(text: &mut String, progress: &Progress) {
+    let lists = [
+        ("Completed", &progress.completed),
+        ("In Progress", &progress.in_progress),
+        ("Remaining", &progress.remaining),
+    ];
+    for (name, bullets) in lists {
+        print_list(text, name, bullets.iter().cloned());
+    }
+}
+
+fn print_list(text: &mut String, name: &str, items: impl Iterator<Item = String>) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        text.push_str(&format!("  {name}:\n"));
+    }
+    for item in items {
+        text.push_str(&format!("    - {item}\n"));
+    }
+}
+
+fn addition(operation: &Operation) -> Option<String> {
+    match operation {
+        Operation::AddLearning { reason, content } => Some(format!("because {reason}: {content}")),
+        Operation::AddVerbatim {
+            reason,
+            label,
+            snippet,
+        } => Some(format!("because {reason}: {label} =>\n{}", indented(snippet))),
+        _ => None,
+    }
+}
+
+fn archiving(operation: &Operation) -> Option<String> {
+    match operation {
+        Operation::Archive { id, reason } => Some(format!("{id} because {reason}")),
+        _ => None,
+    }
+}
+
+/// Every line behind eight blanks. An empty line stays empty: reading takes the shared indentation off.
+fn indented(snippet: &str) -> String {
+    let lines: Vec<String> = snippet
+        .split('\n')
+        .map(|line| {
+            if line.is_empty() {
+                String::new()
+            } else {
+                format!("        {line}")
+            }
+        })
+        .collect();
+    lines.join("\n")
+}

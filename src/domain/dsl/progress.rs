@@ -1,0 +1,143 @@
+//! One `CURRENT_PROGRESS` block while it is read.
+
+use super::bullets::is_placeholder;
+use super::headers::List;
+use super::items::placeholder;
+use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
+use std::ops::Range;
+
+/// The bullet that further, deeper-indented lines still belong to.
+#[derive(Debug)]
+struct Open {
+    list: Option<List>,
+    indent: usize,
+    text: String,
+    range: Range<usize>,
+}
+
+/// What a block comes to.
+#[derive(Debug)]
+pub(super) struct Finished {
+    /// A valid progress.
+    pub(super) item: Option<Item>,
+    /// Bullets, but none in `In Progress`.
+    pub(super) missing: Option<Fault>,
+    /// Faulty bullets.
+    pub(super) faults: Vec<Fault>,
+}
+
+/// A block from its header on.
+#[derive(Debug)]
+pub(super) struct Block {
+    range: Range<usize>,
+    open: Option<Open>,
+    progress: Progress,
+    /// Bullets of any list or of none, faulty ones included.
+    bullets: usize,
+    /// Faulty bullets of `In Progress`.
+    faulty_in_progress: usize,
+    /// Where the last bullet begins.
+    pub(super) last_bullet: Option<usize>,
+    faults: Vec<Fault>,
+}
+
+impl Block {
+    pub(super) fn new(header: Range<usize>) -> Self {
+        Self {
+            range: header,
+            open: None,
+            progress: Progress::default(),
+            bullets: 0,
+            faulty_in_progress: 0,
+            last_bullet: None,
+            faults: Vec::new(),
+        }
+    }
+
+    /// Takes a bullet. One without a list counts as a bullet, but belongs nowhere.
+    pub(super) fn bullet(&mut self, list: Option<List>, indent: usize, text: &str, range: Range<usize>) {
+        self.finish_bullet();
+        self.range.end = range.end;
+        self.last_bullet = Some(range.start);
+        self.open = Some(Open {
+            list,
+            indent,
+            text: text.to_owned(),
+            range,
+        });
+    }
+
+    /// Folds a line into the open bullet, if it is deeper than that.
+    pub(super) fn continues(&mut self, indent: usize, text: &str, end: usize) -> bool {
+        match &mut self.open {
+            Some(open) if indent > open.indent => {
+                if !open.text.is_empty() {
+                    open.text.push(' ');
+                }
+                open.text.push_str(text);
+                open.range.end = end;
+                self.range.end = end;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a line with this indentation would belong to the open bullet.
+    pub(super) fn is_open_above(&self, indent: usize) -> bool {
+        self.open.as_ref().is_some_and(|open| indent > open.indent)
+    }
+
+    /// Ends the open bullet.
+    pub(super) fn finish_bullet(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        if open.text.is_empty() {
+            return;
+        }
+        self.bullets += 1;
+        if is_placeholder(&open.text) {
+            self.faulty_in_progress += usize::from(open.list == Some(List::InProgress));
+            let (kind, detail) = placeholder();
+            self.faults.push(Fault {
+                kind,
+                section: Some(Role::Progress),
+                id: None,
+                range: open.range,
+                detail,
+            });
+            return;
+        }
+        match open.list {
+            Some(List::Completed) => self.progress.completed.push(open.text),
+            Some(List::InProgress) => self.progress.in_progress.push(open.text),
+            Some(List::Remaining) => self.progress.remaining.push(open.text),
+            _ => {}
+        }
+    }
+
+    /// What the block says: nothing if it has no bullet at all.
+    pub(super) fn finish(mut self) -> Finished {
+        self.finish_bullet();
+        let mut finished = Finished {
+            item: None,
+            missing: None,
+            faults: self.faults,
+        };
+        if !self.progress.in_progress.is_empty() {
+            finished.item = Some(Item {
+                operation: Operation::RewriteProgress(self.progress),
+                range: self.range,
+            });
+        } else if self.bullets > 0 && self.faulty_in_progress == 0 {
+            finished.missing = Some(Fault {
+                kind: FaultKind::MissingInProgress,
+                section: Some(Role::Progress),
+                id: None,
+                range: self.range,
+                detail: "`In Progress` needs at least one bullet; the previous progress stays as it is"
+                    .to_owned(),
+            });
+        }
+        finished
+    }
+}

@@ -1,0 +1,160 @@
+//! Snippets: where they end, and their bytes.
+
+use super::Options;
+use super::bullets;
+use super::fences::{self, Closings};
+use super::headers::{self, List, Opens};
+use super::items::behind_because;
+use super::lines::{Line, indentation};
+use std::ops::Range;
+
+/// A snippet read from the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Snippet {
+    /// Its bytes, without the end of its last line; empty if there is none.
+    pub(super) text: String,
+    /// The line behind it.
+    pub(super) next: usize,
+    /// The byte behind it.
+    pub(super) end: usize,
+    /// A code fence on its first line that never closes.
+    pub(super) unclosed: Option<Range<usize>>,
+}
+
+/// Where in the input to read.
+pub(super) struct Place<'t> {
+    pub(super) text: &'t str,
+    pub(super) lines: &'t [Line],
+    /// The line of the bullet.
+    pub(super) at: usize,
+    /// The byte behind `=>`.
+    pub(super) from: usize,
+    /// The line that no snippet runs over: the fence around the answer, or the end.
+    pub(super) until: usize,
+}
+
+/// How the end of a snippet is recognised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The snippet is indented, or begins behind `=>`: a bullet or header that is not deeper than its
+    /// bullet ends it, and prose in column 0.
+    Indented,
+    /// The model did not indent it: only a header, or a bullet that begins `because`, ends it.
+    Unindented,
+    /// Behind a closed fence: whatever is not deeper than the bullet ends it.
+    Fenced,
+}
+
+/// Reads the snippet of a bullet.
+pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options) -> Snippet {
+    let Place {
+        text,
+        lines,
+        at,
+        from,
+        until,
+    } = *place;
+    let bullet = &lines[at];
+    let behind = &text[from..bullet.end];
+    let starts_behind = !behind.trim().is_empty();
+    let below = (at + 1..until).find(|index| !lines[*index].is_blank());
+    let first_content = match below {
+        _ if starts_behind => behind.trim(),
+        Some(index) if !ends(Ending::Unindented, place, index, options) => lines[index].content(text),
+        _ => {
+            return Snippet {
+                text: String::new(),
+                next: at + 1,
+                end: bullet.last,
+                unclosed: None,
+            };
+        }
+    };
+    let first_line = if starts_behind { at } else { below.unwrap_or(at) };
+    let fence = fences::opening(first_content);
+    let closing = fence.and_then(|fence| closings.find(text, lines, first_line + 1, until, fence));
+    let unclosed = (fence.is_some() && closing.is_none()).then(|| {
+        let start = first_content.as_ptr() as usize - text.as_ptr() as usize;
+        start..start + first_content.len()
+    });
+    let (ending, scan_from) = match closing {
+        Some(closing) => (Ending::Fenced, closing + 1),
+        None if starts_behind || lines[first_line].indent > bullet.indent => {
+            (Ending::Indented, first_line + 1)
+        }
+        None => (Ending::Unindented, first_line + 1),
+    };
+    let mut last = scan_from - 1;
+    for index in scan_from..until {
+        if lines[index].is_blank() {
+            continue;
+        }
+        if ends(ending, place, index, options) {
+            break;
+        }
+        last = index;
+    }
+    let prefix = prefix(place, starts_behind, below.filter(|index| *index <= last));
+    let mut snippet = String::with_capacity(lines[last].end - from);
+    if starts_behind {
+        // Exactly one blank behind the arrow is not part of it.
+        let skipped = usize::from(behind.starts_with([' ', '\t']));
+        let end = if last > at { bullet.next } else { bullet.end };
+        snippet.push_str(&text[from + skipped..end]);
+    }
+    for (index, line) in lines.iter().enumerate().take(last + 1).skip(at + 1) {
+        let raw = &text.as_bytes()[line.start..line.end];
+        let shared = raw.iter().zip(prefix).take_while(|(a, b)| a == b).count();
+        let end = if index < last { line.next } else { line.end };
+        snippet.push_str(&text[line.start + shared..end]);
+    }
+    Snippet {
+        text: snippet,
+        next: last + 1,
+        end: lines[last].last,
+        unclosed,
+    }
+}
+
+/// The indentation to take off the lines below the bullet.
+fn prefix<'t>(place: &Place<'t>, starts_behind: bool, below: Option<usize>) -> &'t [u8] {
+    let Some(below) = below else { return &[] };
+    let line = &place.lines[below];
+    let indent = &place.text.as_bytes()[line.start..line.first];
+    if starts_behind {
+        let (width, _) = indentation(indent, place.lines[place.at].indent + 2);
+        &indent[..width]
+    } else {
+        indent
+    }
+}
+
+/// Whether a line that is not blank ends the snippet. Deeper lines never do.
+fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> bool {
+    let line = &place.lines[index];
+    if line.indent > place.lines[place.at].indent {
+        return false;
+    }
+    let content = line.content(place.text);
+    if ending == Ending::Fenced || is_header(content, options) {
+        return true;
+    }
+    match bullets::text(content, options) {
+        Some(_) if ending == Ending::Indented => true,
+        Some(item) => behind_because(item).is_some(),
+        None => ending == Ending::Indented && line.indent == 0,
+    }
+}
+
+/// A header that a snippet cannot hold in its bullet's own columns. The lists of progress are none of this
+/// section's, and a line such as `add: value` is code.
+fn is_header(content: &str, options: &Options) -> bool {
+    headers::known(content, options).is_some_and(|header| {
+        header.behind.is_empty()
+            && match header.opens {
+                Opens::Section(_) => true,
+                Opens::List(List::Add | List::Archive) => header.is_set_apart,
+                Opens::List(_) => false,
+            }
+    })
+}
