@@ -279,7 +279,31 @@ fn time_is_linear() {
 
 mod laws {
     use super::*;
+    use crate::domain::dsl::{Options, parse};
+    use crate::domain::operation::{FaultKind, Operation};
     use proptest::prelude::*;
+
+    /// The operations of an answer, which has no fault in either way of reading.
+    fn operations(text: &str) -> Vec<Operation> {
+        let read = parse(text, &Options::default());
+        let faults = |faults: &[crate::domain::operation::Fault]| {
+            faults.iter().map(|f| f.kind).collect::<Vec<FaultKind>>()
+        };
+        assert_eq!(faults(&read.faults), [], "{text}");
+        assert_eq!(faults(&parse(text, &Options::strict()).faults), [], "{text}");
+        read.items.into_iter().map(|item| item.operation).collect()
+    }
+
+    #[test]
+    fn the_answers_of_a_session_are_read_as_they_were_meant() {
+        assert_eq!(operations(&answer(Role::Progress, &session())).len(), 1);
+        assert_eq!(operations(&answer(Role::Learnings, &session())).len(), 3);
+        assert_eq!(operations(&answer(Role::Verbatim, &session())).len(), 3);
+        assert_eq!(
+            operations(&answer(Role::Verbatim, &source("t", Vec::new(), ""))),
+            []
+        );
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
@@ -296,6 +320,24 @@ mod laws {
                 prop_assert!(text.starts_with(role.header()) && text.ends_with('\n'));
                 let items = text.lines().filter(|line| line.starts_with("    - because ")).count();
                 prop_assert!(items <= MAX_ADDITIONS);
+                operations(&text);
+            }
+        }
+
+        #[test]
+        fn snippets_are_read_back_to_the_byte(
+            lines in proptest::collection::vec("(  |\\t| |)(- because x: y => z|KEY_LEARNINGS:|  ADD:|[a-z{}#-]{0,9}|x```)[ \\t]{0,2}\\r?", 1..9),
+        ) {
+            let code = lines.join("\n");
+            let content = format!("```rust src/lib.rs\n{code}\n```\n");
+            let text = answer(Role::Verbatim, &source("task", vec![message("assistant", &content)], ""));
+            let whole_lines = |text: &str| format!("\n{}\n", text.replace("\r\n", "\n").trim_end_matches('\r'));
+            let said = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+            for operation in operations(&text) {
+                let Operation::AddVerbatim { snippet, .. } = operation else { panic!("{operation:?}") };
+                prop_assert!(whole_lines(&code).contains(&whole_lines(&snippet)), "{:?} / {:?}", code, snippet);
+                prop_assert_eq!(said(&snippet), said(&code));
+                prop_assert!(snippet.matches('\r').count() >= code.trim().matches('\r').count());
             }
         }
     }
