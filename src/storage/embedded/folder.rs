@@ -165,10 +165,12 @@ async fn make_home(
     account: Account,
     throw_away: bool,
 ) -> Result<(), EmbeddedError> {
-    if !account.reaches(root).await && holds_nothing_else(root) {
+    let mut reached = account.reaches(root).await;
+    if !reached && holds_nothing_else(root) && account.reaches(root.parent().unwrap_or(root)).await {
         account.own(root)?;
+        reached = account.reaches(root).await;
     }
-    if account.reaches(root).await {
+    if reached {
         return private_dir(link, account);
     }
     let base = Path::new(if throw_away { TEMPORARY } else { REACHABLE });
