@@ -16,7 +16,10 @@ fn verbatim_archive(line: &str) -> String {
 #[test]
 fn an_archive_names_a_record_and_a_reason() {
     learning_archived("- KL-3 because it was fixed", "KL-3", "it was fixed");
-    accepts(&verbatim_archive("- VC-12 because the step is done"), [archive("VC-12", "the step is done")]);
+    accepts(
+        &verbatim_archive("- VC-12 because the step is done"),
+        [archive("VC-12", "the step is done")],
+    );
 }
 
 #[test]
@@ -30,24 +33,48 @@ fn a_colon_may_stand_before_or_behind_because() {
 
 #[test]
 fn several_ids_are_several_archives_for_one_reason() {
-    for line in ["- KL-1, KL-2 because x", "- KL-1,KL-2 because x", "- KL-1, KL-2: because x", "- [KL-1], [KL-2] because x"] {
-        accepts(&learnings_archive(&format!("    {line}")), [archive("KL-1", "x"), archive("KL-2", "x")]);
+    for line in [
+        "- KL-1, KL-2 because x",
+        "- KL-1,KL-2 because x",
+        "- KL-1, KL-2: because x",
+        "- [KL-1], [KL-2] because x",
+    ] {
+        accepts(
+            &learnings_archive(&format!("    {line}")),
+            [archive("KL-1", "x"), archive("KL-2", "x")],
+        );
     }
     accepts(
         &learnings_archive("    - KL-1, KL-2, KL-30 because x, y"),
-        [archive("KL-1", "x, y"), archive("KL-2", "x, y"), archive("KL-30", "x, y")],
+        [
+            archive("KL-1", "x, y"),
+            archive("KL-2", "x, y"),
+            archive("KL-30", "x, y"),
+        ],
     );
 }
 
 #[test]
 fn the_reason_is_the_rest_of_the_line() {
-    learning_archived("- KL-1 because std::fs: it blocks, because KL-2 says so", "KL-1", "std::fs: it blocks, because KL-2 says so");
+    learning_archived(
+        "- KL-1 because std::fs: it blocks, because KL-2 says so",
+        "KL-1",
+        "std::fs: it blocks, because KL-2 says so",
+    );
     learning_archived("- KL-1 because   x   ", "KL-1", "x");
 }
 
 #[test]
 fn ids_are_known_in_brackets_in_bold_and_in_lower_case() {
-    for id in ["[KL-3]", "**KL-3**", "kl-3", "Kl-3", "[kl-3]", "**[KL-3]**", "**kl-3**"] {
+    for id in [
+        "[KL-3]",
+        "**KL-3**",
+        "kl-3",
+        "Kl-3",
+        "[kl-3]",
+        "**[KL-3]**",
+        "**kl-3**",
+    ] {
         learning_archived(&format!("- {id} because x"), "KL-3", "x");
         learning_archived(&format!("- {id}: because x"), "KL-3", "x");
     }
@@ -57,18 +84,47 @@ fn ids_are_known_in_brackets_in_bold_and_in_lower_case() {
 
 #[test]
 fn the_largest_number_is_an_id_and_the_next_is_none() {
-    learning_archived("- KL-9223372036854775807 because x", "KL-9223372036854775807", "x");
-    rejects(&learnings_archive("    - KL-9223372036854775808 because x"), [MalformedId]);
-    rejects(&learnings_archive("    - KL-99999999999999999999999999 because x"), [MalformedId]);
+    learning_archived(
+        "- KL-9223372036854775807 because x",
+        "KL-9223372036854775807",
+        "x",
+    );
+    rejects(
+        &learnings_archive("    - KL-9223372036854775808 because x"),
+        [MalformedId],
+    );
+    rejects(
+        &learnings_archive("    - KL-99999999999999999999999999 because x"),
+        [MalformedId],
+    );
 }
 
 #[test]
 fn what_is_not_a_kind_and_a_number_from_one_is_malformed() {
     for id in [
-        "KL-0", "KL-01", "KL-00", "KL-007", "KL-", "KL", "KL3", "KL-x", "KL-1a", "KL-1.5", "KL--1", "KL-+1", "KL 3", "KL_3", "3", "X-1",
-        "the old entry", "KL-\u{661}",
+        "KL-0",
+        "KL-01",
+        "KL-00",
+        "KL-007",
+        "KL-",
+        "KL",
+        "KL3",
+        "KL-x",
+        "KL-1a",
+        "KL-1.5",
+        "KL--1",
+        "KL-+1",
+        "KL 3",
+        "KL_3",
+        "3",
+        "X-1",
+        "the old entry",
+        "KL-\u{661}",
     ] {
-        rejects(&learnings_archive(&format!("    - {id} because x")), [MalformedId]);
+        rejects(
+            &learnings_archive(&format!("    - {id} because x")),
+            [MalformedId],
+        );
     }
     rejects(&learnings_archive("    - because x"), [MalformedId]);
     rejects(&verbatim_archive("- VC-0 because x"), [MalformedId]);
@@ -77,7 +133,10 @@ fn what_is_not_a_kind_and_a_number_from_one_is_malformed() {
 #[test]
 fn an_id_of_another_kind_stands_in_the_wrong_section() {
     for id in ["VC-3", "T-3", "D-3", "vc-3", "[T-3]", "**D-3**"] {
-        rejects(&learnings_archive(&format!("    - {id} because x")), [WrongSectionId]);
+        rejects(
+            &learnings_archive(&format!("    - {id} because x")),
+            [WrongSectionId],
+        );
     }
     for id in ["KL-3", "T-3", "D-3", "[kl-3]"] {
         rejects(&verbatim_archive(&format!("- {id} because x")), [WrongSectionId]);
@@ -117,14 +176,25 @@ fn several_ids_without_a_reason_archive_nothing() {
 
 #[test]
 fn a_bad_id_in_a_row_of_ids_hides_no_good_one() {
-    reads(&learnings_archive("    - KL-1, KL-x, KL-2 because y"), [archive("KL-1", "y"), archive("KL-2", "y")], [MalformedId]);
-    reads(&learnings_archive("    - KL-1, VC-2 because y"), [archive("KL-1", "y")], [WrongSectionId]);
+    reads(
+        &learnings_archive("    - KL-1, KL-x, KL-2 because y"),
+        [archive("KL-1", "y"), archive("KL-2", "y")],
+        [MalformedId],
+    );
+    reads(
+        &learnings_archive("    - KL-1, VC-2 because y"),
+        [archive("KL-1", "y")],
+        [WrongSectionId],
+    );
 }
 
 #[test]
 fn a_record_archived_twice_is_read_twice() {
     // Whether it still exists is known only where the memory is known.
-    accepts(&learnings_archive("    - KL-1 because x\n    - KL-1 because y"), [archive("KL-1", "x"), archive("KL-1", "y")]);
+    accepts(
+        &learnings_archive("    - KL-1 because x\n    - KL-1 because y"),
+        [archive("KL-1", "x"), archive("KL-1", "y")],
+    );
 }
 
 #[test]
@@ -138,7 +208,12 @@ fn a_fault_names_the_record_where_it_could_be_read() {
     assert_eq!(fault.id, "KL-4".parse().ok());
     assert_eq!(fault.section, Some(Role::Verbatim));
 
-    let fault = faults_at(&learnings_archive("    - KL-0 because x"), MalformedId, "KL-0", &[]);
+    let fault = faults_at(
+        &learnings_archive("    - KL-0 because x"),
+        MalformedId,
+        "KL-0",
+        &[],
+    );
     assert_eq!(fault.id, None);
 }
 

@@ -26,13 +26,28 @@ pub(crate) fn read(text: &str) -> Parsed {
 
 pub(crate) fn read_with(text: &str, options: &Options) -> Parsed {
     let parsed = parse(text, options);
-    for range in parsed.items.iter().map(|item| &item.range).chain(parsed.faults.iter().map(|f| &f.range)) {
-        assert!(text.get(range.clone()).is_some(), "range {range:?} is not a slice of {text:?}");
+    for range in parsed
+        .items
+        .iter()
+        .map(|item| &item.range)
+        .chain(parsed.faults.iter().map(|f| &f.range))
+    {
+        assert!(
+            text.get(range.clone()).is_some(),
+            "range {range:?} is not a slice of {text:?}"
+        );
     }
     let starts: Vec<_> = parsed.faults.iter().map(|fault| fault.range.start).collect();
-    assert!(starts.is_sorted(), "faults out of order in {text:?}: {:?}", parsed.faults);
+    assert!(
+        starts.is_sorted(),
+        "faults out of order in {text:?}: {:?}",
+        parsed.faults
+    );
     for fault in &parsed.faults {
-        assert!(!fault.detail.trim().is_empty(), "a fault says what is wrong: {fault:?}");
+        assert!(
+            !fault.detail.trim().is_empty(),
+            "a fault says what is wrong: {fault:?}"
+        );
     }
     parsed
 }
@@ -58,7 +73,12 @@ pub(crate) fn reads<const N: usize, const M: usize>(
 ) {
     let text = case(text);
     let parsed = read(text);
-    assert_eq!(operations(&parsed), expected, "operations of:\n{text}\nfaults: {:?}", parsed.faults);
+    assert_eq!(
+        operations(&parsed),
+        expected,
+        "operations of:\n{text}\nfaults: {:?}",
+        parsed.faults
+    );
     assert_eq!(kinds(&parsed), faults, "faults of:\n{text}\n{:?}", parsed.faults);
 }
 
@@ -67,8 +87,17 @@ pub(crate) fn reads<const N: usize, const M: usize>(
 pub(crate) fn takes<const N: usize>(text: &str, expected: [Operation; N]) {
     let text = case(text);
     let parsed = read(text);
-    assert_eq!(operations(&parsed), expected, "operations of:\n{text}\nfaults: {:?}", parsed.faults);
-    let rejected: Vec<_> = parsed.faults.iter().filter(|fault| !fault.kind.is_warning()).collect();
+    assert_eq!(
+        operations(&parsed),
+        expected,
+        "operations of:\n{text}\nfaults: {:?}",
+        parsed.faults
+    );
+    let rejected: Vec<_> = parsed
+        .faults
+        .iter()
+        .filter(|fault| !fault.kind.is_warning())
+        .collect();
     assert!(rejected.is_empty(), "rejected from:\n{text}\n{rejected:?}");
 }
 
@@ -77,7 +106,11 @@ pub(crate) fn takes<const N: usize>(text: &str, expected: [Operation; N]) {
 pub(crate) fn faults_at(text: &str, kind: FaultKind, inside: &str, outside: &[&str]) -> Fault {
     let text = case(text);
     let parsed = read(text);
-    let found: Vec<_> = parsed.faults.into_iter().filter(|fault| fault.kind == kind).collect();
+    let found: Vec<_> = parsed
+        .faults
+        .into_iter()
+        .filter(|fault| fault.kind == kind)
+        .collect();
     let [fault] = found.as_slice() else {
         panic!("{} faults of kind {kind:?} in:\n{text}\n{found:?}", found.len());
     };
@@ -90,15 +123,25 @@ pub(crate) fn faults_at(text: &str, kind: FaultKind, inside: &str, outside: &[&s
 }
 
 pub(crate) fn learning(reason: &str, content: &str) -> Operation {
-    Operation::AddLearning { reason: reason.to_owned(), content: content.to_owned() }
+    Operation::AddLearning {
+        reason: reason.to_owned(),
+        content: content.to_owned(),
+    }
 }
 
 pub(crate) fn verbatim(reason: &str, label: &str, snippet: &str) -> Operation {
-    Operation::AddVerbatim { reason: reason.to_owned(), label: label.to_owned(), snippet: snippet.to_owned() }
+    Operation::AddVerbatim {
+        reason: reason.to_owned(),
+        label: label.to_owned(),
+        snippet: snippet.to_owned(),
+    }
 }
 
 pub(crate) fn archive(id: &str, reason: &str) -> Operation {
-    Operation::Archive { id: id.parse().expect("the test names a record"), reason: reason.to_owned() }
+    Operation::Archive {
+        id: id.parse().expect("the test names a record"),
+        reason: reason.to_owned(),
+    }
 }
 
 pub(crate) fn progress(completed: &[&str], in_progress: &[&str], remaining: &[&str]) -> Operation {

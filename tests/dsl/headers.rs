@@ -8,7 +8,13 @@ use working_memory::domain::operation::Role;
 
 #[test]
 fn an_unknown_section_drops_its_items_and_no_others() {
-    for header in ["DECISIONS:", "KEY_INSIGHTS:", "OPEN_QUESTIONS:", "**NOTES:**", "## RECENT_TASKS"] {
+    for header in [
+        "DECISIONS:",
+        "KEY_INSIGHTS:",
+        "OPEN_QUESTIONS:",
+        "**NOTES:**",
+        "## RECENT_TASKS",
+    ] {
         reads(
             &format!(
                 "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n{header}\n  ADD:\n    - because c: d\n    - x\nVERBATIM_CONTEXT:\n  ADD:\n    - because e: f => g\n"
@@ -107,7 +113,10 @@ I added one learning. Please note: nothing was archived.
 ",
         [learning("a", "b")],
     );
-    accepts("Sure! Based on the messages, this is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n", [learning("a", "b")]);
+    accepts(
+        "Sure! Based on the messages, this is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n",
+        [learning("a", "b")],
+    );
 }
 
 #[test]
@@ -124,7 +133,10 @@ fn a_text_without_a_known_header_has_no_section() {
     rejects(" \n\n\t\n", [NoSection]);
     rejects("\u{feff}", [NoSection]);
     rejects("I see nothing worth keeping in these messages.\n", [NoSection]);
-    rejects("I looked at everything.\n\nNothing changed, so nothing is to be done.", [NoSection]);
+    rejects(
+        "I looked at everything.\n\nNothing changed, so nothing is to be done.",
+        [NoSection],
+    );
     assert!(kinds(&read("NOTES:\n  - a\n")).contains(&NoSection));
     assert!(kinds(&read("```\n```\n")).contains(&NoSection));
 }
@@ -138,8 +150,14 @@ fn the_sections_that_stand_in_a_text_are_told_also_without_items() {
         sections
     };
     assert_eq!(sections("KEY_LEARNINGS: none\n"), [Role::Learnings]);
-    assert_eq!(sections("CURRENT_PROGRESS:\nVERBATIM_CONTEXT:\n  ADD:\n"), [Role::Progress, Role::Verbatim]);
-    assert_eq!(sections("VERBATIM_CONTEXT:\nKEY_LEARNINGS:\nCURRENT_PROGRESS:\n"), Role::ALL);
+    assert_eq!(
+        sections("CURRENT_PROGRESS:\nVERBATIM_CONTEXT:\n  ADD:\n"),
+        [Role::Progress, Role::Verbatim]
+    );
+    assert_eq!(
+        sections("VERBATIM_CONTEXT:\nKEY_LEARNINGS:\nCURRENT_PROGRESS:\n"),
+        Role::ALL
+    );
     assert_eq!(sections("nothing"), []);
 }
 
@@ -157,6 +175,10 @@ CURRENT_PROGRESS:
   In Progress:
     - e
 ",
-        [verbatim("a", "b", "c"), archive("KL-1", "d"), progress(&[], &["e"], &[])],
+        [
+            verbatim("a", "b", "c"),
+            archive("KL-1", "d"),
+            progress(&[], &["e"], &[]),
+        ],
     );
 }

@@ -7,7 +7,10 @@ use working_memory::domain::operation::Role;
 /// One bullet and the operation it is.
 #[track_caller]
 fn bullet(line: &str, reason: &str, content: &str) {
-    accepts(&learnings_add(&format!("    {line}")), [learning(reason, content)]);
+    accepts(
+        &learnings_add(&format!("    {line}")),
+        [learning(reason, content)],
+    );
 }
 
 #[test]
@@ -36,12 +39,28 @@ fn because_is_known_in_any_case() {
 
 #[test]
 fn the_reason_ends_at_the_first_colon_that_a_blank_follows() {
-    bullet("- because std::fs blocks: use tokio", "std::fs blocks", "use tokio");
-    bullet("- because https://ci.example/1 is red: fix it", "https://ci.example/1 is red", "fix it");
-    bullet("- because it runs at 10:30: start early", "it runs at 10:30", "start early");
+    bullet(
+        "- because std::fs blocks: use tokio",
+        "std::fs blocks",
+        "use tokio",
+    );
+    bullet(
+        "- because https://ci.example/1 is red: fix it",
+        "https://ci.example/1 is red",
+        "fix it",
+    );
+    bullet(
+        "- because it runs at 10:30: start early",
+        "it runs at 10:30",
+        "start early",
+    );
     bullet("- because a:b:c: d", "a:b:c", "d");
     bullet("- because a: b: c: d", "a", "b: c: d");
-    bullet("- because a: see https://x.example/y", "a", "see https://x.example/y");
+    bullet(
+        "- because a: see https://x.example/y",
+        "a",
+        "see https://x.example/y",
+    );
     bullet("- because a:\tb", "a", "b");
 }
 
@@ -57,7 +76,10 @@ fn a_colon_at_the_line_end_ends_the_reason_and_leaves_nothing() {
     rejects(&learnings_add("    - because std::fs blocks:"), [EmptyContent]);
     rejects(&learnings_add("    - because a:b:   "), [EmptyContent]);
     rejects("KEY_LEARNINGS:\n  ADD:\n    - because a:", [EmptyContent]);
-    rejects("KEY_LEARNINGS:\r\n  ADD:\r\n    - because a:b:\r\n", [EmptyContent]);
+    rejects(
+        "KEY_LEARNINGS:\r\n  ADD:\r\n    - because a:b:\r\n",
+        [EmptyContent],
+    );
 }
 
 #[test]
@@ -74,7 +96,11 @@ fn tabs_in_a_line_count_to_the_next_multiple_of_four() {
 
 #[test]
 fn a_content_keeps_markdown_arrows_and_brackets() {
-    bullet("- because a: **b** => `c` [d](e) <f> # g", "a", "**b** => `c` [d](e) <f> # g");
+    bullet(
+        "- because a: **b** => `c` [d](e) <f> # g",
+        "a",
+        "**b** => `c` [d](e) <f> # g",
+    );
 }
 
 #[test]
@@ -100,7 +126,14 @@ fn an_item_that_does_not_begin_because_has_no_reason() {
 
 #[test]
 fn an_item_with_nothing_between_because_and_the_colon_has_no_reason() {
-    for line in ["- because: b", "- because : b", "- because", "- because:", "- because \u{3000}\u{a0}: b", "- BECAUSE  :  b"] {
+    for line in [
+        "- because: b",
+        "- because : b",
+        "- because",
+        "- because:",
+        "- because \u{3000}\u{a0}: b",
+        "- BECAUSE  :  b",
+    ] {
         rejects(&learnings_add(&format!("    {line}")), [MissingReason]);
     }
 }
@@ -131,7 +164,10 @@ KEY_LEARNINGS:
         and the third
     - because b: c
 ",
-        [learning("a", "the first line the second line and the third"), learning("b", "c")],
+        [
+            learning("a", "the first line the second line and the third"),
+            learning("b", "c"),
+        ],
         [MultiLineInsight],
     );
 }
@@ -147,12 +183,19 @@ fn folding_puts_one_blank_between_lines() {
 
 #[test]
 fn an_insight_that_begins_on_the_next_line_is_an_insight() {
-    reads(&learnings_add("    - because a:\n      b"), [learning("a", "b")], [MultiLineInsight]);
+    reads(
+        &learnings_add("    - because a:\n      b"),
+        [learning("a", "b")],
+        [MultiLineInsight],
+    );
 }
 
 #[test]
 fn lines_not_deeper_than_the_bullet_are_not_folded() {
-    accepts(&learnings_add("    - because a: b\n    c\n  d\ne"), [learning("a", "b")]);
+    accepts(
+        &learnings_add("    - because a: b\n    c\n  d\ne"),
+        [learning("a", "b")],
+    );
 }
 
 #[test]

@@ -5,7 +5,10 @@ use crate::expect::{accepts, archive, learning, progress, verbatim};
 /// One learning below these two headers.
 #[track_caller]
 fn headers(section: &str, list: &str) {
-    accepts(&format!("{section}\n{list}\n- because a: b\n"), [learning("a", "b")]);
+    accepts(
+        &format!("{section}\n{list}\n- because a: b\n"),
+        [learning("a", "b")],
+    );
 }
 
 #[test]
@@ -57,14 +60,49 @@ fn headers_may_lack_the_colon() {
 #[test]
 fn lists_of_progress_may_be_written_in_the_same_ways() {
     for [section, completed, in_progress, remaining] in [
-        ["**CURRENT_PROGRESS:**", "**Completed:**", "**In Progress:**", "**Remaining:**"],
-        ["**CURRENT_PROGRESS**:", "**Completed**:", "**In Progress**:", "**Remaining**:"],
-        ["## Current Progress", "### Completed", "### In Progress", "### Remaining"],
+        [
+            "**CURRENT_PROGRESS:**",
+            "**Completed:**",
+            "**In Progress:**",
+            "**Remaining:**",
+        ],
+        [
+            "**CURRENT_PROGRESS**:",
+            "**Completed**:",
+            "**In Progress**:",
+            "**Remaining**:",
+        ],
+        [
+            "## Current Progress",
+            "### Completed",
+            "### In Progress",
+            "### Remaining",
+        ],
         ["current progress", "completed", "in progress", "remaining"],
-        ["`CURRENT_PROGRESS`", "`Completed`:", "`In Progress:`", "`Remaining`"],
-        ["CURRENT PROGRESS:", "  COMPLETED:", "  IN PROGRESS:", "  REMAINING:"],
-        ["CURRENT_PROGRESS:", "  COMPLETED:", "  IN_PROGRESS:", "  REMAINING:"],
-        ["Current_Progress:", "\tCompleted:", "\tIn progress:", "\tRemaining:"],
+        [
+            "`CURRENT_PROGRESS`",
+            "`Completed`:",
+            "`In Progress:`",
+            "`Remaining`",
+        ],
+        [
+            "CURRENT PROGRESS:",
+            "  COMPLETED:",
+            "  IN PROGRESS:",
+            "  REMAINING:",
+        ],
+        [
+            "CURRENT_PROGRESS:",
+            "  COMPLETED:",
+            "  IN_PROGRESS:",
+            "  REMAINING:",
+        ],
+        [
+            "Current_Progress:",
+            "\tCompleted:",
+            "\tIn progress:",
+            "\tRemaining:",
+        ],
     ] {
         accepts(
             &format!("{section}\n{completed}\n- a\n{in_progress}\n- b\n{remaining}\n- c\n"),
@@ -90,18 +128,34 @@ fn headers_of_verbatim_context_may_be_written_in_the_same_ways() {
 
 #[test]
 fn bullets_may_be_stars_dots_or_numbers() {
-    for marks in [["*", "*", "*"], ["•", "•", "•"], ["1.", "2.", "3."], ["9.", "10.", "11."], ["-", "*", "1."]] {
+    for marks in [
+        ["*", "*", "*"],
+        ["•", "•", "•"],
+        ["1.", "2.", "3."],
+        ["9.", "10.", "11."],
+        ["-", "*", "1."],
+    ] {
         let [first, second, third] = marks;
         accepts(
-            &format!("KEY_LEARNINGS:\n  ADD:\n    {first} because a: b\n    {second} because c: d\n  ARCHIVE:\n    {third} KL-1 because e\n"),
+            &format!(
+                "KEY_LEARNINGS:\n  ADD:\n    {first} because a: b\n    {second} because c: d\n  ARCHIVE:\n    {third} KL-1 because e\n"
+            ),
             [learning("a", "b"), learning("c", "d"), archive("KL-1", "e")],
         );
         accepts(
-            &format!("VERBATIM_CONTEXT:\n  ADD:\n    {first} because a: b => c\n    {second} because d: e =>\n       f\n    {third} because g: h => i\n"),
-            [verbatim("a", "b", "c"), verbatim("d", "e", "f"), verbatim("g", "h", "i")],
+            &format!(
+                "VERBATIM_CONTEXT:\n  ADD:\n    {first} because a: b => c\n    {second} because d: e =>\n       f\n    {third} because g: h => i\n"
+            ),
+            [
+                verbatim("a", "b", "c"),
+                verbatim("d", "e", "f"),
+                verbatim("g", "h", "i"),
+            ],
         );
         accepts(
-            &format!("CURRENT_PROGRESS:\n  Completed:\n    {first} a\n  In Progress:\n    {second} b\n    {third} c\n"),
+            &format!(
+                "CURRENT_PROGRESS:\n  Completed:\n    {first} a\n  In Progress:\n    {second} b\n    {third} c\n"
+            ),
             [progress(&["a"], &["b", "c"], &[])],
         );
     }
@@ -109,9 +163,19 @@ fn bullets_may_be_stars_dots_or_numbers() {
 
 #[test]
 fn any_indentation_orders_the_levels() {
-    for [list, bullet] in [["", ""], ["", "  "], [" ", "  "], ["    ", "        "], ["\t", "\t\t"], ["        ", "  "], ["  ", "\t"]] {
+    for [list, bullet] in [
+        ["", ""],
+        ["", "  "],
+        [" ", "  "],
+        ["    ", "        "],
+        ["\t", "\t\t"],
+        ["        ", "  "],
+        ["  ", "\t"],
+    ] {
         accepts(
-            &format!("KEY_LEARNINGS:\n{list}ADD:\n{bullet}- because a: b\n{bullet}- because c: d\n{list}ARCHIVE:\n{bullet}- KL-1 because e\n"),
+            &format!(
+                "KEY_LEARNINGS:\n{list}ADD:\n{bullet}- because a: b\n{bullet}- because c: d\n{list}ARCHIVE:\n{bullet}- KL-1 because e\n"
+            ),
             [learning("a", "b"), learning("c", "d"), archive("KL-1", "e")],
         );
     }
@@ -125,7 +189,13 @@ fn any_indentation_orders_the_levels() {
 fn a_bullet_indented_less_than_the_one_before_is_of_the_same_list() {
     accepts(
         "KEY_LEARNINGS:\n  ADD:\n      - because a: b\n    - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n",
-        [learning("a", "b"), learning("c", "d"), learning("e", "f"), archive("KL-1", "g"), archive("KL-2", "h")],
+        [
+            learning("a", "b"),
+            learning("c", "d"),
+            learning("e", "f"),
+            archive("KL-1", "g"),
+            archive("KL-2", "h"),
+        ],
     );
 }
 
@@ -133,18 +203,28 @@ fn a_bullet_indented_less_than_the_one_before_is_of_the_same_list() {
 fn line_ends_may_be_crlf() {
     accepts(
         "CURRENT_PROGRESS:\r\n  In Progress:\r\n    - a\r\n\r\nKEY_LEARNINGS:\r\n  ADD:\r\n    - because b: c\r\n  ARCHIVE:\r\n    - KL-1 because d\r\n",
-        [progress(&[], &["a"], &[]), learning("b", "c"), archive("KL-1", "d")],
+        [
+            progress(&[], &["a"], &[]),
+            learning("b", "c"),
+            archive("KL-1", "d"),
+        ],
     );
 }
 
 #[test]
 fn blanks_behind_a_structural_line_mean_nothing() {
-    accepts("KEY_LEARNINGS:  \t\n  ADD: \n    - because a: b \t \n  ARCHIVE:\t\n    - KL-1 because c  \n", [learning("a", "b"), archive("KL-1", "c")]);
+    accepts(
+        "KEY_LEARNINGS:  \t\n  ADD: \n    - because a: b \t \n  ARCHIVE:\t\n    - KL-1 because c  \n",
+        [learning("a", "b"), archive("KL-1", "c")],
+    );
 }
 
 #[test]
 fn a_byte_order_mark_is_no_text() {
-    accepts("\u{feff}KEY_LEARNINGS:\n  ADD:\n    - because a: b\n", [learning("a", "b")]);
+    accepts(
+        "\u{feff}KEY_LEARNINGS:\n  ADD:\n    - because a: b\n",
+        [learning("a", "b")],
+    );
 }
 
 #[test]
@@ -161,10 +241,26 @@ fn text_may_stand_before_the_first_header_and_after_the_last_item() {
 
 #[test]
 fn one_fence_may_stand_around_the_whole_answer() {
-    for (open, close) in [("```", "```"), ("```text", "```"), ("```markdown", "```  "), ("~~~", "~~~"), ("````", "````"), ("```yaml", "`````")] {
-        accepts(&format!("{open}\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n{close}\n"), [learning("a", "b")]);
-        accepts(&format!("{open}\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\n{close}"), [verbatim("a", "b", "c")]);
-        accepts(&format!("\n{open}\nVERBATIM_CONTEXT:\nADD:\n- because a: b =>\nc\n{close}\n\n"), [verbatim("a", "b", "c")]);
+    for (open, close) in [
+        ("```", "```"),
+        ("```text", "```"),
+        ("```markdown", "```  "),
+        ("~~~", "~~~"),
+        ("````", "````"),
+        ("```yaml", "`````"),
+    ] {
+        accepts(
+            &format!("{open}\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n{close}\n"),
+            [learning("a", "b")],
+        );
+        accepts(
+            &format!("{open}\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\n{close}"),
+            [verbatim("a", "b", "c")],
+        );
+        accepts(
+            &format!("\n{open}\nVERBATIM_CONTEXT:\nADD:\n- because a: b =>\nc\n{close}\n\n"),
+            [verbatim("a", "b", "c")],
+        );
     }
 }
 

@@ -105,7 +105,11 @@ fn a_word_of_no_change_inside_a_longer_line_is_content() {
     );
     accepts(
         "CURRENT_PROGRESS:\n  In Progress:\n    - None of the tests pass\n    - no changes to the API yet\n",
-        [progress(&[], &["None of the tests pass", "no changes to the API yet"], &[])],
+        [progress(
+            &[],
+            &["None of the tests pass", "no changes to the API yet"],
+            &[],
+        )],
     );
 }
 

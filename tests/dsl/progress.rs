@@ -28,9 +28,18 @@ CURRENT_PROGRESS:
 
 #[test]
 fn completed_and_remaining_are_optional() {
-    accepts("CURRENT_PROGRESS:\n  In Progress:\n    - a\n", [progress(&[], &["a"], &[])]);
-    accepts("CURRENT_PROGRESS:\n  In Progress:\n    - a\n  Remaining:\n    - b\n", [progress(&[], &["a"], &["b"])]);
-    accepts("CURRENT_PROGRESS:\n  Completed:\n    - b\n  In Progress:\n    - a\n", [progress(&["b"], &["a"], &[])]);
+    accepts(
+        "CURRENT_PROGRESS:\n  In Progress:\n    - a\n",
+        [progress(&[], &["a"], &[])],
+    );
+    accepts(
+        "CURRENT_PROGRESS:\n  In Progress:\n    - a\n  Remaining:\n    - b\n",
+        [progress(&[], &["a"], &["b"])],
+    );
+    accepts(
+        "CURRENT_PROGRESS:\n  Completed:\n    - b\n  In Progress:\n    - a\n",
+        [progress(&["b"], &["a"], &[])],
+    );
 }
 
 #[test]
@@ -114,9 +123,18 @@ CURRENT_PROGRESS:
 fn bullets_without_one_in_progress_are_a_fault() {
     rejects("CURRENT_PROGRESS:\n  Completed:\n    - a\n", [MissingInProgress]);
     rejects("CURRENT_PROGRESS:\n  Remaining:\n    - a\n", [MissingInProgress]);
-    rejects("CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n  Remaining:\n    - b\n", [MissingInProgress]);
-    rejects("CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - none\n", [MissingInProgress]);
-    rejects("CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress: (none)\n", [MissingInProgress]);
+    rejects(
+        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n  Remaining:\n    - b\n",
+        [MissingInProgress],
+    );
+    rejects(
+        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - none\n",
+        [MissingInProgress],
+    );
+    rejects(
+        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress: (none)\n",
+        [MissingInProgress],
+    );
 }
 
 #[test]
@@ -140,8 +158,14 @@ fn a_missing_in_progress_is_told_of_the_progress_section() {
 fn no_bullet_at_all_is_no_change() {
     accepts("CURRENT_PROGRESS:\n", []);
     accepts("CURRENT_PROGRESS:", []);
-    accepts("CURRENT_PROGRESS:\n  Completed:\n  In Progress:\n  Remaining:\n", []);
-    accepts("CURRENT_PROGRESS:\n  Completed: none\n  In Progress:\n    - (none)\n  Remaining: N/A\n", []);
+    accepts(
+        "CURRENT_PROGRESS:\n  Completed:\n  In Progress:\n  Remaining:\n",
+        [],
+    );
+    accepts(
+        "CURRENT_PROGRESS:\n  Completed: none\n  In Progress:\n    - (none)\n  Remaining: N/A\n",
+        [],
+    );
 }
 
 #[test]
@@ -156,7 +180,11 @@ fn a_list_that_says_none_is_empty_beside_lists_with_bullets() {
 fn a_bullet_keeps_its_marks_colons_and_inner_blanks() {
     accepts(
         "CURRENT_PROGRESS:\n  In Progress:\n    - Run `cargo test`: see **notes**, because CI  fails => later\n",
-        [progress(&[], &["Run `cargo test`: see **notes**, because CI  fails => later"], &[])],
+        [progress(
+            &[],
+            &["Run `cargo test`: see **notes**, because CI  fails => later"],
+            &[],
+        )],
     );
 }
 

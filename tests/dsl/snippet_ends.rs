@@ -42,9 +42,18 @@ VERBATIM_CONTEXT:
 
 #[test]
 fn any_bullet_ends_an_indented_snippet_also_one_without_because() {
-    for bullet in ["- no reason", "* no reason", "1. no reason", "• no reason", "  - no reason", "    - no reason"] {
+    for bullet in [
+        "- no reason",
+        "* no reason",
+        "1. no reason",
+        "• no reason",
+        "  - no reason",
+        "    - no reason",
+    ] {
         reads(
-            &verbatim_add(&format!("    - because a: l =>\n      x\n{bullet}\n    - because b: m => y")),
+            &verbatim_add(&format!(
+                "    - because a: l =>\n      x\n{bullet}\n    - because b: m => y"
+            )),
             [verbatim("a", "l", "x"), verbatim("b", "m", "y")],
             [MissingReason],
         );
@@ -85,7 +94,11 @@ VERBATIM_CONTEXT:
     - because b: m => n
 ",
         [
-            verbatim("a", "l", "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n# Current Progress"),
+            verbatim(
+                "a",
+                "l",
+                "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n# Current Progress",
+            ),
             verbatim("b", "m", "n"),
         ],
     );
@@ -95,11 +108,15 @@ VERBATIM_CONTEXT:
 fn a_list_or_section_header_not_deeper_than_the_bullet_ends_it() {
     for indent in ["", " ", "  ", "    "] {
         accepts(
-            &verbatim_add(&format!("    - because a: l =>\n      x\n{indent}ARCHIVE:\n    - VC-1 because b")),
+            &verbatim_add(&format!(
+                "    - because a: l =>\n      x\n{indent}ARCHIVE:\n    - VC-1 because b"
+            )),
             [verbatim("a", "l", "x"), archive("VC-1", "b")],
         );
         accepts(
-            &verbatim_add(&format!("    - because a: l =>\n      x\n{indent}KEY_LEARNINGS:\n  ADD:\n    - because b: c")),
+            &verbatim_add(&format!(
+                "    - because a: l =>\n      x\n{indent}KEY_LEARNINGS:\n  ADD:\n    - because b: c"
+            )),
             [verbatim("a", "l", "x"), learning("b", "c")],
         );
     }
@@ -109,7 +126,11 @@ fn a_list_or_section_header_not_deeper_than_the_bullet_ends_it() {
 fn a_snippet_behind_the_arrow_ends_at_bullets_and_headers_too() {
     accepts(
         &verbatim_add("    - because a: l => x\n    - because b: m => y\n  ARCHIVE:\n    - VC-1 because z"),
-        [verbatim("a", "l", "x"), verbatim("b", "m", "y"), archive("VC-1", "z")],
+        [
+            verbatim("a", "l", "x"),
+            verbatim("b", "m", "y"),
+            archive("VC-1", "z"),
+        ],
     );
     accepts(
         &verbatim_add("    - because a: l => x\nKEY_LEARNINGS:\n  ADD:\n    - because b: c"),
@@ -123,14 +144,26 @@ fn prose_in_column_0_ends_an_indented_snippet() {
         &verbatim_add("    - because a: l =>\n      x\n        y\nThat is all.\n      z"),
         [verbatim("a", "l", "x\n  y")],
     );
-    accepts(&verbatim_add("    - because a: l =>\n\n      x\n\nThat is all."), [verbatim("a", "l", "\nx")]);
-    accepts(&verbatim_add("- because a: l =>\n  x\nThat is all."), [verbatim("a", "l", "x")]);
-    accepts(&verbatim_add("    - because a: l => x\n      y\nThat is all."), [verbatim("a", "l", "x\ny")]);
+    accepts(
+        &verbatim_add("    - because a: l =>\n\n      x\n\nThat is all."),
+        [verbatim("a", "l", "\nx")],
+    );
+    accepts(
+        &verbatim_add("- because a: l =>\n  x\nThat is all."),
+        [verbatim("a", "l", "x")],
+    );
+    accepts(
+        &verbatim_add("    - because a: l => x\n      y\nThat is all."),
+        [verbatim("a", "l", "x\ny")],
+    );
 }
 
 #[test]
 fn prose_between_column_0_and_the_bullet_is_snippet() {
-    accepts(&verbatim_add("    - because a: l =>\n      x\n  y\n      z"), [verbatim("a", "l", "x\ny\nz")]);
+    accepts(
+        &verbatim_add("    - because a: l =>\n      x\n  y\n      z"),
+        [verbatim("a", "l", "x\ny\nz")],
+    );
 }
 
 #[test]
@@ -183,7 +216,11 @@ VERBATIM_CONTEXT:
     - z
   - because c: n => o
 ",
-        [verbatim("a", "l", "x\n  y"), verbatim("b", "m", "x\n  - z"), verbatim("c", "n", "o")],
+        [
+            verbatim("a", "l", "x\n  y"),
+            verbatim("b", "m", "x\n  - z"),
+            verbatim("c", "n", "o"),
+        ],
     );
 }
 
@@ -191,13 +228,22 @@ VERBATIM_CONTEXT:
 fn an_unindented_snippet_may_begin_with_a_bullet() {
     accepts(
         &verbatim_add("- because a: l =>\n- [x] one\n- [ ] two\n- because b: m => n"),
-        [verbatim("a", "l", "- [x] one\n- [ ] two"), verbatim("b", "m", "n")],
+        [
+            verbatim("a", "l", "- [x] one\n- [ ] two"),
+            verbatim("b", "m", "n"),
+        ],
     );
 }
 
 #[test]
 fn an_unindented_snippet_ends_at_because_in_any_case_and_with_any_mark() {
-    for next in ["- because b: m => n", "- BECAUSE b: m => n", "* Because b: m => n", "1. because b: m => n", "• because b: m => n"] {
+    for next in [
+        "- because b: m => n",
+        "- BECAUSE b: m => n",
+        "* Because b: m => n",
+        "1. because b: m => n",
+        "• because b: m => n",
+    ] {
         accepts(
             &verbatim_add(&format!("- because a: l =>\nx\ny\n{next}")),
             [verbatim("a", "l", "x\ny"), verbatim("b", "m", "n")],
@@ -209,7 +255,10 @@ fn an_unindented_snippet_ends_at_because_in_any_case_and_with_any_mark() {
 fn an_unindented_snippet_keeps_deeper_becauses() {
     accepts(
         &verbatim_add("- because a: l =>\nx\n  - because y: z => w\n- because b: m => n"),
-        [verbatim("a", "l", "x\n  - because y: z => w"), verbatim("b", "m", "n")],
+        [
+            verbatim("a", "l", "x\n  - because y: z => w"),
+            verbatim("b", "m", "n"),
+        ],
     );
 }
 
@@ -230,8 +279,13 @@ fn an_unindented_snippet_ends_at_headers() {
 #[test]
 fn an_unindented_snippet_keeps_lines_that_only_look_like_headers() {
     accepts(
-        &verbatim_add("- because a: l =>\nservices:\n  db:\n    image: postgres\nvolumes:\n- because b: m => n"),
-        [verbatim("a", "l", "services:\n  db:\n    image: postgres\nvolumes:"), verbatim("b", "m", "n")],
+        &verbatim_add(
+            "- because a: l =>\nservices:\n  db:\n    image: postgres\nvolumes:\n- because b: m => n",
+        ),
+        [
+            verbatim("a", "l", "services:\n  db:\n    image: postgres\nvolumes:"),
+            verbatim("b", "m", "n"),
+        ],
     );
 }
 
