@@ -29,6 +29,8 @@ impl AppState {
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.max_requests));
         Self {
+            storage,
+            pipeline,
             clock,
             settings: Arc::new(settings),
             slots,

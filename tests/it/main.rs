@@ -2,4 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod embedded;
+mod harness;
+mod routes;
 mod with_postgres;
