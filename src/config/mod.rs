@@ -11,6 +11,7 @@ pub mod llm;
 pub mod log;
 pub mod pipeline;
 
+use secrecy::SecretString;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -89,10 +90,8 @@ impl Config {
                 .source(Some(own)),
         );
         let mut config: Self = builder.build()?.try_deserialize()?;
-        config.llm.adopt_keys(
-            environment.get("OPENAI_API_KEY").map(String::as_str),
-            environment.get("ANTHROPIC_API_KEY").map(String::as_str),
-        );
+        let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
+        config.llm = config.llm.with_environment(key("OPENAI_API_KEY"), key("ANTHROPIC_API_KEY"));
         config.validate()?;
         Ok(config)
     }

@@ -3,8 +3,8 @@
 use super::conversation::section_of;
 use super::report::Rejection;
 use super::role::{Accepted, Captured, numbered};
-use crate::domain::ids::{ContextId, RecordKind};
-use crate::domain::memory::{Applied, ApplyError, Limits, View, apply, validate};
+use crate::domain::ids::{ContextId, RecordId, RecordKind};
+use crate::domain::memory::{Applied, ApplyError, IdsExhausted, Limits, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
 use crate::storage::{Head, Preconditions};
 
@@ -29,6 +29,8 @@ pub(super) enum Refused {
     TooLarge { before: usize, bytes: usize, limit: usize },
     /// A kind has no number left.
     IdsExhausted { kind: RecordKind },
+    /// An archiving that validation let through although its record is not there: a fault of the service.
+    NotActive(RecordId),
 }
 
 /// Applies items that were validated against `progress_base` (for progress) and `base` to the head.
@@ -61,7 +63,8 @@ pub(super) fn merge(
         ApplyError::TooLarge { bytes, limit, before_bytes } => {
             Refused::TooLarge { before: before_bytes, bytes, limit }
         }
-        ApplyError::IdsExhausted { kind } => Refused::IdsExhausted { kind },
+        ApplyError::IdsExhausted(IdsExhausted { kind }) => Refused::IdsExhausted { kind },
+        ApplyError::NotActive(id) => Refused::NotActive(id),
     })?;
     Ok(Merged { applied, rejected, rebased: head.context_id != base.context_id })
 }

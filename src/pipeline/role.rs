@@ -146,7 +146,7 @@ impl Pipeline {
             ..RoleOutcome::default()
         };
         for round in 0..=self.settings.max_reprompts {
-            let asked = llm::ask(speaker.model.as_ref(), &asking, &speaker.retry).await;
+            let asked = speaker.ask(&asking).await;
             outcome.note(round, &asking, &asked);
             let answer = match asked.result {
                 Ok(answer) => answer,

@@ -10,7 +10,7 @@ use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Limits, RecordChange, project};
 use crate::domain::{changelog, document};
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source};
+use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -183,6 +183,12 @@ impl Pipeline {
                 PipelineError::TooLarge { update_id, before, bytes, limit }
             }
             Refused::IdsExhausted { kind } => PipelineError::IdsExhausted { update_id, kind },
+            Refused::NotActive(id) => PipelineError::Storage(StorageError::Corrupt {
+                table: "records",
+                column: "status",
+                row: id.to_string(),
+                problem: "accepted for archiving, but not in the document".to_owned(),
+            }),
         };
         self.keep_failed_run(running, RunStatus::Failed, &error.to_string()).await?;
         Ok(error)

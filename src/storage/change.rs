@@ -5,9 +5,10 @@ use super::contexts::{ContextMetadata, Source};
 use super::records::archived_among;
 use super::updates::{Run, insert_run, resolve_run};
 use super::{Storage, StorageError, error, record_changes};
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
 use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 use std::collections::BTreeSet;
 
@@ -68,8 +69,7 @@ impl NewVersion {
     /// A version with this text, as anybody may put it: the records it names are taken as they are.
     #[must_use]
     pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
-        let mut counters = head.counters;
-        counters.raise_to(&Counters::seen_in(&text));
+        let counters = head.counters.raised_by(&Counters::seen_in(&text));
         let changes = project(&head.text, &text);
         Self {
             text,
@@ -264,15 +264,15 @@ async fn lock_memory(
         })?),
         None => None,
     };
+    let mut counters = Counters::default();
+    counters.raise(RecordKind::Learning, row.learning_counter);
+    counters.raise(RecordKind::Verbatim, row.verbatim_counter);
+    counters.raise(RecordKind::Task, row.task_counter);
+    counters.raise(RecordKind::Decision, row.decision_counter);
     Ok(Some(LockedMemory {
         version: row.head_version,
         context_id,
-        counters: Counters {
-            learning: row.learning_counter,
-            verbatim: row.verbatim_counter,
-            task: row.task_counter,
-            decision: row.decision_counter,
-        },
+        counters,
         changed_at: row.changed_at,
     }))
 }
@@ -332,11 +332,7 @@ async fn save_version(
     let bytes = i32::try_from(new.text.len()).unwrap_or(i32::MAX);
     move_head(connection, vault, memory, head, &new.counters).await?;
     let update_id = new.run.as_ref().map(|run| run.update_id.clone());
-    let operations = if new.operations.is_empty() {
-        None
-    } else {
-        Some(serde_json::to_value(&new.operations).map_err(|error| sqlx::Error::Encode(error.into()))?)
-    };
+    let operations = (!new.operations.is_empty()).then(|| operations_json(&new.operations));
     sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, update_id, operations, log)
@@ -378,6 +374,20 @@ async fn save_version(
     })
 }
 
+/// Operations as they are kept with their version.
+fn operations_json(operations: &[AppliedOperation]) -> Value {
+    let all = operations.iter().map(|operation| {
+        json!({
+            "op": operation.op.name(),
+            "id": operation.id.map(|id| id.to_string()),
+            "label": operation.label,
+            "reason": operation.reason,
+            "content": operation.content,
+        })
+    });
+    Value::Array(all.collect())
+}
+
 #[tracing::instrument(name = "db.memories.move_head", skip_all)]
 async fn move_head(
     connection: &mut PgConnection,
@@ -395,10 +405,10 @@ async fn move_head(
         memory.as_str(),
         head.version + 1,
         head.next_context_id.as_str(),
-        counters.learning,
-        counters.verbatim,
-        counters.task,
-        counters.decision,
+        counters.get(RecordKind::Learning),
+        counters.get(RecordKind::Verbatim),
+        counters.get(RecordKind::Task),
+        counters.get(RecordKind::Decision),
         head.now,
     )
     .execute(connection)

@@ -75,7 +75,7 @@ pub enum ApplyError {
     /// No id is left for a new record.
     #[error(transparent)]
     IdsExhausted(#[from] IdsExhausted),
-    /// An `ARCHIVE` names a record that is not active; [`super::validate`] does not accept it.
+    /// An `ARCHIVE` names a record that is not active; [`validate`](super::validate()) does not accept it.
     #[error("{0} is not an active record")]
     NotActive(RecordId),
 }
@@ -87,7 +87,7 @@ pub enum ApplyError {
 ///
 /// # Errors
 ///
-/// [`ApplyError`]; then nothing is applied. Operations that [`super::validate`] accepted for this document
+/// [`ApplyError`]; then nothing is applied. Operations that [`validate`](super::validate()) accepted for this document
 /// fail for size or exhausted ids only.
 pub fn apply(
     document: &str,

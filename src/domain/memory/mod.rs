@@ -1,9 +1,9 @@
 //! What operations do to a memory: validation, application, and the records that a version changed
 //! (DESIGN §1 and §2).
 //!
-//! The way of an update: [`validate`] takes what the DSL parser read and says which items this memory accepts;
-//! [`apply`] makes the accepted ones into a new document, all or nothing; [`project`] tells from two documents
-//! what happened to the records. [`Edit`] is the change of a document that [`apply`] is made of; tasks,
+//! The way of an update: [`validate()`] takes what the DSL parser read and says which items this memory accepts;
+//! [`apply()`] makes the accepted ones into a new document, all or nothing; [`project()`] tells from two documents
+//! what happened to the records. [`Edit`] is the change of a document that [`apply()`] is made of; tasks,
 //! decisions and status use it too.
 //!
 //! Ids are never used again: [`Counters`] know the largest number ever given.

@@ -1,0 +1,228 @@
+//! Laws of change: what an update may touch, and which ids it may give.
+
+use crate::hostile::{document, operations};
+use chrono::{DateTime, Utc};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use working_memory::domain::document::{Record, outline, records};
+use working_memory::domain::ids::{RecordId, RecordKind};
+use working_memory::domain::memory::{
+    Applied, ApplyError, Counters, Limits, RecordChange, View, apply, project, validate,
+};
+use working_memory::domain::operation::{Item, Operation};
+
+const LIMITS: Limits = Limits {
+    max_additions: 3,
+    item_bytes: 60,
+    context_bytes: 1_000_000,
+};
+
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
+}
+
+/// What a document accepts of operations.
+fn accepted(document: &str, operations: Vec<Operation>) -> Vec<Operation> {
+    let item = |(place, operation)| Item {
+        operation,
+        range: place..place + 1,
+    };
+    let items: Vec<_> = operations.into_iter().enumerate().map(item).collect();
+    let count = items.len();
+    let ended = BTreeSet::from([RecordId::new(RecordKind::Learning, 4)]);
+    let validated = validate(
+        items,
+        vec![],
+        &View {
+            document,
+            ended: &ended,
+        },
+        &[],
+        &LIMITS,
+    );
+    assert_eq!(validated.items.len() + validated.faults.len(), count);
+    validated.items.into_iter().map(|item| item.operation).collect()
+}
+
+fn applied(document: &str, operations: &[Operation]) -> Applied {
+    apply(document, Counters::default(), operations, now(), &LIMITS).expect("accepted operations apply")
+}
+
+/// The text before the first heading, and every free section.
+fn free_text(document: &str) -> Vec<&str> {
+    let sections = outline(document);
+    let preamble = &document[..sections.first().map_or(document.len(), |first| first.range.start)];
+    let free = sections.iter().filter(|section| section.managed.is_none());
+    std::iter::once(preamble)
+        .chain(free.map(|section| &document[section.range.clone()]))
+        .collect()
+}
+
+/// What may be written behind the last free text: a line end, the line that closes a fence, an empty line.
+fn is_seam(text: &str) -> bool {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.lines()
+        .all(|line| line.chars().all(|c| c == '`') || line.chars().all(|c| c == '~'))
+}
+
+fn by_id(document: &str) -> BTreeMap<RecordId, Record> {
+    records(document)
+        .into_iter()
+        .map(|record| (record.id, record))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_applied_changes_nothing(document in document()) {
+        prop_assert_eq!(applied(&document, &[]).text, document);
+    }
+
+    #[test]
+    fn free_text_keeps_every_byte_and_its_place(document in document(), operations in operations()) {
+        let after = applied(&document, &accepted(&document, operations)).text;
+        let (was, is) = (free_text(&document), free_text(&after));
+        prop_assert_eq!(was.len(), is.len());
+        for (was, is) in was.iter().zip(&is) {
+            let at_the_end = document.ends_with(was);
+            prop_assert!(was == is || at_the_end && is.strip_prefix(was).is_some_and(is_seam), "{was:?} {is:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_leaves_and_nothing_changes_without_an_archive_that_names_it(
+        document in document(), operations in operations(),
+    ) {
+        let operations = accepted(&document, operations);
+        let applied = applied(&document, &operations);
+        let (mut before, after) = (by_id(&document), by_id(&applied.text));
+        for operation in &operations {
+            if let Operation::Archive { id, .. } = operation {
+                prop_assert!(before.remove(id).is_some(), "only active records are archived");
+                prop_assert!(!after.contains_key(id));
+            }
+        }
+        for (id, record) in before {
+            prop_assert_eq!(Some(&record), after.get(&id));
+        }
+    }
+
+    #[test]
+    fn what_is_told_is_what_stands_there(document in document(), operations in operations()) {
+        let operations = accepted(&document, operations);
+        let applied = applied(&document, &operations);
+        let (before, after) = (by_id(&document), by_id(&applied.text));
+        for told in &applied.operations {
+            let Some(id) = told.id else {
+                prop_assert!(outline(&applied.text).iter().any(|s| s.managed.is_some_and(|m| m.name() == "progress")));
+                continue;
+            };
+            let record = after.get(&id).or_else(|| before.get(&id)).expect("a record");
+            prop_assert_eq!(told.content.as_ref(), Some(&record.content));
+            prop_assert_eq!(told.label.as_ref(), record.label.as_ref());
+        }
+        if applied.text == document {
+            prop_assert!(applied.operations.is_empty());
+        }
+        let additions = operations.iter().filter(|o| matches!(o, Operation::AddLearning { .. } | Operation::AddVerbatim { .. }));
+        let new = applied.operations.iter().filter(|told| told.op.name() == "add");
+        prop_assert_eq!(additions.count(), new.count());
+    }
+
+    #[test]
+    fn the_same_text_again_adds_and_rewrites_nothing(document in document(), operations in operations()) {
+        let lasting: Vec<_> =
+            operations.into_iter().filter(|o| !matches!(o, Operation::Archive { .. })).collect();
+        // The label's and reason's normal forms are the memory's own: a second time compares what is written.
+        let once = applied(&document, &accepted(&document, lasting));
+        let told: Vec<_> = once.operations.iter().filter_map(as_operation).collect();
+        let twice = applied(&once.text, &accepted(&once.text, told));
+        prop_assert_eq!(twice.text, once.text);
+    }
+
+    #[test]
+    fn following_the_changes_of_a_version_gives_its_records(before in document(), after in document()) {
+        let mut followed = by_id(&before);
+        for change in project(&before, &after) {
+            match change {
+                RecordChange::Added(record) => prop_assert!(followed.insert(record.id, record).is_none()),
+                RecordChange::Changed(record) => {
+                    prop_assert!(followed.insert(record.id, record.clone()).is_some_and(|old| old != record));
+                }
+                RecordChange::Archived(id) => prop_assert!(followed.remove(&id).is_some()),
+            }
+        }
+        prop_assert_eq!(followed, by_id(&after));
+    }
+
+    #[test]
+    fn every_bullet_of_a_changed_section_becomes_a_record(document in document()) {
+        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned() };
+        let after = applied(&document, &[learning]).text;
+        let new = records(&after).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count();
+        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned() };
+        let later = applied(&after, &[again]).text;
+        prop_assert_eq!(records(&later).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count(), new + 1);
+        let (was, is) = (by_id(&after), by_id(&later));
+        prop_assert!(was.iter().all(|(id, record)| is.get(id) == Some(record)));
+    }
+
+    #[test]
+    fn an_id_once_in_use_is_never_given_again(
+        steps in vec((document(), operations(), 0..4_usize, any::<prop::sample::Index>()), 1..8),
+    ) {
+        let mut versions = vec![String::new()];
+        let mut counters = Counters::default();
+        let mut used = BTreeSet::new();
+        for (put, operations, step, which) in steps {
+            let head = versions.last().expect("a version").clone();
+            let next = match step {
+                0 => put,
+                1 => versions[which.index(versions.len())].clone(),
+                _ => {
+                    let operations = accepted(&head, operations);
+                    match apply(&head, counters, &operations, now(), &LIMITS) {
+                        Ok(applied) => {
+                            let had = by_id(&head);
+                            for id in by_id(&applied.text).into_keys().filter(|id| !had.contains_key(id)) {
+                                prop_assert!(used.insert(id), "{id} was in use");
+                            }
+                            counters = applied.counters;
+                            applied.text
+                        }
+                        Err(error) => {
+                            prop_assert!(matches!(error, ApplyError::IdsExhausted(_)), "{error}");
+                            continue;
+                        }
+                    }
+                }
+            };
+            counters = counters.raised_by(&Counters::seen_in(&next));
+            used.extend(by_id(&next).into_keys());
+            prop_assert!(used.iter().all(|id| counters.get(id.kind) >= id.number));
+            versions.push(next);
+        }
+    }
+}
+
+/// What was done, as an operation to do again.
+fn as_operation(told: &working_memory::domain::memory::AppliedOperation) -> Option<Operation> {
+    let id = told.id?;
+    let (reason, content) = (
+        told.reason.clone().unwrap_or_default(),
+        told.content.clone().unwrap_or_default(),
+    );
+    let label = told.label.clone().unwrap_or_default();
+    match id.kind {
+        RecordKind::Learning => Some(Operation::AddLearning { reason, content }),
+        RecordKind::Verbatim => Some(Operation::AddVerbatim {
+            reason,
+            label,
+            snippet: content,
+        }),
+        RecordKind::Task | RecordKind::Decision => None,
+    }
+}

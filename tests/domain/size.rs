@@ -1,0 +1,92 @@
+//! Large documents: everything is linear in them. The bounds are far above what is needed, so that a busy
+//! machine does not fail them, and far below what quadratic work takes.
+
+use chrono::DateTime;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use working_memory::domain::document::{records, unified_diff};
+use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
+use working_memory::domain::operation::{Item, Operation};
+
+const ENOUGH: Duration = Duration::from_secs(3);
+
+fn learnings(numbers: impl Iterator<Item = usize>) -> String {
+    let lines: String = numbers.map(|number| format!("- KL-{number} x\n")).collect();
+    format!("# Key Learnings\n{lines}")
+}
+
+#[test]
+fn ten_thousand_records_are_validated_and_changed_in_time() {
+    let document = learnings(1..=10_000) + &"- by hand\n".repeat(10_000);
+    let archive = |number| {
+        format!("KL-{number}").parse().map(|id| Operation::Archive {
+            id,
+            reason: "r".to_owned(),
+        })
+    };
+    let operations: Vec<_> = (1..=10_000).map(archive).collect::<Result<_, _>>().expect("ids");
+    let item = |(place, operation)| Item {
+        operation,
+        range: place..place + 1,
+    };
+    let items: Vec<_> = operations.into_iter().enumerate().map(item).collect();
+    let limits = Limits {
+        context_bytes: usize::MAX,
+        ..Limits::default()
+    };
+    let now = DateTime::from_timestamp(0, 0).expect("a time");
+    let begin = Instant::now();
+    let view = View {
+        document: &document,
+        ended: &BTreeSet::new(),
+    };
+    let validated = validate(items, vec![], &view, &[], &limits);
+    let operations: Vec<_> = validated.items.into_iter().map(|item| item.operation).collect();
+    let applied = apply(&document, Counters::default(), &operations, now, &limits).expect("applied");
+    assert_eq!(project(&document, &applied.text).len(), 20_000);
+    assert_eq!(records(&applied.text).len(), 10_000);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn documents_out_of_headings_and_fences_alone_are_read_in_time() {
+    let begin = Instant::now();
+    for line in [
+        "# a\n",
+        "# Decisions\n",
+        "```\n",
+        "- \n",
+        "\n",
+        "  ",
+        "- a\n  b\n",
+        "- :: :: ::\n",
+        "#",
+        "`",
+        "=>",
+    ] {
+        let document = format!(
+            "{}# Verbatim Context\n- VC-1 {}",
+            line.repeat(20_000),
+            line.repeat(20_000)
+        );
+        std::hint::black_box(records(&document));
+    }
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn the_diff_of_documents_with_nothing_in_place_comes_in_time() {
+    let count = 9_000;
+    let forwards = learnings(1..=count);
+    let pairs = [
+        learnings((1..=count).rev()),
+        learnings(count + 1..=2 * count),
+        learnings((1..=count).map(|number| number * 7_919 % count)),
+        learnings((1..=count).map(|number| number % 10)),
+    ];
+    for other in pairs {
+        let begin = Instant::now();
+        assert!(!unified_diff(&forwards, &other, "a", "b").is_empty());
+        assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+    }
+}
