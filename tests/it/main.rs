@@ -2,5 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod embedded;
+mod harness;
 mod health;
+mod routes;
 mod with_postgres;

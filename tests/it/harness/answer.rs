@@ -1,0 +1,62 @@
+//! What the service answered.
+
+use reqwest::RequestBuilder;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// Sends a request and reads all of its answer.
+    pub(crate) async fn to(request: RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Self { status, headers, body: response.bytes().await.unwrap().to_vec() }
+    }
+
+    /// Checks the status; shows the body if it is another one.
+    #[track_caller]
+    pub(crate) fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text());
+        self
+    }
+
+    /// The body as text.
+    #[track_caller]
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), "application/json");
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// A header that must be there, as text.
+    #[track_caller]
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name}: {self:?}")).to_str().unwrap()
+    }
+
+    /// Checks that it is a problem of this status and type, about `field` where one is named.
+    #[track_caller]
+    pub(crate) fn is_problem(self, status: u16, name: &str, field: Option<&str>) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        assert_eq!(self.header("content-type"), "application/problem+json");
+        let problem: Value = serde_json::from_slice(&self.body).unwrap();
+        assert_eq!(problem["type"], format!("urn:working-memory:problem:{name}"), "{problem}");
+        assert_eq!(problem["status"], status, "{problem}");
+        assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
+        if let Some(field) = field {
+            assert_eq!(problem["field"], field, "{problem}");
+        }
+        problem
+    }
+}

@@ -1,0 +1,125 @@
+//! A database for one test, copied from a template that the first test of a schema makes.
+
+use super::TestClock;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::storage::{PoolOptions, Storage};
+
+/// Guards the making of templates across all test processes; any number that nobody else uses.
+const TEMPLATE_LOCK: i64 = 0x776d_7465_6d70;
+
+/// Dropped with the value.
+pub(crate) struct Database {
+    server: PgConnectOptions,
+    name: String,
+}
+
+impl Database {
+    /// A database with the present schema and nothing in it.
+    pub(crate) async fn create() -> Self {
+        let server = server();
+        let template = template(&server).await;
+        let name = format!("wm_test_{}", unique());
+        let mut connection = server.connect().await.unwrap();
+        execute(&mut connection, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
+        Self { server, name }
+    }
+
+    /// A database with nothing at all in it, not even the schema.
+    pub(crate) async fn create_empty() -> Self {
+        let server = server();
+        let name = format!("wm_test_{}", unique());
+        let mut connection = server.connect().await.unwrap();
+        execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
+        Self { server, name }
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self) -> String {
+        self.server.clone().database(&self.name).to_url_lossy().to_string()
+    }
+}
+
+impl Drop for Database {
+    /// On a thread with a runtime of its own: a value cannot wait while it is dropped.
+    fn drop(&mut self) {
+        let (server, name) = (self.server.clone(), self.name.clone());
+        let dropped = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut connection = server.connect().await.unwrap();
+                execute(&mut connection, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+            });
+        });
+        // A server that went away took the database with it; a failed test must show its own failure.
+        let _ = dropped.join();
+    }
+}
+
+fn server() -> PgConnectOptions {
+    let url = std::env::var("DATABASE_URL")
+        .expect("DATABASE_URL names a PostgreSQL server for tests: run them under `working-memory with-postgres`");
+    PgConnectOptions::from_str(&url).unwrap().disable_statement_logging()
+}
+
+/// The name of the template of the present schema, which is made if it is not there.
+async fn template(server: &PgConnectOptions) -> String {
+    let name = format!("wm_template_{:016x}", fingerprint());
+    let mut connection = server.connect().await.unwrap();
+    sqlx::query("SELECT pg_advisory_lock($1)").bind(TEMPLATE_LOCK).execute(&mut connection).await.unwrap();
+    let complete: Option<bool> = sqlx::query_scalar("SELECT datistemplate FROM pg_database WHERE datname = $1")
+        .bind(&name)
+        .fetch_optional(&mut connection)
+        .await
+        .unwrap();
+    if complete != Some(true) {
+        // One that is there and not marked was left by a process that died over it.
+        execute(&mut connection, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+        execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
+        migrate(&server.clone().database(&name).to_url_lossy().to_string()).await;
+        execute(&mut connection, &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false")).await;
+    }
+    connection.close().await.unwrap();
+    name
+}
+
+async fn migrate(url: &str) {
+    let options = PoolOptions {
+        url: url.to_owned(),
+        max_connections: 1,
+        prepared_statements: false,
+        acquire_timeout: Duration::from_secs(30),
+    };
+    let storage = Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap();
+    storage.migrate().await.unwrap();
+    storage.close().await;
+}
+
+async fn execute(connection: &mut PgConnection, statement: &str) {
+    // Names are made above out of letters, digits and underscores.
+    sqlx::query(AssertSqlSafe(statement)).execute(connection).await.unwrap();
+}
+
+/// Changes with every migration, so that a new schema has a new template.
+fn fingerprint() -> u64 {
+    let folder = Path::new("migrations");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for file in files {
+        for byte in std::fs::read(file).unwrap() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+/// Tests are processes of their own, so that a counter alone would not do.
+fn unique() -> String {
+    let random = fastrand::u128(..);
+    format!("{}_{random:032x}", std::process::id())
+}

@@ -1,0 +1,63 @@
+//! One memory, as a client speaks of it.
+
+use super::{Answer, Service};
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+
+pub(crate) struct Memory<'s> {
+    service: &'s Service,
+    path: String,
+}
+
+impl<'s> Memory<'s> {
+    pub(super) fn new(service: &'s Service, vault: &str, memory: &str) -> Self {
+        Self { service, path: format!("/v1/vaults/{vault}/memories/{memory}") }
+    }
+
+    /// The path of something below the memory.
+    pub(crate) fn path(&self, below: &str) -> String {
+        format!("{}/{below}", self.path)
+    }
+
+    /// A request to something below the memory, to be refined.
+    pub(crate) fn request(&self, method: Method, below: &str) -> RequestBuilder {
+        self.service.request(method, &self.path(below))
+    }
+
+    /// GET something below the memory.
+    pub(crate) async fn get(&self, below: &str) -> Answer {
+        Answer::to(self.request(Method::GET, below)).await
+    }
+
+    /// GET something below the memory as JSON.
+    pub(crate) async fn get_json(&self, below: &str) -> Answer {
+        Answer::to(self.request(Method::GET, below).header("Accept", "application/json")).await
+    }
+
+    /// PUT a document.
+    pub(crate) async fn put(&self, text: impl Into<String>) -> Answer {
+        Answer::to(self.putting(text)).await
+    }
+
+    /// A request to PUT a document, to be refined.
+    pub(crate) fn putting(&self, text: impl Into<String>) -> RequestBuilder {
+        self.request(Method::PUT, "context").header("Content-Type", "text/plain").body(text.into())
+    }
+
+    /// POST operations.
+    pub(crate) async fn apply(&self, text: &str) -> Answer {
+        Answer::to(self.applying("", text)).await
+    }
+
+    /// A request to POST operations with a query, to be refined.
+    pub(crate) fn applying(&self, query: &str, text: &str) -> RequestBuilder {
+        self.request(Method::POST, &format!("operations{query}"))
+            .header("Content-Type", "text/plain")
+            .body(text.to_owned())
+    }
+
+    /// POST an update.
+    pub(crate) async fn update(&self, body: Value) -> Answer {
+        Answer::to(self.request(Method::POST, "update").json(&body)).await
+    }
+}

@@ -1,0 +1,15 @@
+//! A service of its own for each test: its database made from a migrated template, its clock in the test's hand.
+//!
+//! The database server is the one of `DATABASE_URL`, which `working-memory with-postgres` sets.
+
+mod answer;
+mod clock;
+mod database;
+mod memory;
+mod service;
+
+pub(crate) use answer::Answer;
+pub(crate) use clock::TestClock;
+pub(crate) use database::Database;
+pub(crate) use memory::Memory;
+pub(crate) use service::{Service, scripted};

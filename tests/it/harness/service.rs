@@ -1,0 +1,123 @@
+//! A running service and a client of it.
+
+use super::{Answer, Database, Memory, TestClock};
+use reqwest::Method;
+use sqlx::PgPool;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use working_memory::config::Config;
+use working_memory::domain::operation::Role;
+use working_memory::http::{self, AppState, Settings};
+use working_memory::llm::scripted::{Scripted, Step};
+use working_memory::llm::{Models, Retry, RoleModel};
+use working_memory::pipeline::Pipeline;
+use working_memory::pipeline::prompts::Prompts;
+use working_memory::storage::{PoolOptions, Storage};
+
+/// Listens on a free port of loopback; ends with the value.
+pub(crate) struct Service {
+    /// The service's clock.
+    pub(crate) clock: Arc<TestClock>,
+    storage: Storage,
+    address: String,
+    client: reqwest::Client,
+    _stop: oneshot::Sender<()>,
+    _database: Database,
+}
+
+/// Models that answer each role with one text, again and again.
+pub(crate) fn scripted(answer: impl Fn(Role) -> Step + Send + Sync + Clone + 'static) -> Models {
+    Models::new(|role| {
+        let answer = answer.clone();
+        let model = Scripted::by_rule(&format!("scripted-{}", role.name()), move |_| answer(role));
+        RoleModel::new(Arc::new(model), Retry::new(Duration::from_millis(200), 0))
+    })
+}
+
+impl Service {
+    /// A service with the default configuration and the built-in updater.
+    pub(crate) async fn start() -> Self {
+        Self::start_with(|_| {}, None).await
+    }
+
+    /// A service whose models are scripted.
+    pub(crate) async fn with_models(models: Models) -> Self {
+        Self::start_with(|_| {}, Some(models)).await
+    }
+
+    /// A service with another configuration.
+    pub(crate) async fn start_with(configure: impl FnOnce(&mut Config), models: Option<Models>) -> Self {
+        let mut config = Config::default();
+        configure(&mut config);
+        let database = Database::create().await;
+        let clock = Arc::new(TestClock::new());
+        let options = PoolOptions {
+            url: database.url(),
+            max_connections: 8,
+            prepared_statements: true,
+            acquire_timeout: Duration::from_secs(10),
+        };
+        let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
+        let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
+        let settings = Settings::of(&config);
+        let pipeline = Pipeline::new(
+            storage.clone(),
+            models,
+            Prompts::load(None).unwrap(),
+            clock.clone(),
+            config.limits,
+            config.pipeline,
+        );
+        let state = AppState::new(storage.clone(), pipeline, clock.clone(), settings.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(async move {
+            let stopped = async move {
+                let _ = stopped.await;
+            };
+            http::serve(listener, http::router(state), &settings, stopped).await;
+        });
+        let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+        Self { clock, storage, address, client, _stop: stop, _database: database }
+    }
+
+    /// A memory of the vault `acme`.
+    pub(crate) fn memory<'s>(&'s self, id: &'s str) -> Memory<'s> {
+        Memory::new(self, "acme", id)
+    }
+
+    /// A request to any path.
+    pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.address))
+    }
+
+    /// GET any path.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path)).await
+    }
+
+    /// Where the service listens, as `host:port`.
+    pub(crate) fn socket_address(&self) -> &str {
+        self.address.trim_start_matches("http://")
+    }
+
+    /// The rows behind the service.
+    pub(crate) fn rows(&self) -> &PgPool {
+        self.storage.pool()
+    }
+
+    /// How many rows a table has.
+    pub(crate) async fn count(&self, table: &'static str) -> i64 {
+        let statement = match table {
+            "memories" => "SELECT count(*) FROM memories",
+            "memory_contexts" => "SELECT count(*) FROM memory_contexts",
+            "records" => "SELECT count(*) FROM records",
+            "updates" => "SELECT count(*) FROM updates",
+            other => panic!("count what of {other}?"),
+        };
+        sqlx::query_scalar(statement).fetch_one(self.rows()).await.unwrap()
+    }
+}

@@ -1,0 +1,115 @@
+//! `GET M/context`
+
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use std::time::Duration;
+
+const DOCUMENT: &str = "# Description\nfree\n\n# Key Learnings\n- KL-1 because a: insight\n\n# Facts\nx\n";
+
+async fn get_with(memory: &Memory<'_>, below: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request = memory.request(Method::GET, below);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    Answer::to(request).await
+}
+
+#[tokio::test]
+async fn a_memory_that_does_not_exist_is_never_shown_as_an_empty_one() {
+    let service = Service::start().await;
+    let memory = service.memory("nobody");
+    for below in ["context", "contexts", "contexts/1", "records", "records/KL-1", "updates", "updates/x"] {
+        memory.get(below).await.is_problem(404, "not-found", None);
+    }
+    assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn the_text_comes_with_its_validators() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let put = memory.put(DOCUMENT).await.is(201);
+
+    let got = memory.get("context").await.is(200);
+
+    assert_eq!(got.text(), DOCUMENT);
+    assert_eq!(got.header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!(got.header("etag"), put.header("etag"));
+    assert_eq!(got.header("last-modified"), "Sat, 21 Nov 2026 02:00:00 GMT");
+    assert_eq!(got.header("x-context-version"), "1");
+    assert_eq!(got.header("vary"), "Accept");
+    let head = Answer::to(memory.request(Method::HEAD, "context")).await.is(200);
+    assert_eq!(head.header("etag"), put.header("etag"));
+    assert_eq!(head.header("content-length"), DOCUMENT.len().to_string());
+    assert!(head.body.is_empty());
+}
+
+#[tokio::test]
+async fn the_client_chooses_the_representation_and_each_has_its_tag() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text_tag = memory.put(DOCUMENT).await.is(201).header("etag").to_owned();
+
+    let json = memory.get_json("context").await.is(200);
+    let body = json.json();
+    assert_eq!(body["context"], DOCUMENT);
+    assert_eq!(body["version"], 1);
+    assert_ne!(json.header("etag"), text_tag);
+    let markdown = get_with(&memory, "context", &[("Accept", "text/markdown, */*;q=0.1")]).await.is(200);
+    assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
+    get_with(&memory, "context", &[("Accept", "image/png")]).await.is_problem(406, "not-acceptable", Some("Accept"));
+
+    for (accept, tag, status) in [
+        ("*/*", text_tag.as_str(), 304),
+        ("*/*", json.header("etag"), 200),
+        ("application/json", json.header("etag"), 304),
+        ("application/json", text_tag.as_str(), 200),
+    ] {
+        let answer = get_with(&memory, "context", &[("Accept", accept), ("If-None-Match", tag)]).await;
+        assert_eq!(answer.status, status, "{accept} {tag}");
+    }
+    let weak = format!("\"x\", W/{text_tag}");
+    let unmodified = get_with(&memory, "context", &[("If-None-Match", &weak)]).await.is(304);
+    assert!(unmodified.body.is_empty());
+    assert_eq!(unmodified.header("etag"), text_tag);
+    get_with(&memory, "context", &[("If-None-Match", "*")]).await.is(304);
+    get_with(&memory, "context", &[("If-Match", "\"x\"")]).await.is_problem(412, "precondition-failed", None);
+}
+
+#[tokio::test]
+async fn one_section_is_shown_by_its_short_name_or_its_title() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let whole = memory.put(DOCUMENT).await.is(201).header("etag").to_owned();
+
+    for name in ["learnings", "Key%20Learnings", "key+learnings"] {
+        let section = memory.get(&format!("context?section={name}")).await.is(200);
+        assert_eq!(section.text(), "# Key Learnings\n- KL-1 because a: insight\n\n", "{name}");
+        assert_ne!(section.header("etag"), whole);
+    }
+    assert_eq!(memory.get("context?section=facts").await.is(200).text(), "# Facts\nx\n");
+    let problem = memory.get("context?section=progress").await.is_problem(404, "not-found", Some("section"));
+    assert_eq!(problem["sections"], serde_json::json!(["Description", "Key Learnings", "Facts"]));
+    memory.get("context?section=").await.is_problem(422, "invalid", Some("section"));
+}
+
+#[tokio::test]
+async fn the_past_is_shown_as_it_was() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("one").await.is(201);
+    service.clock.advance(Duration::from_secs(60));
+    memory.put("two").await.is(201);
+
+    for (time, text) in [
+        ("2026-11-21T02:00:00Z", "one"),
+        ("2026-11-21T02:00:59.999999Z", "one"),
+        ("2026-11-21T03:01:00%2B01:00", "two"),
+    ] {
+        assert_eq!(memory.get(&format!("context?as_of={time}")).await.is(200).text(), text, "{time}");
+    }
+    memory.get("context?as_of=2026-11-21T01:59:59Z").await.is_problem(404, "not-found", Some("as_of"));
+    for bad in ["2026-11-21T02:01:01Z", "yesterday", "2026-11-21"] {
+        memory.get(&format!("context?as_of={bad}")).await.is_problem(400, "malformed", Some("as_of"));
+    }
+}

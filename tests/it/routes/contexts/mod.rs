@@ -1,0 +1,6 @@
+//! `M/context`, `M/contexts`
+
+mod get;
+mod latest;
+mod list;
+mod put;

@@ -1,0 +1,155 @@
+//! `PUT M/context`
+
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_first_put_makes_version_one_byte_for_byte() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
+
+    let put = Answer::to(memory.putting(text).header("X-Actor-Id", "ann@example:1")).await.is(201);
+
+    let body = put.json();
+    assert_eq!(body["vault_id"], "acme");
+    assert_eq!(body["memory_id"], "agent");
+    assert_eq!(body["version"], 1);
+    assert_eq!(body["unchanged"], false);
+    assert_eq!(body["actor_id"], "ann@example:1");
+    assert_eq!(body["creation_time"], "2026-11-21T02:00:00Z");
+    assert_eq!(body["source"], "put");
+    assert_eq!(body["bytes"], text.len());
+    assert_eq!(body["estimated_tokens"], text.len().div_ceil(4));
+    assert!(body["percent_of_cap"].is_number());
+    assert!(body.get("context").is_none());
+    let context_id = body["context_id"].as_str().unwrap();
+    assert_eq!(put.header("etag"), format!("\"{context_id}\""));
+    assert_eq!(put.header("x-context-version"), "1");
+    let location = put.header("location");
+    assert_eq!(location, memory.path("contexts/1"));
+
+    let (stored, actor): (String, String) =
+        sqlx::query_as("SELECT context, actor_id FROM memory_contexts WHERE vault_id = 'acme' AND context_id = $1")
+            .bind(context_id)
+            .fetch_one(service.rows())
+            .await
+            .unwrap();
+    assert_eq!(stored, text);
+    assert_eq!(actor, "ann@example:1");
+    assert_eq!(service.get(location).await.is(200).text(), text);
+}
+
+#[tokio::test]
+async fn the_same_text_again_makes_no_version() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let first = memory.put("# A\n").await.is(201);
+
+    let again = memory.put("# A\n").await.is(200);
+
+    assert_eq!(again.json()["unchanged"], true);
+    assert_eq!(again.json()["version"], 1);
+    assert_eq!(again.header("etag"), first.header("etag"));
+    assert!(!again.headers.contains_key("location"));
+    assert_eq!(service.count("memory_contexts").await, 1);
+    assert_eq!(memory.put("# A").await.is(201).json()["version"], 2);
+}
+
+#[tokio::test]
+async fn a_json_string_is_its_text_and_other_json_is_kept_as_it_was_sent() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for (body, stored) in [
+        (r##""# A\n\u00e4""##, "# A\n\u{e4}"),
+        ("{ \"b\": 1.0,\n \"a\" : [] }", "{ \"b\": 1.0,\n \"a\" : [] }"),
+        ("[1 ,2]", "[1 ,2]"),
+    ] {
+        let put = memory.request(Method::PUT, "context").header("Content-Type", "application/json").body(body);
+        Answer::to(put).await.is(201);
+        assert_eq!(memory.get("context").await.is(200).text(), stored);
+    }
+    for (body, status) in [("1", 422), ("null", 422), ("\" \"", 422), ("\"a\\u0000\"", 422), ("{", 400), ("", 400)] {
+        let put = memory.request(Method::PUT, "context").header("Content-Type", "application/json").body(body);
+        assert_eq!(Answer::to(put).await.status, status, "{body}");
+    }
+    assert_eq!(service.count("memory_contexts").await, 3);
+}
+
+#[tokio::test]
+async fn preconditions_keep_a_writer_from_overwriting_what_it_has_not_seen() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let put = async |name: &str, value: &str, text: &str| Answer::to(memory.putting(text).header(name, value)).await;
+    let conflict = "precondition-failed";
+
+    put("If-Match", "*", "x").await.is_problem(412, conflict, None);
+    put("If-Match", "\"none\"", "x").await.is_problem(412, conflict, None);
+    assert_eq!(service.count("memories").await, 0);
+    let first = put("If-None-Match", "*", "one").await.is(201);
+    let problem = put("If-None-Match", "*", "x").await.is_problem(412, conflict, None);
+    let etag = first.header("etag");
+    assert_eq!(format!("\"{}\"", problem["current"].as_str().unwrap()), etag);
+
+    put("If-Match", &format!("W/{etag}"), "x").await.is_problem(412, conflict, None);
+    put("If-Match", &format!("\"other\", {etag}"), "two").await.is(201);
+    put("If-Match", etag, "x").await.is_problem(412, conflict, None);
+    let json_tag = memory.get_json("context").await.is(200).header("etag").to_owned();
+    put("If-Match", &json_tag, "three").await.is(201);
+    put("If-Match", "unquoted", "x").await.is_problem(400, "malformed", Some("if-match"));
+
+    assert_eq!(memory.get("context").await.text(), "three");
+    assert_eq!(service.count("memory_contexts").await, 3);
+}
+
+#[tokio::test]
+async fn the_limit_is_in_bytes_and_names_itself() {
+    let service = Service::start_with(|config| config.limits.context_bytes = 1_000, None).await;
+    let memory = service.memory("agent");
+
+    memory.put("\u{e4}".repeat(500)).await.is(201);
+    let problem = memory.put("x".repeat(1_001)).await.is_problem(413, "too-large", Some("body"));
+
+    assert_eq!((&problem["limit"], &problem["actual"]), (&json!(1_000), &json!(1_001)));
+    assert!(problem["detail"].as_str().unwrap().contains("limits.context_bytes"), "{problem}");
+    let quoted = serde_json::to_string(&"\u{1}".repeat(1_001)).unwrap();
+    let put = memory.request(Method::PUT, "context").header("Content-Type", "application/json").body(quoted);
+    Answer::to(put).await.is_problem(413, "too-large", Some("context"));
+    let stream = futures::stream::iter((0..4).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 300])));
+    let chunked = memory
+        .request(Method::PUT, "context")
+        .header("Content-Type", "text/plain")
+        .body(reqwest::Body::wrap_stream(stream));
+    Answer::to(chunked).await.is_problem(413, "too-large", Some("body"));
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn records_that_a_put_leaves_out_are_archived_without_a_reason() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n").await.is(201);
+
+    memory.put("# Key Learnings\n- KL-7 because b: second\n").await.is(201);
+
+    let record: Value = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(record["status"], "archived");
+    assert_eq!(record["ended_version"], 2);
+    assert_eq!(record["archive_reason"], Value::Null);
+}
+
+#[tokio::test]
+async fn writers_at_the_same_time_make_versions_without_gaps() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+
+    let puts = (0..12).map(|number| memory.put(format!("text {number}")));
+    let answers = futures::future::join_all(puts).await;
+
+    let mut versions: Vec<_> =
+        answers.into_iter().map(|answer| answer.is(201).json()["version"].as_i64().unwrap()).collect();
+    versions.sort_unstable();
+    assert_eq!(versions, (1..=12).collect::<Vec<_>>());
+    assert_eq!(service.count("memory_contexts").await, 12);
+}

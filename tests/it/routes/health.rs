@@ -1,0 +1,26 @@
+//! `/healthz`, `/readyz`, `/metrics`, `/openapi.yaml`
+
+use crate::harness::Service;
+
+#[tokio::test]
+async fn a_service_with_its_database_is_ready() {
+    let service = Service::start().await;
+    service.get("/healthz").await.is(200);
+    service.get("/readyz").await.is(200);
+    let document = service.get("/openapi.yaml").await.is(200);
+    assert_eq!(document.header("content-type"), "application/yaml");
+    assert_eq!(document.text(), working_memory::http::openapi_yaml());
+}
+
+#[tokio::test]
+async fn metrics_tell_requests_by_route_and_never_by_id() {
+    let service = Service::start().await;
+    service.memory("very-secret-id").get("context").await.is(404);
+    service.get("/made/up").await.is(404);
+
+    let metrics = service.get("/metrics").await.is(200);
+
+    let route = r#"route="/v1/vaults/{vault_id}/memories/{memory_id}/context""#;
+    assert!(metrics.text().contains(route), "{}", metrics.text());
+    assert!(!metrics.text().contains("very-secret-id") && !metrics.text().contains("made/up"));
+}

@@ -1,0 +1,10 @@
+//! Mirrors `src/http/routes`. Each test looks at the status, the body, the stored rows and the side effects, in
+//! that order.
+
+mod contexts;
+mod health;
+mod hostile;
+mod operations;
+mod records;
+mod update;
+mod updates;

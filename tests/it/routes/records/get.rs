@@ -1,0 +1,34 @@
+//! `GET M/records/{record_id}`
+
+use crate::harness::Service;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_record_shows_its_birth_and_its_end() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n").await.is(201);
+
+    let born = memory.get("records/VC-3").await.is(200).json();
+    memory.apply("VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n").await.is(200);
+    let ended = memory.get("records/VC-3").await.is(200).json();
+
+    assert_eq!(
+        born,
+        json!({
+            "record_id": "VC-3", "kind": "VC", "status": "active", "label": "Makefile",
+            "reason": "it is next", "content": "test:\n\tcargo test",
+            "created_version": 1, "created_at": "2026-11-21T02:00:00Z", "created_by": "anonymous",
+            "ended_version": null, "ended_at": null, "ended_by": null,
+            "archive_reason": null, "superseded_by": null,
+        })
+    );
+    assert_eq!(ended["status"], "archived");
+    assert_eq!(ended["ended_version"], 2);
+    assert_eq!(ended["ended_by"], "anonymous");
+    assert_eq!(ended["archive_reason"], "done");
+    memory.get("records/VC-4").await.is_problem(404, "not-found", Some("record_id"));
+    for bad in ["VC-0", "vc-3", "VC-03", "X-1", "VC-9223372036854775808", "VC"] {
+        memory.get(&format!("records/{bad}")).await.is_problem(422, "invalid", Some("record_id"));
+    }
+}

@@ -1,0 +1,4 @@
+//! `M/records`
+
+mod get;
+mod list;

@@ -1,0 +1,4 @@
+//! `M/updates`
+
+mod get;
+mod list;
