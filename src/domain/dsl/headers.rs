@@ -44,6 +44,9 @@ const KNOWN: [(&str, Opens); 8] = [
     ("ARCHIVE", Opens::List(List::Archive)),
 ];
 
+/// What stands between the words of a header.
+const SEPARATORS: [char; 3] = [' ', '_', '-'];
+
 /// The longest name that may be a header, in bytes.
 const MAX_NAME: usize = 40;
 
@@ -125,7 +128,7 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
     let behind = if is_no_change(form.behind) {
         ""
     } else {
-        form.behind
+        form.behind.trim()
     };
     // "Key learnings: the parser is slow" is prose; only the grammar's own spelling takes text behind it.
     if !behind.is_empty() && !(is_canonical || (is_exact && form.has_colon)) {
@@ -142,15 +145,14 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
 
 /// Whether a name is a known one under the leniencies.
 fn matches(name: &str, known: &str, options: &Options) -> bool {
-    let separators = |byte: u8| matches!(byte, b'_' | b' ' | b'-');
-    if name.len() != known.len() {
-        return false;
+    if !options.header_blanks {
+        return options.header_case && name.eq_ignore_ascii_case(known);
     }
-    name.bytes().zip(known.bytes()).all(|(written, wanted)| {
-        written == wanted
-            || (options.header_case && written.eq_ignore_ascii_case(&wanted))
-            || (options.header_blanks && separators(written) && separators(wanted))
-    })
+    let words = |text| str::split(text, SEPARATORS).filter(|word| !word.is_empty());
+    let same = |(written, wanted): (&str, &str)| {
+        written == wanted || (options.header_case && written.eq_ignore_ascii_case(wanted))
+    };
+    words(name).count() == words(known).count() && words(name).zip(words(known)).all(same)
 }
 
 /// How much a line that is no known header looks like one.
@@ -162,23 +164,28 @@ pub(super) enum Resemblance {
     Weak,
 }
 
-/// A line in the form of a header that is none.
-pub(super) fn unknown(content: &str) -> Option<(Resemblance, &str)> {
+/// A line in the form of a header that is none. `And one more:` is prose: its words are not capitalised.
+pub(super) fn unknown(content: &str) -> Option<Resemblance> {
     let form = form(content)?;
     let words = form
         .name
-        .split([' ', '_', '-'])
+        .split(SEPARATORS)
         .filter(|word| !word.is_empty())
         .count();
     if !form.behind.is_empty() || words > 3 || !(form.has_colon || form.is_decorated) {
         return None;
     }
     let letters = form.name.bytes().filter(u8::is_ascii_alphabetic).count();
+    let mut words = form.name.split(SEPARATORS);
+    let is_title = words.all(|word| !word.starts_with(|c: char| c.is_ascii_lowercase()));
+    if !is_title && !form.is_decorated {
+        return None;
+    }
     let is_upper = letters >= 2 && !form.name.bytes().any(|byte| byte.is_ascii_lowercase());
     let resemblance = if is_upper && form.has_colon {
         Resemblance::Strong
     } else {
         Resemblance::Weak
     };
-    Some((resemblance, form.name))
+    Some(resemblance)
 }

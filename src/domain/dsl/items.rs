@@ -98,45 +98,41 @@ pub(super) struct Archived {
 
 /// The archivings of one item: one an id.
 pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Archived> {
-    let failed = |wrong: FaultKind, detail: String| {
+    let form = format!("`- {}-3 because <reason>`", kind.prefix());
+    let failed = |id: Option<RecordId>, wrong: FaultKind, detail: String| {
         vec![Archived {
-            id: None,
+            id,
             outcome: Err((wrong, detail)),
         }]
     };
-    let form = format!("`- {}-3 because <reason>`", kind.prefix());
-    let Some((ids, reason)) = split_archive(text, options) else {
+    let (ids, reason) = split_archive(text);
+    if reason.is_empty() {
+        let id = ids
+            .split_whitespace()
+            .next()
+            .and_then(|name| read_id(bare(name, options), options));
         return failed(
+            id,
             FaultKind::MissingReason,
             format!("an archiving needs its reason: {form}"),
         );
-    };
-    if reason.is_empty() {
-        return failed(
-            FaultKind::MissingReason,
-            format!("nothing stands behind `because`: {form}"),
-        );
     }
-    let named: Vec<&str> = if options.decorated_ids {
-        ids.split([',', ';', '&'])
-            .flat_map(|part| part.split(" and "))
-            .map(str::trim)
-            .collect()
-    } else {
-        vec![ids]
-    };
-    let named: Vec<&str> = named.into_iter().filter(|name| !name.is_empty()).collect();
+    let named: Vec<&str> = ids
+        .split([',', ';', '&'])
+        .flat_map(|part| part.split(" and "))
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
     if named.is_empty() {
         return failed(
+            None,
             FaultKind::MalformedId,
             format!("an archiving begins with an id: {form}"),
         );
     }
     if named.len() > MAX_IDS {
-        return failed(
-            FaultKind::MalformedId,
-            format!("one item archives at most {MAX_IDS} records: {form}"),
-        );
+        let detail = format!("one item archives at most {MAX_IDS} records: {form}");
+        return failed(None, FaultKind::MalformedId, detail);
     }
     named
         .into_iter()
@@ -144,8 +140,8 @@ pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Ar
         .collect()
 }
 
-/// The ids and the reason around the first word `because`.
-fn split_archive<'t>(text: &'t str, options: &Options) -> Option<(&'t str, &'t str)> {
+/// The ids and the reason around the first word `because`; without it all of the text and nothing.
+fn split_archive(text: &str) -> (&str, &str) {
     const WORD: &str = "because";
     let bytes = text.as_bytes();
     let at = (0..bytes.len().saturating_sub(WORD.len() - 1)).find(|at| {
@@ -153,41 +149,44 @@ fn split_archive<'t>(text: &'t str, options: &Options) -> Option<(&'t str, &'t s
         bytes[*at..end].eq_ignore_ascii_case(WORD.as_bytes())
             && (*at == 0 || !bytes[at - 1].is_ascii_alphanumeric())
             && bytes.get(end).is_none_or(|byte| !byte.is_ascii_alphanumeric())
-    })?;
+    });
+    let Some(at) = at else { return (text, "") };
     let (ids, reason) = (text[..at].trim(), text[at + WORD.len()..].trim());
-    if options.decorated_ids {
-        Some((
-            ids.trim_end_matches(':').trim_end(),
-            reason.trim_start_matches(':').trim_start(),
-        ))
-    } else {
-        Some((ids, reason))
-    }
+    (
+        ids.trim_end_matches(':').trim_end(),
+        reason.trim_start_matches(':').trim_start(),
+    )
 }
 
-fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) -> Archived {
-    let bare = if options.decorated_ids {
+/// An id without what models put around it.
+fn bare<'t>(name: &'t str, options: &Options) -> &'t str {
+    let name = name.trim_end_matches(':');
+    if options.decorated_ids {
         name.trim_matches(|c: char| {
             c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '*' | '`' | '_' | ':')
         })
     } else {
         name
-    };
+    }
+}
+
+fn read_id(bare: &str, options: &Options) -> Option<RecordId> {
+    let (prefix, digits) = bare.split_once('-')?;
+    let kind = prefix_kind(prefix, options)?;
+    format!("{}-{digits}", kind.prefix()).parse().ok()
+}
+
+fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) -> Archived {
+    let bare = bare(name, options);
     let failed = |id: Option<RecordId>, wrong: Wrong| Archived {
         id,
         outcome: Err(wrong),
     };
-    if bare
-        .split_once('-')
-        .is_some_and(|(prefix, rest)| prefix_kind(prefix, options).is_some() && is_placeholder(rest))
-    {
+    let is_template = |(prefix, rest)| prefix_kind(prefix, options).is_some() && is_placeholder(rest);
+    if bare.split_once('-').is_some_and(is_template) {
         return failed(None, placeholder());
     }
-    let id = bare.split_once('-').and_then(|(prefix, digits)| {
-        let kind = prefix_kind(prefix, options)?;
-        format!("{}-{digits}", kind.prefix()).parse::<RecordId>().ok()
-    });
-    let Some(id) = id else {
+    let Some(id) = read_id(bare, options) else {
         let detail = format!(
             "`{}` is not an id: write {}- and a number of at least 1 without leading zeros",
             super::machine::excerpt(bare),

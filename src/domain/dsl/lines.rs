@@ -1,5 +1,7 @@
 //! Lines with their place in the input and their indentation in the normalised view.
 
+use std::ops::Range;
+
 /// The columns from one tab stop to the next.
 const TAB: usize = 4;
 
@@ -79,4 +81,29 @@ pub(super) fn indentation(line: &[u8], most: usize) -> (usize, usize) {
         column = after;
     }
     (line.len(), column)
+}
+
+/// A part of a line in the normalised view: tabs as blanks up to the next multiple of four columns.
+pub(super) fn expanded(text: &str, line: &Line, part: Range<usize>) -> String {
+    let raw = &text[part.clone()];
+    let mut column = text[line.first..part.start].chars().fold(line.indent, advance);
+    let mut expanded = String::with_capacity(raw.len() + 2 * TAB);
+    for c in raw.chars() {
+        let next = advance(column, c);
+        if c == '\t' {
+            expanded.extend(std::iter::repeat_n(' ', next - column));
+        } else {
+            expanded.push(c);
+        }
+        column = next;
+    }
+    expanded
+}
+
+fn advance(column: usize, c: char) -> usize {
+    if c == '\t' {
+        column - column % TAB + TAB
+    } else {
+        column + 1
+    }
 }

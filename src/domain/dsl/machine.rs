@@ -9,6 +9,7 @@ use super::progress::Block;
 use super::snippets::{self, Place};
 use super::{Options, Parsed};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Whether items are dropped because they stand under an unknown header.
@@ -89,7 +90,7 @@ impl Machine<'_> {
         let text = self.text;
         let content = line.content(text);
         let bullet = self.bullet(&line, content);
-        if bullet.is_some_and(|item| self.is_header_as_item(item)) {
+        if !content.starts_with('-') && bullet.is_some_and(|item| self.is_header_as_item(item)) {
             self.header(&line, bullet.unwrap_or(content));
             return;
         }
@@ -115,7 +116,7 @@ impl Machine<'_> {
         (self.options.any_indentation || line.indent == 4).then_some(item)
     }
 
-    /// Models number their headers, or make bullets of them.
+    /// Models number their headers.
     fn is_header_as_item(&self, item: &str) -> bool {
         self.options.other_bullets
             && headers::known(item, self.options).is_some_and(|header| match header.opens {
@@ -147,9 +148,9 @@ impl Machine<'_> {
         true
     }
 
-    /// A word such as `Remaining` may end a bullet's text; a header in its full form may not.
+    /// A bare word such as `Remaining` may end a bullet's text; a header with colon or decoration may not.
     fn is_within_bullet(&self, line: &Line, header: &Header<'_>) -> bool {
-        !header.is_canonical
+        !header.is_set_apart
             && self
                 .block
                 .as_ref()
@@ -181,8 +182,8 @@ impl Machine<'_> {
         match self.section {
             Some(Role::Progress) if is_of_progress => {}
             Some(Role::Learnings | Role::Verbatim) if !is_of_progress => {}
-            // The lists of progress can belong nowhere else, so its own header may be missing.
-            _ if is_of_progress && self.options.missing_list_headers && header.is_set_apart => {
+            // Lists of progress can belong nowhere else, so the section's own header may be missing.
+            None if is_of_progress && self.options.missing_list_headers && header.is_set_apart => {
                 self.open_section(Role::Progress, line);
             }
             Some(_) if header.is_set_apart => {
@@ -244,7 +245,7 @@ impl Machine<'_> {
         }
         let range = line.first..line.last;
         match headers::unknown(content) {
-            Some((resemblance, _)) if self.dropping != Dropping::Section => {
+            Some(resemblance) if self.may_be_told(line, resemblance) => {
                 self.unknown_header(line, range, resemblance);
             }
             _ if !self.options.text_around => {
@@ -252,6 +253,12 @@ impl Machine<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Lists below an unknown section are part of it; another section beside it is not.
+    fn may_be_told(&self, line: &Line, resemblance: Resemblance) -> bool {
+        self.dropping != Dropping::Section
+            || (resemblance == Resemblance::Strong && line.indent <= self.section_indent)
     }
 
     fn unknown_header(&mut self, line: &Line, range: Range<usize>, resemblance: Resemblance) {
@@ -271,22 +278,24 @@ impl Machine<'_> {
             Dropping::List
         };
         let is_certain = resemblance == Resemblance::Strong && self.section.is_some();
+        self.pending = Some(range);
         if is_certain || !self.options.text_around {
-            self.pending = None;
-            self.fault(FaultKind::UnknownHeader, None, range, unknown(content));
-        } else {
-            self.pending = Some(range);
+            self.tell_unknown_header();
         }
+    }
+
+    /// Tells of the unknown header that items are dropped for, once.
+    fn tell_unknown_header(&mut self) {
+        let Some(range) = self.pending.take() else { return };
+        let section = self.section.filter(|_| self.dropping == Dropping::List);
+        let detail = unknown(&self.text[range.clone()]);
+        self.fault(FaultKind::UnknownHeader, section, range, detail);
     }
 
     /// Takes an item whose text begins where `item` does.
     fn item(&mut self, line: &Line, item: &str) {
         if self.dropping != Dropping::No {
-            if let Some(range) = self.pending.take() {
-                let detail = unknown(&self.text[range.clone()]);
-                self.fault(FaultKind::UnknownHeader, None, range, detail);
-            }
-            return;
+            return self.tell_unknown_header();
         }
         let range = line.first..line.last;
         let Some(section) = self.section else {
@@ -296,8 +305,9 @@ impl Machine<'_> {
             return;
         };
         if section == Role::Progress {
+            let item = self.normalised(line, item);
             if let Some(block) = &mut self.block {
-                block.bullet(self.list, line.indent, item, range);
+                block.bullet(self.list, line.indent, &item, range);
                 self.last_progress_bullet = block.last_bullet;
             }
             return;
@@ -354,7 +364,7 @@ impl Machine<'_> {
     }
 
     fn verbatim(&mut self, line: &Line, item: &str) {
-        let start = item.as_ptr() as usize - self.text.as_ptr() as usize;
+        let start = self.offset(item);
         let head = &self.text[start..line.last];
         // Where the content begins: behind the reason's colon.
         let content = behind_because(head)
@@ -373,8 +383,8 @@ impl Machine<'_> {
         let snippet = snippets::read(&place, &mut self.closings, self.options);
         self.at = snippet.next.max(self.at);
         let range = line.first..snippet.end.max(line.last);
-        let label = head[content..arrow].trim();
-        match verbatim(&head[..arrow], label, snippet.text) {
+        let before = self.normalised(line, &head[..arrow]);
+        match verbatim(&before, snippet.text) {
             Ok(operation) => {
                 if let Some(fence) = snippet.unclosed {
                     let detail = "the code fence is never closed, so it was read as plain text".to_owned();
@@ -400,7 +410,7 @@ impl Machine<'_> {
     /// whether there were any. A deeper bullet that is an item by its own beginning is none of them, nor
     /// is a header in full form.
     fn fold(&mut self, line: &Line, item: &str) -> (String, usize, bool) {
-        let mut text = item.to_owned();
+        let mut text = self.normalised(line, item).into_owned();
         let (mut end, mut folded) = (line.last, false);
         let mut index = self.at;
         while let Some(next) = self.lines.get(index) {
@@ -415,7 +425,7 @@ impl Machine<'_> {
             if !text.is_empty() {
                 text.push(' ');
             }
-            text.push_str(content);
+            text.push_str(&self.normalised(next, content));
             (end, folded, self.at) = (next.last, true, index);
         }
         (text, end, folded)
@@ -424,19 +434,33 @@ impl Machine<'_> {
     fn stands_alone(&self, content: &str) -> bool {
         match bullets::text(content, self.options) {
             Some(item) => behind_because(item).is_some() || begins_with_id(item),
-            None => headers::known(content, self.options).is_some_and(|header| header.is_canonical),
+            None => headers::known(content, self.options).is_some_and(|header| header.is_set_apart),
+        }
+    }
+
+    /// Where a part of the input begins.
+    fn offset(&self, part: &str) -> usize {
+        part.as_ptr() as usize - self.text.as_ptr() as usize
+    }
+
+    /// A part of a line in the normalised view.
+    fn normalised<'p>(&self, line: &Line, part: &'p str) -> Cow<'p, str> {
+        if part.contains('\t') {
+            let start = self.offset(part);
+            Cow::Owned(lines::expanded(self.text, line, start..start + part.len()))
+        } else {
+            Cow::Borrowed(part)
         }
     }
 
     fn close_block(&mut self) {
         let Some(block) = self.block.take() else { return };
         let finished = block.finish();
-        // Of two blocks the last counts; but one that says nothing valid does not take another's place.
-        if finished.item.is_some() {
+        // Of two blocks the last counts; one without a bullet says that nothing changed.
+        if finished.item.is_some() || finished.missing.is_some() {
             self.progress = finished.item;
-            self.invalid_progress = None;
+            self.invalid_progress = finished.missing;
         }
-        self.invalid_progress = finished.missing.or(self.invalid_progress.take());
         self.parsed.faults.extend(finished.faults);
     }
 
@@ -508,11 +532,12 @@ impl Machine<'_> {
 }
 
 /// The operation of a verbatim item; `head` is its text before the arrow.
-fn verbatim(head: &str, label: &str, snippet: String) -> Result<Operation, Wrong> {
+fn verbatim(head: &str, snippet: String) -> Result<Operation, Wrong> {
     let behind = behind_because(head).unwrap_or_default();
-    let reason = items::reason_end(behind)
-        .map(|at| behind[..at].trim())
-        .unwrap_or_default();
+    let (reason, label) = match items::reason_end(behind) {
+        Some(at) => (behind[..at].trim(), behind[at + 1..].trim()),
+        None => ("", ""),
+    };
     if reason.is_empty() {
         return Err(items::addition("").map_or_else(|wrong| wrong, |_| missing_label()));
     }

@@ -70,7 +70,7 @@ fn addition(operation: &Operation) -> Option<String> {
             reason,
             label,
             snippet,
-        } => Some(format!("because {reason}: {label} =>\n{}", indented(snippet))),
+        } => Some(format!("because {reason}: {label} =>{}", written(snippet))),
         _ => None,
     }
 }
@@ -82,15 +82,25 @@ fn archiving(operation: &Operation) -> Option<String> {
     }
 }
 
-/// Every line behind eight blanks. An empty line stays empty: reading takes the shared indentation off.
-fn indented(snippet: &str) -> String {
+/// A snippet behind its arrow. It stands on the lines below, eight blanks deep; but one whose first line has
+/// blanks of its own, which would be taken for the indentation, begins behind the arrow.
+fn written(snippet: &str) -> String {
+    if snippet.starts_with([' ', '\t']) {
+        let all = indented(snippet, "      ");
+        return format!(" {}", &all["      ".len()..]);
+    }
+    format!("\n{}", indented(snippet, "        "))
+}
+
+/// Every line behind an indentation. An empty line stays empty: reading takes the shared indentation off.
+fn indented(snippet: &str, indentation: &str) -> String {
     let lines: Vec<String> = snippet
         .split('\n')
         .map(|line| {
             if line.is_empty() {
                 String::new()
             } else {
-                format!("        {line}")
+                format!("{indentation}{line}")
             }
         })
         .collect();
