@@ -17,7 +17,11 @@ pub struct LimitsConfig {
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { context_bytes: 102_400, item_bytes: 16_384, body_bytes: 1_048_576 }
+        Self {
+            context_bytes: 102_400,
+            item_bytes: 16_384,
+            body_bytes: 1_048_576,
+        }
     }
 }
 
@@ -25,14 +29,19 @@ impl LimitsConfig {
     /// The limits of one application of operations.
     #[must_use]
     pub fn of_operations(&self, max_additions: usize) -> Limits {
-        Limits { max_additions, item_bytes: self.item_bytes, context_bytes: self.context_bytes }
+        Limits {
+            max_additions,
+            item_bytes: self.item_bytes,
+            context_bytes: self.context_bytes,
+        }
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
         const MOST: usize = 10 * 1024 * 1024;
-        for (key, value) in
-            [("limits.context_bytes", self.context_bytes), ("limits.item_bytes", self.item_bytes)]
-        {
+        for (key, value) in [
+            ("limits.context_bytes", self.context_bytes),
+            ("limits.item_bytes", self.item_bytes),
+        ] {
             if value == 0 || value > MOST {
                 return Err(format!("{key} must be 1 to {MOST}"));
             }

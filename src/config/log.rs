@@ -25,6 +25,9 @@ pub struct LogConfig {
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { format: LogFormat::Text, filter: "info,sqlx=warn".to_owned() }
+        Self {
+            format: LogFormat::Text,
+            filter: "info,sqlx=warn".to_owned(),
+        }
     }
 }

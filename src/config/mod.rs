@@ -63,26 +63,39 @@ impl Config {
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
         // An empty variable is one that was not set: compose files and shells make them so.
-        let environment: std::collections::HashMap<String, String> =
-            environment.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let environment: std::collections::HashMap<String, String> = environment
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
         let mut builder = config::Config::builder();
         builder = match file {
             Some(path) if !path.exists() => return Err(ConfigError::NoSuchFile(path.to_owned())),
-            Some(path) => {
-                builder.add_source(config::File::from(path).format(config::FileFormat::Toml).required(true))
-            }
+            Some(path) => builder.add_source(
+                config::File::from(path)
+                    .format(config::FileFormat::Toml)
+                    .required(true),
+            ),
             None => {
                 let path = Path::new(DEFAULT_FILE);
-                builder.add_source(config::File::from(path).format(config::FileFormat::Toml).required(false))
+                builder.add_source(
+                    config::File::from(path)
+                        .format(config::FileFormat::Toml)
+                        .required(false),
+                )
             }
         };
         if let Some(url) = environment.get("DATABASE_URL") {
             // The service's own variable, added below, counts for more.
             builder = builder.add_source(
-                config::Config::builder().set_override("database.url", url.as_str())?.build()?,
+                config::Config::builder()
+                    .set_override("database.url", url.as_str())?
+                    .build()?,
             );
         }
-        let own = environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let own = environment
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         builder = builder.add_source(
             config::Environment::with_prefix(PREFIX)
                 .prefix_separator("__")
@@ -91,7 +104,9 @@ impl Config {
         );
         let mut config: Self = builder.build()?.try_deserialize()?;
         let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
-        config.llm = config.llm.with_environment(key("OPENAI_API_KEY"), key("ANTHROPIC_API_KEY"));
+        config.llm = config
+            .llm
+            .with_environment(key("OPENAI_API_KEY"), key("ANTHROPIC_API_KEY"));
         config.validate()?;
         Ok(config)
     }
@@ -105,7 +120,9 @@ impl Config {
         self.database.validate().map_err(ConfigError::Invalid)?;
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
-        self.llm.validate().map_err(|error| ConfigError::Invalid(error.to_string()))?;
+        self.llm
+            .validate()
+            .map_err(|error| ConfigError::Invalid(error.to_string()))?;
         Ok(())
     }
 }

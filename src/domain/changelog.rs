@@ -39,7 +39,11 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
         match operation.op {
             OperationName::RewriteProgress => line(&mut log, '~', "progress rewritten"),
             OperationName::Add => {
-                let what = operation.label.as_deref().or(operation.content.as_deref()).unwrap_or_default();
+                let what = operation
+                    .label
+                    .as_deref()
+                    .or(operation.content.as_deref())
+                    .unwrap_or_default();
                 line(&mut log, '+', &format!("{id} {} (because {reason})", cut(what)));
             }
             OperationName::Archive => line(&mut log, '-', &format!("{id} archived (because {reason})")),
@@ -57,7 +61,11 @@ fn line(log: &mut String, sign: char, text: &str) {
 }
 
 fn quote(record: &Record) -> String {
-    format!("{} {}", record.id, cut(record.label.as_deref().unwrap_or(&record.content)))
+    format!(
+        "{} {}",
+        record.id,
+        cut(record.label.as_deref().unwrap_or(&record.content))
+    )
 }
 
 /// The first line, cut to [`QUOTE_CHARS`].

@@ -73,7 +73,10 @@ mod tests {
     use super::*;
 
     fn message(role: &str, content: &str) -> ConversationMessage {
-        ConversationMessage { role: role.to_owned(), content: content.to_owned() }
+        ConversationMessage {
+            role: role.to_owned(),
+            content: content.to_owned(),
+        }
     }
 
     #[test]
@@ -85,7 +88,11 @@ mod tests {
 
     #[test]
     fn the_oldest_are_left_out_and_it_is_said() {
-        let many = [message("user", "aaaaaaaaaa"), message("user", "bbbbbbbbbb"), message("user", "cccccccccc")];
+        let many = [
+            message("user", "aaaaaaaaaa"),
+            message("user", "bbbbbbbbbb"),
+            message("user", "cccccccccc"),
+        ];
         assert_eq!(
             messages(&many, 30),
             "(1 older messages left out)\n\n[user]\nbbbbbbbbbb\n\n[user]\ncccccccccc"

@@ -26,7 +26,11 @@ pub(super) enum Refused {
     /// Somebody else changed progress: it has to be asked again on this head.
     ProgressMoved,
     /// The document would exceed its cap.
-    TooLarge { before: usize, bytes: usize, limit: usize },
+    TooLarge {
+        before: usize,
+        bytes: usize,
+        limit: usize,
+    },
     /// A kind has no number left.
     IdsExhausted { kind: RecordKind },
     /// An archiving that validation let through although its record is not there: a fault of the service.
@@ -43,15 +47,22 @@ pub(super) fn merge(
     limits: &Limits,
 ) -> Result<Merged, Refused> {
     if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
-        return Err(Refused::PreconditionFailed { current: head.context_id.clone() });
+        return Err(Refused::PreconditionFailed {
+            current: head.context_id.clone(),
+        });
     }
-    let rewrites = accepted.iter().any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    let rewrites = accepted
+        .iter()
+        .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
     let moved = head.context_id != progress_base.context_id
         && section_of(&head.text, Role::Progress) != section_of(&progress_base.text, Role::Progress);
     if rewrites && moved {
         return Err(Refused::ProgressMoved);
     }
-    let view = View { document: &head.text, ended: &head.archived };
+    let view = View {
+        document: &head.text,
+        ended: &head.archived,
+    };
     let validated = validate(numbered(accepted), Vec::new(), &view, &[], limits);
     let rejected = validated
         .faults
@@ -59,12 +70,23 @@ pub(super) fn merge(
         .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].text))
         .collect();
     let operations: Vec<Operation> = validated.items.into_iter().map(|item| item.operation).collect();
-    let applied = apply(&head.text, head.counters, &operations, head.now, limits).map_err(|error| match error {
-        ApplyError::TooLarge { bytes, limit, before_bytes } => {
-            Refused::TooLarge { before: before_bytes, bytes, limit }
-        }
-        ApplyError::IdsExhausted(IdsExhausted { kind }) => Refused::IdsExhausted { kind },
-        ApplyError::NotActive(id) => Refused::NotActive(id),
-    })?;
-    Ok(Merged { applied, rejected, rebased: head.context_id != base.context_id })
+    let applied =
+        apply(&head.text, head.counters, &operations, head.now, limits).map_err(|error| match error {
+            ApplyError::TooLarge {
+                bytes,
+                limit,
+                before_bytes,
+            } => Refused::TooLarge {
+                before: before_bytes,
+                bytes,
+                limit,
+            },
+            ApplyError::IdsExhausted(IdsExhausted { kind }) => Refused::IdsExhausted { kind },
+            ApplyError::NotActive(id) => Refused::NotActive(id),
+        })?;
+    Ok(Merged {
+        applied,
+        rejected,
+        rebased: head.context_id != base.context_id,
+    })
 }

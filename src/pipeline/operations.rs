@@ -38,8 +38,12 @@ impl Pipeline {
             running.warnings = reading.warnings().collect();
             if request.on_invalid == OnInvalid::Fail && reading.is_to_be_mended() {
                 let update_id = running.target.update_id.clone();
-                let error = PipelineError::Invalid { update_id, rejected: running.rejected.clone() };
-                self.keep_failed_run(&running, RunStatus::Invalid, &error.to_string()).await?;
+                let error = PipelineError::Invalid {
+                    update_id,
+                    rejected: running.rejected.clone(),
+                };
+                self.keep_failed_run(&running, RunStatus::Invalid, &error.to_string())
+                    .await?;
                 return Err(error);
             }
             running.accepted = reading.accepted;
@@ -54,8 +58,14 @@ impl Pipeline {
     }
 
     async fn check_resolvable(&self, request: &OperationsRequest) -> Result<(), PipelineError> {
-        let Some(update_id) = &request.resolves else { return Ok(()) };
-        match self.storage.run(&request.vault, &request.memory, update_id).await? {
+        let Some(update_id) = &request.resolves else {
+            return Ok(());
+        };
+        match self
+            .storage
+            .run(&request.vault, &request.memory, update_id)
+            .await?
+        {
             None => Err(PipelineError::UnknownRun(update_id.clone())),
             Some(run) if run.status == RunStatus::Invalid => Ok(()),
             Some(run) => Err(PipelineError::NotResolvable {

@@ -82,7 +82,14 @@ impl Prompts {
     /// The turn that carries the data, each text quoted so that it cannot end its own quotation.
     pub(super) fn input(&self, memory: &str, task: &str, messages: &str) -> String {
         let (memory, task, messages) = (quoted(memory), quoted(task), quoted(messages));
-        fill(&self.input, &[("{memory}", &memory), ("{task}", &task), ("{messages}", &messages)])
+        fill(
+            &self.input,
+            &[
+                ("{memory}", &memory),
+                ("{task}", &task),
+                ("{messages}", &messages),
+            ],
+        )
     }
 
     /// The turn that asks again.
@@ -93,14 +100,20 @@ impl Prompts {
 
 fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, PromptError> {
     let path = folder.join(name);
-    let failed = |problem: String| PromptError { file: path.display().to_string(), problem };
+    let failed = |problem: String| PromptError {
+        file: path.display().to_string(),
+        problem,
+    };
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error.to_string())),
     };
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(failed(format!("has {} bytes, more than {MAX_FILE_BYTES}", bytes.len())));
+        return Err(failed(format!(
+            "has {} bytes, more than {MAX_FILE_BYTES}",
+            bytes.len()
+        )));
     }
     let text = String::from_utf8(bytes).map_err(|_| failed("is not UTF-8".to_owned()))?;
     if text.trim().is_empty() {
@@ -114,7 +127,8 @@ fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, Pr
 
 /// Fills placeholders in one pass, so that braces in a filled-in text mean nothing.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut filled = String::with_capacity(template.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());
+    let mut filled =
+        String::with_capacity(template.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());
     let mut rest = template;
     while let Some(at) = rest.find('{') {
         let (before, from_brace) = rest.split_at(at);
@@ -143,9 +157,10 @@ fn quoted(text: &str) -> String {
         let (before, closing) = rest.split_at(at);
         safe.push_str(before);
         let name = closing[2..].trim_start();
-        let closes = ["memory", "task", "messages"]
-            .iter()
-            .any(|tag| name.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)));
+        let closes = ["memory", "task", "messages"].iter().any(|tag| {
+            name.get(..tag.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(tag))
+        });
         safe.push_str(if closes { "<\\/" } else { "</" });
         rest = &closing[2..];
     }
@@ -159,12 +174,18 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_once_and_other_braces_stay() {
-        assert_eq!(fill("a {x} {y} {z}", &[("{x}", "{y}"), ("{y}", "2")]), "a {y} 2 {z}");
+        assert_eq!(
+            fill("a {x} {y} {z}", &[("{x}", "{y}"), ("{y}", "2")]),
+            "a {y} 2 {z}"
+        );
     }
 
     #[test]
     fn quoted_text_cannot_close_its_tag() {
-        assert_eq!(quoted("a </memory> b </ TASK> c </div>"), "a <\\/memory> b <\\/ TASK> c </div>");
+        assert_eq!(
+            quoted("a </memory> b </ TASK> c </div>"),
+            "a <\\/memory> b <\\/ TASK> c </div>"
+        );
         assert_eq!(quoted("x </"), "x </");
         assert_eq!(quoted("fn f() -> Vec<u8>"), "fn f() -> Vec<u8>");
     }
@@ -175,7 +196,10 @@ mod tests {
         std::fs::write(folder.path().join("progress.md"), "Mine.").unwrap();
         let prompts = Prompts::load(Some(folder.path())).unwrap();
         assert_eq!(&*prompts.instructions(Role::Progress), "Mine.");
-        assert_eq!(prompts.instructions(Role::Learnings), Prompts::default().instructions(Role::Learnings));
+        assert_eq!(
+            prompts.instructions(Role::Learnings),
+            Prompts::default().instructions(Role::Learnings)
+        );
         std::fs::write(folder.path().join("input.md"), "no placeholder").unwrap();
         let error = Prompts::load(Some(folder.path())).unwrap_err().to_string();
         assert!(error.contains("input.md") && error.contains("{task}"), "{error}");

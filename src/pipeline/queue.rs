@@ -42,21 +42,28 @@ pub(super) struct Turn<'a> {
 
 impl Queue {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, lines: Mutex::new(HashMap::new()) }
+        Self {
+            limit,
+            lines: Mutex::new(HashMap::new()),
+        }
     }
 
     /// Waits for one's turn on a memory.
     pub(super) async fn enter(&self, vault: &VaultId, memory: &MemoryId) -> Result<Turn<'_>, Full> {
         let key = (vault.clone(), memory.clone());
         let (place, turn) = self.join(key)?;
-        Ok(Turn { _turn: turn.lock_owned().await, _place: place })
+        Ok(Turn {
+            _turn: turn.lock_owned().await,
+            _place: place,
+        })
     }
 
     fn join(&self, key: Key) -> Result<(Place<'_>, Arc<tokio::sync::Mutex<()>>), Full> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = lines
-            .entry(key.clone())
-            .or_insert_with(|| Line { length: 0, turn: Arc::new(tokio::sync::Mutex::new(())) });
+        let line = lines.entry(key.clone()).or_insert_with(|| Line {
+            length: 0,
+            turn: Arc::new(tokio::sync::Mutex::new(())),
+        });
         if line.length >= self.limit {
             return Err(Full);
         }
@@ -118,7 +125,10 @@ mod tests {
         assert!(waiting.is_err(), "the second has to wait");
         // Whoever gave up waiting has left the line.
         let second = queue.join(ids()).unwrap();
-        assert!(queue.enter(&vault, &memory).await.is_err(), "the third finds the line full");
+        assert!(
+            queue.enter(&vault, &memory).await.is_err(),
+            "the third finds the line full"
+        );
         assert!(queue.enter(&vault, &"other".parse().unwrap()).await.is_ok());
         drop((first, second));
         assert!(queue.lines.lock().unwrap().is_empty());

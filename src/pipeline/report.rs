@@ -197,7 +197,12 @@ impl Rejection {
 
     /// A role whose model failed while the others may be saved.
     pub(super) fn of_failed_model(role: Role, detail: String) -> Self {
-        Self { section: Some(section_name(role)), kind: "model_failed".to_owned(), detail, text: String::new() }
+        Self {
+            section: Some(section_name(role)),
+            kind: "model_failed".to_owned(),
+            detail,
+            text: String::new(),
+        }
     }
 }
 
@@ -213,7 +218,11 @@ impl Warning {
 
     /// A warning of the pipeline's own.
     pub(super) fn of_role(role: Role, kind: &str, detail: impl Into<String>) -> Self {
-        Self { section: Some(section_name(role)), kind: kind.to_owned(), detail: detail.into() }
+        Self {
+            section: Some(section_name(role)),
+            kind: kind.to_owned(),
+            detail: detail.into(),
+        }
     }
 }
 
@@ -247,6 +256,10 @@ mod tests {
         assert_eq!(quote("short"), "short");
         let long = "ä".repeat(2_000);
         let cut = quote(&long);
-        assert!(cut.len() <= QUOTE_BYTES + "…".len() && cut.ends_with('…') && long.starts_with(&cut[..QUOTE_BYTES]));
+        assert!(
+            cut.len() <= QUOTE_BYTES + "…".len()
+                && cut.ends_with('…')
+                && long.starts_with(&cut[..QUOTE_BYTES])
+        );
     }
 }

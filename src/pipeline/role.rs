@@ -81,7 +81,9 @@ pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
         Operation::Archive { id, .. } => Some(*id),
         _ => None,
     });
-    let ids: BTreeSet<RecordId> = archived.chain(faults.iter().filter_map(|fault| fault.id)).collect();
+    let ids: BTreeSet<RecordId> = archived
+        .chain(faults.iter().filter_map(|fault| fault.id))
+        .collect();
     ids.into_iter().collect()
 }
 
@@ -97,21 +99,45 @@ pub(super) async fn read(
 ) -> Result<Reading, StorageError> {
     let parsed = dsl::parse(text, options);
     let foreign = |role: Option<Role>| only.is_some() && role.is_some() && role != only;
-    let items: Vec<Item> =
-        parsed.items.into_iter().filter(|item| !foreign(item.operation.role())).collect();
-    let faults: Vec<Fault> = parsed.faults.into_iter().filter(|fault| !foreign(fault.section)).collect();
-    let ended = storage.archived_among(place.0, place.1, &mentioned(&items, &faults)).await?;
-    let validated = validate(items, faults, &View { document, ended: &ended }, &[], limits);
+    let items: Vec<Item> = parsed
+        .items
+        .into_iter()
+        .filter(|item| !foreign(item.operation.role()))
+        .collect();
+    let faults: Vec<Fault> = parsed
+        .faults
+        .into_iter()
+        .filter(|fault| !foreign(fault.section))
+        .collect();
+    let ended = storage
+        .archived_among(place.0, place.1, &mentioned(&items, &faults))
+        .await?;
+    let validated = validate(
+        items,
+        faults,
+        &View {
+            document,
+            ended: &ended,
+        },
+        &[],
+        limits,
+    );
     Ok(Reading {
         accepted: validated
             .items
             .into_iter()
-            .map(|item| Accepted { text: text[item.range].to_owned(), operation: item.operation })
+            .map(|item| Accepted {
+                text: text[item.range].to_owned(),
+                operation: item.operation,
+            })
             .collect(),
         found: validated
             .faults
             .into_iter()
-            .map(|fault| Found { text: text[fault.range.clone()].to_owned(), fault })
+            .map(|fault| Found {
+                text: text[fault.range.clone()].to_owned(),
+                fault,
+            })
             .collect(),
     })
 }
@@ -134,7 +160,10 @@ impl Pipeline {
         let mut asking = Request {
             role,
             system: self.prompts.instructions(role),
-            turns: vec![Turn { speaker: Speaker::User, text: input }],
+            turns: vec![Turn {
+                speaker: Speaker::User,
+                text: input,
+            }],
             source: Arc::new(llm::Source {
                 task: request.task.clone(),
                 messages: request.messages.clone(),
@@ -142,7 +171,10 @@ impl Pipeline {
             }),
         };
         let mut outcome = RoleOutcome {
-            report: ModelReport { model: speaker.model.name().to_owned(), ..ModelReport::default() },
+            report: ModelReport {
+                model: speaker.model.name().to_owned(),
+                ..ModelReport::default()
+            },
             ..RoleOutcome::default()
         };
         for round in 0..=self.settings.max_reprompts {
@@ -157,19 +189,37 @@ impl Pipeline {
                 // The first answer stands, with its faults reported as if it had not been asked again.
                 Err(error) => {
                     let detail = format!("The model was asked again about faulty items and failed: {error}.");
-                    outcome.warnings.push(Warning::of_role(role, "reprompt_failed", detail));
+                    outcome
+                        .warnings
+                        .push(Warning::of_role(role, "reprompt_failed", detail));
                     break;
                 }
             };
             let text = storable(answer.text);
-            let options = dsl::Options { stopped_at_limit: answer.stopped_at_limit, ..dsl::Options::default() };
+            let options = dsl::Options {
+                stopped_at_limit: answer.stopped_at_limit,
+                ..dsl::Options::default()
+            };
             let place = (&request.vault, &request.memory);
-            let reading =
-                read(&self.storage, place, &captured.text, &text, &options, Some(role), limits).await?;
+            let reading = read(
+                &self.storage,
+                place,
+                &captured.text,
+                &text,
+                &options,
+                Some(role),
+                limits,
+            )
+            .await?;
             outcome.reading = if round == 0 {
                 reading
             } else {
-                second_counts(reading, std::mem::take(&mut outcome.reading), &captured.text, limits)
+                second_counts(
+                    reading,
+                    std::mem::take(&mut outcome.reading),
+                    &captured.text,
+                    limits,
+                )
             };
             if !outcome.reading.is_to_be_mended() {
                 break;
@@ -178,8 +228,14 @@ impl Pipeline {
                 &describe(&outcome.reading.found),
                 &existing_ids(&captured.text, role),
             );
-            asking.turns.push(Turn { speaker: Speaker::Assistant, text: not_empty(text) });
-            asking.turns.push(Turn { speaker: Speaker::User, text: again });
+            asking.turns.push(Turn {
+                speaker: Speaker::Assistant,
+                text: not_empty(text),
+            });
+            asking.turns.push(Turn {
+                speaker: Speaker::User,
+                text: again,
+            });
         }
         Ok(outcome)
     }
@@ -233,23 +289,43 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
 /// The second answer counts, and good items of the first that it leaves out are kept, a valid progress
 /// too if the second has none. Faults of the first that nothing was asked about stay reported.
 fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limits) -> Reading {
-    let spoken = !second.found.iter().any(|found| found.fault.kind == FaultKind::NoSection);
-    let rewritten = second.accepted.iter().any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
-    let earlier: Vec<Operation> = second.accepted.iter().map(|item| item.operation.clone()).collect();
+    let spoken = !second
+        .found
+        .iter()
+        .any(|found| found.fault.kind == FaultKind::NoSection);
+    let rewritten = second
+        .accepted
+        .iter()
+        .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    let earlier: Vec<Operation> = second
+        .accepted
+        .iter()
+        .map(|item| item.operation.clone())
+        .collect();
     let mut left_out: Vec<Accepted> = first.accepted;
     left_out.retain(|item| !(rewritten && matches!(item.operation, Operation::RewriteProgress(_))));
     // Validated once already, so only what the second answer says too, or fills the limit with, falls out.
     let kept = validate(
         numbered(&left_out),
         Vec::new(),
-        &View { document, ended: &BTreeSet::new() },
+        &View {
+            document,
+            ended: &BTreeSet::new(),
+        },
         &earlier,
         limits,
     );
     let mut accepted = second.accepted;
-    accepted.extend(kept.items.into_iter().map(|item| left_out[item.range.start].clone()));
-    let mut found: Vec<Found> =
-        first.found.into_iter().filter(|found| !spoken || !found.fault.kind.is_asked_again()).collect();
+    accepted.extend(
+        kept.items
+            .into_iter()
+            .map(|item| left_out[item.range.start].clone()),
+    );
+    let mut found: Vec<Found> = first
+        .found
+        .into_iter()
+        .filter(|found| !spoken || !found.fault.kind.is_asked_again())
+        .collect();
     found.extend(second.found);
     Reading { accepted, found }
 }
@@ -259,7 +335,10 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
     accepted
         .iter()
         .enumerate()
-        .map(|(index, item)| Item { operation: item.operation.clone(), range: index..index })
+        .map(|(index, item)| Item {
+            operation: item.operation.clone(),
+            range: index..index,
+        })
         .collect()
 }
 
@@ -283,12 +362,20 @@ fn existing_ids(document: &str, role: Role) -> String {
         .filter(|record| Some(record.id.kind) == role.record_kind())
         .map(|record| record.id.to_string())
         .collect();
-    if ids.is_empty() { "(none)".to_owned() } else { ids.join(", ") }
+    if ids.is_empty() {
+        "(none)".to_owned()
+    } else {
+        ids.join(", ")
+    }
 }
 
 /// PostgreSQL stores no NUL, and a document may hold none.
 fn storable(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
 }
 
 fn storable_ref(text: &str) -> String {
@@ -297,5 +384,9 @@ fn storable_ref(text: &str) -> String {
 
 /// Some servers refuse a turn without text.
 fn not_empty(text: String) -> String {
-    if text.trim().is_empty() { "(no answer)".to_owned() } else { text }
+    if text.trim().is_empty() {
+        "(no answer)".to_owned()
+    } else {
+        text
+    }
 }

@@ -62,12 +62,18 @@ impl Pipeline {
                 context_id: Some(context.metadata.context_id),
                 text: context.text.into(),
             },
-            None => Captured { version: 0, context_id: None, text: "".into() },
+            None => Captured {
+                version: 0,
+                context_id: None,
+                text: "".into(),
+            },
         };
         if preconditions.hold(captured.context_id.as_ref().map(ContextId::as_str)) {
             Ok(captured)
         } else {
-            Err(PipelineError::PreconditionFailed { current: captured.context_id })
+            Err(PipelineError::PreconditionFailed {
+                current: captured.context_id,
+            })
         }
     }
 
@@ -125,7 +131,11 @@ impl Pipeline {
         let saves = status == UpdateStatus::Applied;
         let mut rejected = running.rejected.clone();
         rejected.extend(merged.rejected);
-        let context_id = if saves { Some(&head.next_context_id) } else { head.context_id.as_ref() };
+        let context_id = if saves {
+            Some(&head.next_context_id)
+        } else {
+            head.context_id.as_ref()
+        };
         let shown_version = if saves { head.version + 1 } else { head.version };
         let answer = UpdateAnswer {
             update_id: running.target.update_id.to_string(),
@@ -133,11 +143,20 @@ impl Pipeline {
             memory_id: running.target.memory.to_string(),
             status,
             // A dry run is tried on the head of this moment: that is then its base.
-            base_version: if running.dry_run { head.version } else { running.base.version },
+            base_version: if running.dry_run {
+                head.version
+            } else {
+                running.base.version
+            },
             version: shown_version,
             context_id: context_id.map(ToString::to_string),
             rebased: merged.rebased,
-            operations: merged.applied.operations.iter().map(OperationReport::from).collect(),
+            operations: merged
+                .applied
+                .operations
+                .iter()
+                .map(OperationReport::from)
+                .collect(),
             log: log(running, &merged.applied.operations, &changes, &rejected),
             rejected,
             warnings: running.warnings.clone(),
@@ -178,10 +197,16 @@ impl Pipeline {
             Refused::PreconditionFailed { current } => {
                 return Ok(PipelineError::PreconditionFailed { current });
             }
-            Refused::ProgressMoved => PipelineError::Conflict { update_id, rebases: self.settings.max_rebases },
-            Refused::TooLarge { before, bytes, limit } => {
-                PipelineError::TooLarge { update_id, before, bytes, limit }
-            }
+            Refused::ProgressMoved => PipelineError::Conflict {
+                update_id,
+                rebases: self.settings.max_rebases,
+            },
+            Refused::TooLarge { before, bytes, limit } => PipelineError::TooLarge {
+                update_id,
+                before,
+                bytes,
+                limit,
+            },
             Refused::IdsExhausted { kind } => PipelineError::IdsExhausted { update_id, kind },
             Refused::NotActive(id) => PipelineError::Storage(StorageError::Corrupt {
                 table: "records",
@@ -190,7 +215,8 @@ impl Pipeline {
                 problem: "accepted for archiving, but not in the document".to_owned(),
             }),
         };
-        self.keep_failed_run(running, RunStatus::Failed, &error.to_string()).await?;
+        self.keep_failed_run(running, RunStatus::Failed, &error.to_string())
+            .await?;
         Ok(error)
     }
 
@@ -207,7 +233,9 @@ impl Pipeline {
             "warnings": running.warnings,
             "models": running.models,
         });
-        self.storage.save_run(&self.run(running, status, None, running.base.version, outcome)).await?;
+        self.storage
+            .save_run(&self.run(running, status, None, running.base.version, outcome))
+            .await?;
         Ok(())
     }
 
@@ -274,7 +302,11 @@ fn log(
         words => lines.push(words),
     }
     for rejection in rejected {
-        let section = rejection.section.as_deref().map(|section| format!("{section}: ")).unwrap_or_default();
+        let section = rejection
+            .section
+            .as_deref()
+            .map(|section| format!("{section}: "))
+            .unwrap_or_default();
         lines.push(format!("! {section}{}: {}", rejection.kind, rejection.detail));
     }
     lines.join("\n")

@@ -22,10 +22,14 @@ impl Pipeline {
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         let turn = self.queue.enter(&request.vault, &request.memory).await;
-        let _turn = turn.map_err(|_| PipelineError::QueueFull { limit: self.settings.queue_per_memory })?;
+        let _turn = turn.map_err(|_| PipelineError::QueueFull {
+            limit: self.settings.queue_per_memory,
+        })?;
         let mut running = self.begin(&request).await?;
         let limits = running.limits;
-        let mut outcomes = self.ask_roles(&request, &running.base, &request.roles, &limits).await?;
+        let mut outcomes = self
+            .ask_roles(&request, &running.base, &request.roles, &limits)
+            .await?;
         let mut rebases = 0;
         loop {
             running.take(&outcomes, request.allow_partial);
@@ -36,13 +40,15 @@ impl Pipeline {
                 Saved::ProgressMoved if rebases < self.settings.max_rebases => {
                     rebases += 1;
                     let head = self.capture(&running.target, &running.preconditions).await?;
-                    self.ask_progress_again(&request, &head, &limits, &mut outcomes).await?;
+                    self.ask_progress_again(&request, &head, &limits, &mut outcomes)
+                        .await?;
                     running.progress_base = head;
                 }
                 Saved::ProgressMoved => {
                     let update_id = running.target.update_id.clone();
                     let error = PipelineError::Conflict { update_id, rebases };
-                    self.keep_failed_run(&running, RunStatus::Conflict, &error.to_string()).await?;
+                    self.keep_failed_run(&running, RunStatus::Conflict, &error.to_string())
+                        .await?;
                     return Err(error);
                 }
             }
@@ -99,7 +105,9 @@ impl Pipeline {
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
         let asked = roles.into_iter().map(|role| async move {
-            self.ask_role(request, captured, *role, limits).await.map(|outcome| (*role, outcome))
+            self.ask_role(request, captured, *role, limits)
+                .await
+                .map(|outcome| (*role, outcome))
         });
         Ok(join_all(asked).await.into_iter().collect::<Result<_, _>>()?)
     }
@@ -131,7 +139,9 @@ impl Pipeline {
             .iter()
             .filter_map(|(role, outcome)| Some((*role, outcome.failure.as_ref()?)))
             .collect();
-        let Some((role, error)) = failed.first().copied() else { return Ok(()) };
+        let Some((role, error)) = failed.first().copied() else {
+            return Ok(());
+        };
         if request.allow_partial && failed.len() < outcomes.len() {
             return Ok(());
         }
@@ -141,7 +151,8 @@ impl Pipeline {
             timed_out: error.is_timeout(),
             detail: error.public(),
         };
-        self.keep_failed_run(running, RunStatus::Failed, &error.to_string()).await?;
+        self.keep_failed_run(running, RunStatus::Failed, &error.to_string())
+            .await?;
         Err(error)
     }
 
@@ -159,7 +170,8 @@ impl Pipeline {
             update_id: running.target.update_id.clone(),
             rejected: running.rejected.clone(),
         };
-        self.keep_failed_run(running, RunStatus::Invalid, &error.to_string()).await?;
+        self.keep_failed_run(running, RunStatus::Invalid, &error.to_string())
+            .await?;
         Err(error)
     }
 }
@@ -180,7 +192,8 @@ impl Running {
             self.models.insert(role.name().to_owned(), outcome.report.clone());
             self.exchanges.extend(outcome.exchanges.iter().cloned());
             if let Some(error) = outcome.failure.as_ref().filter(|_| allow_partial) {
-                self.rejected.push(Rejection::of_failed_model(*role, error.public()));
+                self.rejected
+                    .push(Rejection::of_failed_model(*role, error.public()));
             }
         }
     }

@@ -167,7 +167,10 @@ impl Storage {
         };
         let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
         transaction.commit().await?;
-        Ok(Outcome { saved: Some(saved), result })
+        Ok(Outcome {
+            saved: Some(saved),
+            result,
+        })
     }
 
     /// Locks the memory's row, making it first where there is none, and reads the head.
@@ -183,11 +186,13 @@ impl Storage {
             None => {
                 insert_memory(connection, vault, memory, self.clock.now()).await?;
                 // Another writer may have made it in between: the lock then waits for that one.
-                lock_memory(connection, vault, memory).await?.ok_or(StorageError::WrongRowCount {
-                    statement: "db.memories.lock",
-                    expected: 1,
-                    actual: 0,
-                })?
+                lock_memory(connection, vault, memory)
+                    .await?
+                    .ok_or(StorageError::WrongRowCount {
+                        statement: "db.memories.lock",
+                        expected: 1,
+                        actual: 0,
+                    })?
             }
         };
         // Read after the lock was granted: a writer that waited is later than the one it waited for.
@@ -214,20 +219,31 @@ impl Storage {
     pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<bool, StorageError> {
         let mut transaction = self.pool.begin().await?;
         insert_run(&mut transaction, run).await?;
-        let resolved =
-            resolve_run(&mut transaction, &run.vault_id, &run.memory_id, resolves, &run.update_id).await?;
+        let resolved = resolve_run(
+            &mut transaction,
+            &run.vault_id,
+            &run.memory_id,
+            resolves,
+            &run.update_id,
+        )
+        .await?;
         transaction.commit().await?;
         Ok(resolved)
     }
 }
 
 fn new_id(storage: &Storage) -> Result<ContextId, StorageError> {
-    storage.clock.new_id().to_string().parse().map_err(|_| StorageError::Corrupt {
-        table: "memory_contexts",
-        column: "context_id",
-        row: "new".to_owned(),
-        problem: "a UUID is always an id".to_owned(),
-    })
+    storage
+        .clock
+        .new_id()
+        .to_string()
+        .parse()
+        .map_err(|_| StorageError::Corrupt {
+            table: "memory_contexts",
+            column: "context_id",
+            row: "new".to_owned(),
+            problem: "a UUID is always an id".to_owned(),
+        })
 }
 
 struct LockedMemory {
@@ -352,7 +368,13 @@ async fn save_version(
     )
     .execute(&mut *connection)
     .await?;
-    let place = record_changes::Place { vault, memory, version, at: head.now, by: &new.actor };
+    let place = record_changes::Place {
+        vault,
+        memory,
+        version,
+        at: head.now,
+        by: &new.actor,
+    };
     record_changes::save(connection, &place, &new.changes, &new.operations).await?;
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;
@@ -415,6 +437,10 @@ async fn move_head(
     .await?;
     match done.rows_affected() {
         1 => Ok(()),
-        actual => Err(StorageError::WrongRowCount { statement: "db.memories.move_head", expected: 1, actual }),
+        actual => Err(StorageError::WrongRowCount {
+            statement: "db.memories.move_head",
+            expected: 1,
+            actual,
+        }),
     }
 }

@@ -148,11 +148,23 @@ impl Row {
             problem: problem.to_owned(),
         };
         let metadata = ContextMetadata {
-            vault_id: self.vault_id.parse().map_err(|_| corrupt("vault_id", "not an id"))?,
-            memory_id: self.memory_id.parse().map_err(|_| corrupt("memory_id", "not an id"))?,
-            context_id: self.context_id.parse().map_err(|_| corrupt("context_id", "not an id"))?,
+            vault_id: self
+                .vault_id
+                .parse()
+                .map_err(|_| corrupt("vault_id", "not an id"))?,
+            memory_id: self
+                .memory_id
+                .parse()
+                .map_err(|_| corrupt("memory_id", "not an id"))?,
+            context_id: self
+                .context_id
+                .parse()
+                .map_err(|_| corrupt("context_id", "not an id"))?,
             version: self.version,
-            actor_id: self.actor_id.parse().map_err(|_| corrupt("actor_id", "not an id"))?,
+            actor_id: self
+                .actor_id
+                .parse()
+                .map_err(|_| corrupt("actor_id", "not an id"))?,
             creation_time: self.creation_time,
             source: Source::from_name(&self.source).ok_or_else(|| corrupt("source", "not a source"))?,
             bytes: self.bytes,
@@ -162,7 +174,10 @@ impl Row {
             },
             log: self.log,
         };
-        Ok(Context { metadata, text: self.context })
+        Ok(Context {
+            metadata,
+            text: self.context,
+        })
     }
 }
 
@@ -233,34 +248,30 @@ impl Storage {
         reference: &ContextRef,
     ) -> Result<Option<Context>, StorageError> {
         let row = match reference {
-            ContextRef::Version(version) => {
-                sqlx::query_as!(
-                    Row,
-                    "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+            ContextRef::Version(version) => sqlx::query_as!(
+                Row,
+                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
                             bytes, update_id, log
                      FROM memory_contexts
                      WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-                    vault.as_str(),
-                    memory.as_str(),
-                    version,
-                )
-                .fetch_optional(&self.pool)
-                .await?
-            }
-            ContextRef::Id(context_id) => {
-                sqlx::query_as!(
-                    Row,
-                    "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+                vault.as_str(),
+                memory.as_str(),
+                version,
+            )
+            .fetch_optional(&self.pool)
+            .await?,
+            ContextRef::Id(context_id) => sqlx::query_as!(
+                Row,
+                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
                             bytes, update_id, log
                      FROM memory_contexts
                      WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3",
-                    vault.as_str(),
-                    memory.as_str(),
-                    context_id.as_str(),
-                )
-                .fetch_optional(&self.pool)
-                .await?
-            }
+                vault.as_str(),
+                memory.as_str(),
+                context_id.as_str(),
+            )
+            .fetch_optional(&self.pool)
+            .await?,
         };
         row.map(Row::into_context).transpose()
     }
@@ -293,7 +304,9 @@ impl Storage {
         )
         .fetch_all(&self.pool)
         .await?;
-        rows.into_iter().map(|row| Ok(row.into_context()?.metadata)).collect()
+        rows.into_iter()
+            .map(|row| Ok(row.into_context()?.metadata))
+            .collect()
     }
 
     /// Whether a memory exists.

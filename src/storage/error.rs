@@ -47,11 +47,17 @@ impl From<sqlx::Error> for StorageError {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as E;
         let unavailable = match &error {
-            E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::Io(_) | E::Tls(_) | E::Protocol(_) => true,
+            E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::Io(_) | E::Tls(_) | E::Protocol(_) => {
+                true
+            }
             E::Database(database) => database.code().is_some_and(|code| is_unavailable(&code)),
             _ => false,
         };
-        if unavailable { Self::Unavailable(error) } else { Self::Internal(error) }
+        if unavailable {
+            Self::Unavailable(error)
+        } else {
+            Self::Internal(error)
+        }
     }
 }
 
@@ -73,6 +79,11 @@ pub(super) fn is_lost_race(code: &str) -> bool {
 
 /// Whether an error says that the transaction lost a race and may be repeated.
 pub(super) fn may_repeat(error: &StorageError) -> bool {
-    let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else { return false };
-    inner.as_database_error().and_then(|database| database.code()).is_some_and(|code| is_lost_race(&code))
+    let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else {
+        return false;
+    };
+    inner
+        .as_database_error()
+        .and_then(|database| database.code())
+        .is_some_and(|code| is_lost_race(&code))
 }

@@ -20,7 +20,10 @@ impl Storage {
     /// # Errors
     /// As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
-        MIGRATOR.undo(&self.pool, target).await.map_err(into_storage_error)
+        MIGRATOR
+            .undo(&self.pool, target)
+            .await
+            .map_err(into_storage_error)
     }
 }
 

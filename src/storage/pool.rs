@@ -53,7 +53,9 @@ impl Storage {
     /// # Errors
     /// [`StorageError::Unavailable`] when it gives none.
     pub async fn ping(&self) -> Result<(), StorageError> {
-        sqlx::query_scalar!(r#"SELECT 1 AS "one!""#).fetch_one(&self.pool).await?;
+        sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
+            .fetch_one(&self.pool)
+            .await?;
         Ok(())
     }
 

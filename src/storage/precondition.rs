@@ -35,7 +35,10 @@ impl Preconditions {
     #[must_use]
     pub fn hold(&self, current: Option<&str>) -> bool {
         self.if_match.as_ref().is_none_or(|tags| tags.contains(current))
-            && self.if_none_match.as_ref().is_none_or(|tags| !tags.contains(current))
+            && self
+                .if_none_match
+                .as_ref()
+                .is_none_or(|tags| !tags.contains(current))
     }
 }
 
@@ -44,20 +47,34 @@ mod tests {
     use super::*;
 
     fn list(tags: &[&str]) -> Option<EntityTags> {
-        Some(EntityTags::List(tags.iter().map(|tag| (*tag).to_owned()).collect()))
+        Some(EntityTags::List(
+            tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ))
     }
 
     #[test]
     fn conditions_hold_as_the_rfc_says() {
         let unconditional = Preconditions::default();
         assert!(unconditional.hold(None) && unconditional.hold(Some("a")));
-        let must_exist = Preconditions { if_match: Some(EntityTags::Any), ..Default::default() };
+        let must_exist = Preconditions {
+            if_match: Some(EntityTags::Any),
+            ..Default::default()
+        };
         assert!(!must_exist.hold(None) && must_exist.hold(Some("a")));
-        let must_be = Preconditions { if_match: list(&["a", "b"]), ..Default::default() };
+        let must_be = Preconditions {
+            if_match: list(&["a", "b"]),
+            ..Default::default()
+        };
         assert!(!must_be.hold(None) && must_be.hold(Some("b")) && !must_be.hold(Some("c")));
-        let must_not_exist = Preconditions { if_none_match: Some(EntityTags::Any), ..Default::default() };
+        let must_not_exist = Preconditions {
+            if_none_match: Some(EntityTags::Any),
+            ..Default::default()
+        };
         assert!(must_not_exist.hold(None) && !must_not_exist.hold(Some("a")));
-        let must_not_be = Preconditions { if_none_match: list(&["a"]), ..Default::default() };
+        let must_not_be = Preconditions {
+            if_none_match: list(&["a"]),
+            ..Default::default()
+        };
         assert!(must_not_be.hold(None) && !must_not_be.hold(Some("a")) && must_not_be.hold(Some("b")));
     }
 }

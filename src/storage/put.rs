@@ -46,7 +46,9 @@ impl Storage {
         let outcome = self
             .change(vault, memory, &[], |head| {
                 if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
-                    return Err(PutError::PreconditionFailed { current: head.context_id.clone() });
+                    return Err(PutError::PreconditionFailed {
+                        current: head.context_id.clone(),
+                    });
                 }
                 if head.exists() && head.text == text {
                     return Ok(Decision::Keep(()));

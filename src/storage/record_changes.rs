@@ -97,8 +97,10 @@ async fn archive(
         .collect();
     let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
-    let reasons: Vec<Option<String>> =
-        ids.iter().map(|id| reasons.get(id).map(|reason| (*reason).to_owned())).collect();
+    let reasons: Vec<Option<String>> = ids
+        .iter()
+        .map(|id| reasons.get(id).map(|reason| (*reason).to_owned()))
+        .collect();
     let done = sqlx::query!(
         r#"UPDATE records
            SET status = 'archived', ended_version = $3, ended_at = $4, ended_by = $5, archive_reason = ended.reason
@@ -119,6 +121,10 @@ async fn archive(
     let expected = ids.len() as u64;
     match done.rows_affected() {
         actual if actual == expected => Ok(()),
-        actual => Err(StorageError::WrongRowCount { statement: "db.records.archive", expected, actual }),
+        actual => Err(StorageError::WrongRowCount {
+            statement: "db.records.archive",
+            expected,
+            actual,
+        }),
     }
 }

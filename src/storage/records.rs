@@ -102,7 +102,10 @@ impl Row {
                 by: by.parse().map_err(|_| corrupt("ended_by", "not an id"))?,
                 reason: self.archive_reason,
                 superseded_by: match self.superseded_by {
-                    Some(id) => Some(id.parse().map_err(|_| corrupt("superseded_by", "not a record id"))?),
+                    Some(id) => Some(
+                        id.parse()
+                            .map_err(|_| corrupt("superseded_by", "not a record id"))?,
+                    ),
                     None => None,
                 },
             }),
@@ -115,7 +118,10 @@ impl Row {
             content: self.content,
             created_version: self.created_version,
             created_at: self.created_at,
-            created_by: self.created_by.parse().map_err(|_| corrupt("created_by", "not an id"))?,
+            created_by: self
+                .created_by
+                .parse()
+                .map_err(|_| corrupt("created_by", "not an id"))?,
             end,
         })
     }
@@ -230,14 +236,14 @@ pub(super) async fn archived_among(
     .await?;
     rows.into_iter()
         .map(|row| {
-            RecordKind::from_prefix(&row.kind).map(|kind| RecordId::new(kind, row.number)).ok_or_else(|| {
-                StorageError::Corrupt {
+            RecordKind::from_prefix(&row.kind)
+                .map(|kind| RecordId::new(kind, row.number))
+                .ok_or_else(|| StorageError::Corrupt {
                     table: "records",
                     column: "kind",
                     row: format!("{}-{}", row.kind, row.number),
                     problem: "not a kind".to_owned(),
-                }
-            })
+                })
         })
         .collect()
 }

@@ -131,9 +131,18 @@ impl Row {
             problem: problem.to_owned(),
         };
         Ok(Run {
-            vault_id: self.vault_id.parse().map_err(|_| corrupt("vault_id", "not an id"))?,
-            memory_id: self.memory_id.parse().map_err(|_| corrupt("memory_id", "not an id"))?,
-            update_id: self.update_id.parse().map_err(|_| corrupt("update_id", "not an id"))?,
+            vault_id: self
+                .vault_id
+                .parse()
+                .map_err(|_| corrupt("vault_id", "not an id"))?,
+            memory_id: self
+                .memory_id
+                .parse()
+                .map_err(|_| corrupt("memory_id", "not an id"))?,
+            update_id: self
+                .update_id
+                .parse()
+                .map_err(|_| corrupt("update_id", "not an id"))?,
             kind: match self.kind.as_str() {
                 "update" => RunKind::Update,
                 "operations" => RunKind::Operations,
@@ -143,14 +152,18 @@ impl Row {
                 .into_iter()
                 .find(|status| status.name() == self.status)
                 .ok_or_else(|| corrupt("status", "not a status"))?,
-            actor_id: self.actor_id.parse().map_err(|_| corrupt("actor_id", "not an id"))?,
+            actor_id: self
+                .actor_id
+                .parse()
+                .map_err(|_| corrupt("actor_id", "not an id"))?,
             created_at: self.created_at,
             finished_at: self.finished_at,
             base_version: self.base_version,
             version: match (self.version, self.context_id) {
-                (Some(version), Some(id)) => {
-                    Some((version, id.parse().map_err(|_| corrupt("context_id", "not an id"))?))
-                }
+                (Some(version), Some(id)) => Some((
+                    version,
+                    id.parse().map_err(|_| corrupt("context_id", "not an id"))?,
+                )),
                 _ => None,
             },
             resolved_by: match self.resolved_by {
@@ -235,7 +248,11 @@ impl Storage {
 /// Stores a run, inside the writer's transaction where there is one.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
-    let (version, context_id) = run.version.as_ref().map(|(version, id)| (*version, id.as_str())).unzip();
+    let (version, context_id) = run
+        .version
+        .as_ref()
+        .map(|(version, id)| (*version, id.as_str()))
+        .unzip();
     sqlx::query!(
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
                               base_version, version, context_id, resolved_by, request, exchanges, outcome)

@@ -16,7 +16,11 @@ impl Answer {
     pub(crate) async fn to(request: RequestBuilder) -> Self {
         let response = request.send().await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Self { status, headers, body: response.bytes().await.unwrap().to_vec() }
+        Self {
+            status,
+            headers,
+            body: response.bytes().await.unwrap().to_vec(),
+        }
     }
 
     /// Checks the status; shows the body if it is another one.
@@ -42,7 +46,11 @@ impl Answer {
     /// A header that must be there, as text.
     #[track_caller]
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).unwrap_or_else(|| panic!("no {name}: {self:?}")).to_str().unwrap()
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name}: {self:?}"))
+            .to_str()
+            .unwrap()
     }
 
     /// Checks that it is a problem of this status and type, about `field` where one is named.
@@ -51,9 +59,16 @@ impl Answer {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), "application/problem+json");
         let problem: Value = serde_json::from_slice(&self.body).unwrap();
-        assert_eq!(problem["type"], format!("urn:working-memory:problem:{name}"), "{problem}");
+        assert_eq!(
+            problem["type"],
+            format!("urn:working-memory:problem:{name}"),
+            "{problem}"
+        );
         assert_eq!(problem["status"], status, "{problem}");
-        assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
+        assert!(
+            problem["title"].is_string() && problem["detail"].is_string(),
+            "{problem}"
+        );
         if let Some(field) = field {
             assert_eq!(problem["field"], field, "{problem}");
         }

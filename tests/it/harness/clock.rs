@@ -15,8 +15,13 @@ pub(crate) struct TestClock {
 
 impl TestClock {
     pub(crate) fn new() -> Self {
-        let start = DateTime::parse_from_rfc3339("2026-11-21T02:00:00Z").unwrap().to_utc();
-        Self { now: Mutex::new(start), ids: AtomicU64::new(0) }
+        let start = DateTime::parse_from_rfc3339("2026-11-21T02:00:00Z")
+            .unwrap()
+            .to_utc();
+        Self {
+            now: Mutex::new(start),
+            ids: AtomicU64::new(0),
+        }
     }
 
     /// Moves the clock forward.

@@ -25,7 +25,11 @@ impl Database {
         let template = template(&server).await;
         let name = format!("wm_test_{}", unique());
         let mut connection = server.connect().await.unwrap();
-        execute(&mut connection, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
+        execute(
+            &mut connection,
+            &format!("CREATE DATABASE {name} TEMPLATE {template}"),
+        )
+        .await;
         Self { server, name }
     }
 
@@ -40,7 +44,11 @@ impl Database {
 
     /// Its address.
     pub(crate) fn url(&self) -> String {
-        self.server.clone().database(&self.name).to_url_lossy().to_string()
+        self.server
+            .clone()
+            .database(&self.name)
+            .to_url_lossy()
+            .to_string()
     }
 }
 
@@ -49,10 +57,17 @@ impl Drop for Database {
     fn drop(&mut self) {
         let (server, name) = (self.server.clone(), self.name.clone());
         let dropped = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
             runtime.block_on(async {
                 let mut connection = server.connect().await.unwrap();
-                execute(&mut connection, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+                execute(
+                    &mut connection,
+                    &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+                )
+                .await;
             });
         });
         // A server that went away took the database with it; a failed test must show its own failure.
@@ -61,27 +76,43 @@ impl Drop for Database {
 }
 
 fn server() -> PgConnectOptions {
-    let url = std::env::var("DATABASE_URL")
-        .expect("DATABASE_URL names a PostgreSQL server for tests: run them under `working-memory with-postgres`");
-    PgConnectOptions::from_str(&url).unwrap().disable_statement_logging()
+    let url = std::env::var("DATABASE_URL").expect(
+        "DATABASE_URL names a PostgreSQL server for tests: run them under `working-memory with-postgres`",
+    );
+    PgConnectOptions::from_str(&url)
+        .unwrap()
+        .disable_statement_logging()
 }
 
 /// The name of the template of the present schema, which is made if it is not there.
 async fn template(server: &PgConnectOptions) -> String {
     let name = format!("wm_template_{:016x}", fingerprint());
     let mut connection = server.connect().await.unwrap();
-    sqlx::query("SELECT pg_advisory_lock($1)").bind(TEMPLATE_LOCK).execute(&mut connection).await.unwrap();
-    let complete: Option<bool> = sqlx::query_scalar("SELECT datistemplate FROM pg_database WHERE datname = $1")
-        .bind(&name)
-        .fetch_optional(&mut connection)
+    sqlx::query("SELECT pg_advisory_lock($1)")
+        .bind(TEMPLATE_LOCK)
+        .execute(&mut connection)
         .await
         .unwrap();
+    let complete: Option<bool> =
+        sqlx::query_scalar("SELECT datistemplate FROM pg_database WHERE datname = $1")
+            .bind(&name)
+            .fetch_optional(&mut connection)
+            .await
+            .unwrap();
     if complete != Some(true) {
         // One that is there and not marked was left by a process that died over it.
-        execute(&mut connection, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+        execute(
+            &mut connection,
+            &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+        )
+        .await;
         execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
         migrate(&server.clone().database(&name).to_url_lossy().to_string()).await;
-        execute(&mut connection, &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false")).await;
+        execute(
+            &mut connection,
+            &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false"),
+        )
+        .await;
     }
     connection.close().await.unwrap();
     name
@@ -101,13 +132,19 @@ async fn migrate(url: &str) {
 
 async fn execute(connection: &mut PgConnection, statement: &str) {
     // Names are made above out of letters, digits and underscores.
-    sqlx::query(AssertSqlSafe(statement)).execute(connection).await.unwrap();
+    sqlx::query(AssertSqlSafe(statement))
+        .execute(connection)
+        .await
+        .unwrap();
 }
 
 /// Changes with every migration, so that a new schema has a new template.
 fn fingerprint() -> u64 {
     let folder = Path::new("migrations");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for file in files {

@@ -11,7 +11,10 @@ pub(crate) struct Memory<'s> {
 
 impl<'s> Memory<'s> {
     pub(super) fn new(service: &'s Service, vault: &str, memory: &str) -> Self {
-        Self { service, path: format!("/v1/vaults/{vault}/memories/{memory}") }
+        Self {
+            service,
+            path: format!("/v1/vaults/{vault}/memories/{memory}"),
+        }
     }
 
     /// The path of something below the memory.
@@ -31,7 +34,11 @@ impl<'s> Memory<'s> {
 
     /// GET something below the memory as JSON.
     pub(crate) async fn get_json(&self, below: &str) -> Answer {
-        Answer::to(self.request(Method::GET, below).header("Accept", "application/json")).await
+        Answer::to(
+            self.request(Method::GET, below)
+                .header("Accept", "application/json"),
+        )
+        .await
     }
 
     /// PUT a document.
@@ -41,7 +48,9 @@ impl<'s> Memory<'s> {
 
     /// A request to PUT a document, to be refined.
     pub(crate) fn putting(&self, text: impl Into<String>) -> RequestBuilder {
-        self.request(Method::PUT, "context").header("Content-Type", "text/plain").body(text.into())
+        self.request(Method::PUT, "context")
+            .header("Content-Type", "text/plain")
+            .body(text.into())
     }
 
     /// POST operations.

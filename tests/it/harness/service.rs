@@ -80,8 +80,21 @@ impl Service {
             };
             http::serve(listener, http::router(state), &settings, stopped).await;
         });
-        let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
-        Self { clock, storage, address, client, _stop: stop, _database: database }
+        // Needed to build any client, also one that speaks no TLS; a second one in the process is refused.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .tls_certs_only([])
+            .build()
+            .unwrap();
+        Self {
+            clock,
+            storage,
+            address,
+            client,
+            _stop: stop,
+            _database: database,
+        }
     }
 
     /// A memory of the vault `acme`.
@@ -118,6 +131,9 @@ impl Service {
             "updates" => "SELECT count(*) FROM updates",
             other => panic!("count what of {other}?"),
         };
-        sqlx::query_scalar(statement).fetch_one(self.rows()).await.unwrap()
+        sqlx::query_scalar(statement)
+            .fetch_one(self.rows())
+            .await
+            .unwrap()
     }
 }

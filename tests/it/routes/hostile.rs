@@ -36,12 +36,21 @@ struct Hostile {
 
 impl Hostile {
     async fn start() -> Self {
-        Self { service: Service::start().await }
+        Self {
+            service: Service::start().await,
+        }
     }
 
-    async fn send(&self, route: &(&str, &str, Option<&str>), path: &str, headers: &[(&str, &[u8])]) -> Answer {
+    async fn send(
+        &self,
+        route: &(&str, &str, Option<&str>),
+        path: &str,
+        headers: &[(&str, &[u8])],
+    ) -> Answer {
         let (method, _, media_type) = *route;
-        let mut request = self.service.request(Method::from_bytes(method.as_bytes()).unwrap(), path);
+        let mut request = self
+            .service
+            .request(Method::from_bytes(method.as_bytes()).unwrap(), path);
         let types = headers.iter().any(|(name, _)| *name == "Content-Type");
         if let (Some(media_type), false) = (media_type, types) {
             request = request.header("Content-Type", media_type);
@@ -63,16 +72,33 @@ impl Hostile {
 async fn bad_ids_are_named_on_every_route() {
     let hostile = Hostile::start().await;
     let long = "x".repeat(129);
-    let bad = ["%20", ".a", "-a", "a%2Fb", "a%00", "%C3%A4", "a%27%20OR%201=1--", "%zz", "a;b", &long];
+    let bad = [
+        "%20",
+        ".a",
+        "-a",
+        "a%2Fb",
+        "a%00",
+        "%C3%A4",
+        "a%27%20OR%201=1--",
+        "%zz",
+        "a;b",
+        &long,
+    ];
     for route in ROUTES {
         for id in bad {
             let (below, name) = (route.1, "invalid");
-            let vault = hostile.send(route, &format!("/v1/vaults/{id}/memories/m/{below}"), &[]).await;
+            let vault = hostile
+                .send(route, &format!("/v1/vaults/{id}/memories/m/{below}"), &[])
+                .await;
             vault.is_problem(422, name, Some("vault_id"));
-            let memory = hostile.send(route, &format!("/v1/vaults/v/memories/{id}/{below}"), &[]).await;
+            let memory = hostile
+                .send(route, &format!("/v1/vaults/v/memories/{id}/{below}"), &[])
+                .await;
             memory.is_problem(422, name, Some("memory_id"));
         }
-        let binary = hostile.send(route, &format!("/v1/vaults/%FF%FE/memories/m/{}", route.1), &[]).await;
+        let binary = hostile
+            .send(route, &format!("/v1/vaults/%FF%FE/memories/m/{}", route.1), &[])
+            .await;
         binary.is_problem(400, "malformed", Some("path"));
     }
     hostile.stored_nothing().await;
@@ -83,9 +109,18 @@ async fn unknown_and_undecodable_parameters_are_named_on_every_route() {
     let hostile = Hostile::start().await;
     for route in ROUTES {
         let path = format!("/v1/vaults/v/memories/m/{}", route.1);
-        hostile.send(route, &format!("{path}?bogus=1"), &[]).await.is_problem(422, "invalid", Some("bogus"));
-        hostile.send(route, &format!("{path}?bogus=%FF"), &[]).await.is_problem(400, "malformed", Some("bogus"));
-        hostile.send(route, &format!("{path}?bogus=%"), &[]).await.is_problem(400, "malformed", Some("bogus"));
+        hostile
+            .send(route, &format!("{path}?bogus=1"), &[])
+            .await
+            .is_problem(422, "invalid", Some("bogus"));
+        hostile
+            .send(route, &format!("{path}?bogus=%FF"), &[])
+            .await
+            .is_problem(400, "malformed", Some("bogus"));
+        hostile
+            .send(route, &format!("{path}?bogus=%"), &[])
+            .await
+            .is_problem(400, "malformed", Some("bogus"));
     }
     hostile.stored_nothing().await;
 }
@@ -103,7 +138,9 @@ async fn bad_headers_are_named_where_they_are_read() {
             }
             let answer = hostile.send(route, &path, &[("X-Actor-Id", b"\xff")]).await;
             answer.is_problem(400, "malformed", Some("x-actor-id"));
-            let twice = hostile.send(route, &path, &[("X-Actor-Id", b"a"), ("X-Actor-Id", b"b")]).await;
+            let twice = hostile
+                .send(route, &path, &[("X-Actor-Id", b"a"), ("X-Actor-Id", b"b")])
+                .await;
             twice.is_problem(400, "malformed", Some("x-actor-id"));
             for tag in [&b"x"[..], b"\"x", b"*, \"x\"", b"\"a\" \"b\"", b"\xff", b""] {
                 let answer = hostile.send(route, &path, &[("If-Match", tag)]).await;
@@ -119,8 +156,17 @@ async fn bad_bodies_are_refused_on_every_route_that_takes_one() {
     let hostile = Hostile::start().await;
     for route in ROUTES.iter().filter(|route| route.2.is_some()) {
         let path = format!("/v1/vaults/v/memories/m/{}", route.1);
-        for media_type in ["image/png", "text/html", "text/plain; charset=utf-16", "application/json; charset=latin1", "", "x"] {
-            let answer = hostile.send(route, &path, &[("Content-Type", media_type.as_bytes())]).await;
+        for media_type in [
+            "image/png",
+            "text/html",
+            "text/plain; charset=utf-16",
+            "application/json; charset=latin1",
+            "",
+            "x",
+        ] {
+            let answer = hostile
+                .send(route, &path, &[("Content-Type", media_type.as_bytes())])
+                .await;
             answer.is_problem(415, "unsupported-media-type", Some("Content-Type"));
         }
         let method = Method::from_bytes(route.0.as_bytes()).unwrap();
@@ -128,8 +174,12 @@ async fn bad_bodies_are_refused_on_every_route_that_takes_one() {
             let request = hostile.service.request(method.clone(), &path);
             Answer::to(request.header("Content-Type", route.2.unwrap()).body(body))
         };
-        send(b"\xff\xfe".to_vec()).await.is_problem(400, "malformed", Some("body"));
-        send(vec![b'x'; 2 << 20]).await.is_problem(413, "too-large", Some("body"));
+        send(b"\xff\xfe".to_vec())
+            .await
+            .is_problem(400, "malformed", Some("body"));
+        send(vec![b'x'; 2 << 20])
+            .await
+            .is_problem(413, "too-large", Some("body"));
         let empty = send(Vec::new()).await;
         assert!(matches!(empty.status, 400 | 422), "{route:?}");
         let untyped = Answer::to(hostile.service.request(method.clone(), &path).body("x")).await;
@@ -144,15 +194,28 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
     for (_, below, _) in ROUTES {
         let path = format!("/v1/vaults/v/memories/m/{below}");
         for method in ["DELETE", "PATCH", "OPTIONS", "TRACE", "MADEUP"] {
-            let request = hostile.service.request(Method::from_bytes(method.as_bytes()).unwrap(), &path);
+            let request = hostile
+                .service
+                .request(Method::from_bytes(method.as_bytes()).unwrap(), &path);
             let answer = Answer::to(request).await;
             let allowed = answer.header("allow").to_owned();
             answer.is_problem(405, "method-not-allowed", None);
             let here = ROUTES.iter().filter(|route| route.1 == *below);
-            assert!(here.clone().count() > 0 && here.into_iter().all(|route| allowed.contains(route.0)), "{allowed}");
+            assert!(
+                here.clone().count() > 0 && here.into_iter().all(|route| allowed.contains(route.0)),
+                "{allowed}"
+            );
         }
     }
-    for path in ["/", "/v1", "/v1/", "/v1/vaults/v/memories/m/nothing", "/v1/vaults//memories/m/context", "//", "/%FF"] {
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/vaults/v/memories/m/nothing",
+        "/v1/vaults//memories/m/context",
+        "//",
+        "/%FF",
+    ] {
         hostile.service.get(path).await.is_problem(404, "not-found", None);
     }
 }
@@ -163,7 +226,9 @@ async fn raw(service: &Service, bytes: &[u8]) -> String {
     stream.write_all(bytes).await.unwrap();
     stream.shutdown().await.unwrap();
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await.unwrap();
+    let _ = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer))
+        .await
+        .unwrap();
     String::from_utf8_lossy(&answer).into_owned()
 }
 
@@ -180,10 +245,16 @@ async fn broken_requests_leave_the_service_working() {
         "\0\0\0\0".to_owned(),
         "GET / HTTP/9.9\r\n\r\n".to_owned(),
         format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(100_000)),
-        format!("GET / HTTP/1.1\r\nHost: x\r\nX-Big: {}\r\n\r\n", "x".repeat(100_000)),
+        format!(
+            "GET / HTTP/1.1\r\nHost: x\r\nX-Big: {}\r\n\r\n",
+            "x".repeat(100_000)
+        ),
     ] {
         let answer = raw(&hostile.service, request.as_bytes()).await;
-        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{request:.60}: {answer}");
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 4"),
+            "{request:.60}: {answer}"
+        );
     }
     hostile.service.get("/readyz").await.is(200);
     hostile.stored_nothing().await;

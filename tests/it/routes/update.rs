@@ -27,27 +27,56 @@ async fn three_answers_make_one_version() {
         .json();
 
     assert_eq!(answer["status"], "applied");
-    assert_eq!((&answer["base_version"], &answer["version"], &answer["rebased"]), (&json!(0), &json!(1), &json!(false)));
-    let ops: Vec<_> = answer["operations"].as_array().unwrap().iter().map(|op| op["op"].as_str().unwrap()).collect();
+    assert_eq!(
+        (&answer["base_version"], &answer["version"], &answer["rebased"]),
+        (&json!(0), &json!(1), &json!(false))
+    );
+    let ops: Vec<_> = answer["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|op| op["op"].as_str().unwrap())
+        .collect();
     assert_eq!(ops, ["rewrite_progress", "add", "add"]);
     for role in ["progress", "learnings", "verbatim"] {
         assert_eq!(answer["models"][role]["model"], format!("scripted-{role}"));
         assert_eq!(answer["models"][role]["attempts"], 1);
     }
-    for member in ["update_id", "vault_id", "memory_id", "context_id", "rejected", "warnings", "diff", "log"] {
+    for member in [
+        "update_id",
+        "vault_id",
+        "memory_id",
+        "context_id",
+        "rejected",
+        "warnings",
+        "diff",
+        "log",
+    ] {
         assert!(!answer[member].is_null(), "{member}");
     }
     assert!(answer["document"]["percent_of_cap"].is_number());
     let context = memory.get_json("context").await.is(200).json();
     assert_eq!(context["source"], "update");
     assert_eq!(context["context_id"], answer["context_id"]);
-    assert_eq!((service.count("memory_contexts").await, service.count("records").await), (1, 2));
+    assert_eq!(
+        (
+            service.count("memory_contexts").await,
+            service.count("records").await
+        ),
+        (1, 2)
+    );
 }
 
 #[tokio::test]
 async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
     for (step, status, name) in [
-        (Step::Fail(ModelError::bad_answer("secret of the server")), 502, "model-failed"),
+        (
+            Step::Fail(ModelError::BadAnswer {
+                detail: "not JSON".to_owned(),
+            }),
+            502,
+            "model-failed",
+        ),
         (Step::Hang, 504, "model-timeout"),
     ] {
         let service = Service::with_models(scripted(move |role| match role {
@@ -57,14 +86,25 @@ async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
         .await;
         let memory = service.memory("agent");
 
-        let problem = memory.update(json!({"task": "x"})).await.is_problem(status, name, None);
+        let problem = memory
+            .update(json!({"task": "x"}))
+            .await
+            .is_problem(status, name, None);
 
         assert_eq!(problem["role"], "learnings");
-        let run = memory.get(&format!("updates/{}", problem["update_id"].as_str().unwrap())).await.is(200).json();
+        let run = memory
+            .get(&format!("updates/{}", problem["update_id"].as_str().unwrap()))
+            .await
+            .is(200)
+            .json();
         assert_eq!(run["status"], "failed");
         assert_eq!(service.count("memory_contexts").await, 0);
 
-        let partial = memory.update(json!({"task": "x", "allow_partial": true})).await.is(200).json();
+        let partial = memory
+            .update(json!({"task": "x", "allow_partial": true}))
+            .await
+            .is(200)
+            .json();
         assert_eq!(partial["rejected"][0]["kind"], "model_failed");
         assert_eq!(service.count("memory_contexts").await, 1);
     }
@@ -83,11 +123,26 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
         (json!({"task": "x", "more": 1}), "more"),
         (json!({"task": "x", "messages": {}}), "messages"),
         (json!({"task": "x", "messages": [["user", "hi"]]}), "messages[0]"),
-        (json!({"task": "x", "messages": [{"role": "user"}]}), "messages[0].content"),
-        (json!({"task": "x", "messages": [{"role": "user", "content": 1}]}), "messages[0].content"),
-        (json!({"task": "x", "messages": [{"role": "", "content": ""}]}), "messages[0].role"),
-        (json!({"task": "x", "messages": [{"role": "user", "content": "\0"}]}), "messages[0].content"),
-        (json!({"task": "x", "messages": [{"role": "user", "content": "", "name": "n"}]}), "messages[0].name"),
+        (
+            json!({"task": "x", "messages": [{"role": "user"}]}),
+            "messages[0].content",
+        ),
+        (
+            json!({"task": "x", "messages": [{"role": "user", "content": 1}]}),
+            "messages[0].content",
+        ),
+        (
+            json!({"task": "x", "messages": [{"role": "", "content": ""}]}),
+            "messages[0].role",
+        ),
+        (
+            json!({"task": "x", "messages": [{"role": "user", "content": "\0"}]}),
+            "messages[0].content",
+        ),
+        (
+            json!({"task": "x", "messages": [{"role": "user", "content": "", "name": "n"}]}),
+            "messages[0].name",
+        ),
         (json!({"task": "x", "roles": ["all"]}), "roles[0]"),
         (json!({"task": "x", "roles": []}), "roles"),
         (json!({"task": "x", "on_invalid": "maybe"}), "on_invalid"),
@@ -96,13 +151,24 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
         (json!("x"), "body"),
     ] {
         let problem = memory.update(body.clone()).await.is_problem(422, "invalid", None);
-        assert!(problem["detail"].as_str().unwrap().contains(field), "{body}: {problem}");
+        assert!(
+            problem["detail"].as_str().unwrap().contains(field),
+            "{body}: {problem}"
+        );
     }
     for body in ["", "{", "{\"task\":\"x\"}}", "\u{feff}{}"] {
-        let request = memory.request(Method::POST, "update").header("Content-Type", "application/json").body(body);
-        Answer::to(request).await.is_problem(400, "malformed", Some("body"));
+        let request = memory
+            .request(Method::POST, "update")
+            .header("Content-Type", "application/json")
+            .body(body);
+        Answer::to(request)
+            .await
+            .is_problem(400, "malformed", Some("body"));
     }
-    assert_eq!((service.count("memories").await, service.count("updates").await), (0, 0));
+    assert_eq!(
+        (service.count("memories").await, service.count("updates").await),
+        (0, 0)
+    );
 }
 
 #[tokio::test]
@@ -111,8 +177,13 @@ async fn an_update_of_a_version_that_is_not_the_head_is_refused_before_any_model
     let memory = service.memory("agent");
     memory.put("one").await.is(201);
 
-    let request = memory.request(Method::POST, "update").header("If-Match", "\"x\"").json(&json!({"task": "x"}));
-    Answer::to(request).await.is_problem(412, "precondition-failed", None);
+    let request = memory
+        .request(Method::POST, "update")
+        .header("If-Match", "\"x\"")
+        .json(&json!({"task": "x"}));
+    Answer::to(request)
+        .await
+        .is_problem(412, "precondition-failed", None);
 
     assert_eq!(service.count("memory_contexts").await, 1);
 }
@@ -121,7 +192,11 @@ async fn an_update_of_a_version_that_is_not_the_head_is_refused_before_any_model
 async fn without_a_model_the_built_in_updater_does_the_work() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let answer = memory.update(json!({"task": "Wrote the parser. Next: wire it to the route."})).await.is(200).json();
+    let answer = memory
+        .update(json!({"task": "Wrote the parser. Next: wire it to the route."}))
+        .await
+        .is(200)
+        .json();
     assert_eq!(answer["status"], "applied");
     assert_eq!(answer["models"]["progress"]["model"], "extractive");
 }

@@ -10,16 +10,25 @@ async fn a_version_is_found_by_its_number_and_by_its_id() {
     memory.put("two").await.is(201);
 
     let by_number = memory.get("contexts/1").await.is(200);
-    let by_id = memory.get(&format!("contexts/{}", first["context_id"].as_str().unwrap())).await.is(200);
+    let by_id = memory
+        .get(&format!("contexts/{}", first["context_id"].as_str().unwrap()))
+        .await
+        .is(200);
 
     assert_eq!(by_number.text(), "one");
     assert_eq!(by_id.text(), "one");
     assert_eq!(by_number.header("etag"), by_id.header("etag"));
     assert_eq!(by_number.header("x-context-version"), "1");
     let json = memory.get_json("contexts/2").await.is(200).json();
-    assert_eq!((json["version"].as_i64(), json["context"].as_str()), (Some(2), Some("two")));
+    assert_eq!(
+        (json["version"].as_i64(), json["context"].as_str()),
+        (Some(2), Some("two"))
+    );
     for missing in ["3", "0", "99999999999999999999", "no-such-id"] {
-        memory.get(&format!("contexts/{missing}")).await.is_problem(404, "not-found", Some("ref"));
+        memory
+            .get(&format!("contexts/{missing}"))
+            .await
+            .is_problem(404, "not-found", Some("ref"));
     }
 }
 
@@ -31,5 +40,8 @@ async fn a_version_of_another_memory_is_not_found() {
     other.put("two").await.is(201);
 
     let id = first["context_id"].as_str().unwrap();
-    other.get(&format!("contexts/{id}")).await.is_problem(404, "not-found", Some("ref"));
+    other
+        .get(&format!("contexts/{id}"))
+        .await
+        .is_problem(404, "not-found", Some("ref"));
 }

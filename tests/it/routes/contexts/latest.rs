@@ -18,7 +18,15 @@ async fn get_with(memory: &Memory<'_>, below: &str, headers: &[(&str, &str)]) ->
 async fn a_memory_that_does_not_exist_is_never_shown_as_an_empty_one() {
     let service = Service::start().await;
     let memory = service.memory("nobody");
-    for below in ["context", "contexts", "contexts/1", "records", "records/KL-1", "updates", "updates/x"] {
+    for below in [
+        "context",
+        "contexts",
+        "contexts/1",
+        "records",
+        "records/KL-1",
+        "updates",
+        "updates/x",
+    ] {
         memory.get(below).await.is_problem(404, "not-found", None);
     }
     assert_eq!(service.count("memories").await, 0);
@@ -55,9 +63,13 @@ async fn the_client_chooses_the_representation_and_each_has_its_tag() {
     assert_eq!(body["context"], DOCUMENT);
     assert_eq!(body["version"], 1);
     assert_ne!(json.header("etag"), text_tag);
-    let markdown = get_with(&memory, "context", &[("Accept", "text/markdown, */*;q=0.1")]).await.is(200);
+    let markdown = get_with(&memory, "context", &[("Accept", "text/markdown, */*;q=0.1")])
+        .await
+        .is(200);
     assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
-    get_with(&memory, "context", &[("Accept", "image/png")]).await.is_problem(406, "not-acceptable", Some("Accept"));
+    get_with(&memory, "context", &[("Accept", "image/png")])
+        .await
+        .is_problem(406, "not-acceptable", Some("Accept"));
 
     for (accept, tag, status) in [
         ("*/*", text_tag.as_str(), 304),
@@ -69,11 +81,17 @@ async fn the_client_chooses_the_representation_and_each_has_its_tag() {
         assert_eq!(answer.status, status, "{accept} {tag}");
     }
     let weak = format!("\"x\", W/{text_tag}");
-    let unmodified = get_with(&memory, "context", &[("If-None-Match", &weak)]).await.is(304);
+    let unmodified = get_with(&memory, "context", &[("If-None-Match", &weak)])
+        .await
+        .is(304);
     assert!(unmodified.body.is_empty());
     assert_eq!(unmodified.header("etag"), text_tag);
-    get_with(&memory, "context", &[("If-None-Match", "*")]).await.is(304);
-    get_with(&memory, "context", &[("If-Match", "\"x\"")]).await.is_problem(412, "precondition-failed", None);
+    get_with(&memory, "context", &[("If-None-Match", "*")])
+        .await
+        .is(304);
+    get_with(&memory, "context", &[("If-Match", "\"x\"")])
+        .await
+        .is_problem(412, "precondition-failed", None);
 }
 
 #[tokio::test]
@@ -84,13 +102,29 @@ async fn one_section_is_shown_by_its_short_name_or_its_title() {
 
     for name in ["learnings", "Key%20Learnings", "key+learnings"] {
         let section = memory.get(&format!("context?section={name}")).await.is(200);
-        assert_eq!(section.text(), "# Key Learnings\n- KL-1 because a: insight\n\n", "{name}");
+        assert_eq!(
+            section.text(),
+            "# Key Learnings\n- KL-1 because a: insight\n\n",
+            "{name}"
+        );
         assert_ne!(section.header("etag"), whole);
     }
-    assert_eq!(memory.get("context?section=facts").await.is(200).text(), "# Facts\nx\n");
-    let problem = memory.get("context?section=progress").await.is_problem(404, "not-found", Some("section"));
-    assert_eq!(problem["sections"], serde_json::json!(["Description", "Key Learnings", "Facts"]));
-    memory.get("context?section=").await.is_problem(422, "invalid", Some("section"));
+    assert_eq!(
+        memory.get("context?section=facts").await.is(200).text(),
+        "# Facts\nx\n"
+    );
+    let problem = memory
+        .get("context?section=progress")
+        .await
+        .is_problem(404, "not-found", Some("section"));
+    assert_eq!(
+        problem["sections"],
+        serde_json::json!(["Description", "Key Learnings", "Facts"])
+    );
+    memory
+        .get("context?section=")
+        .await
+        .is_problem(422, "invalid", Some("section"));
 }
 
 #[tokio::test]
@@ -106,10 +140,20 @@ async fn the_past_is_shown_as_it_was() {
         ("2026-11-21T02:00:59.999999Z", "one"),
         ("2026-11-21T03:01:00%2B01:00", "two"),
     ] {
-        assert_eq!(memory.get(&format!("context?as_of={time}")).await.is(200).text(), text, "{time}");
+        assert_eq!(
+            memory.get(&format!("context?as_of={time}")).await.is(200).text(),
+            text,
+            "{time}"
+        );
     }
-    memory.get("context?as_of=2026-11-21T01:59:59Z").await.is_problem(404, "not-found", Some("as_of"));
+    memory
+        .get("context?as_of=2026-11-21T01:59:59Z")
+        .await
+        .is_problem(404, "not-found", Some("as_of"));
     for bad in ["2026-11-21T02:01:01Z", "yesterday", "2026-11-21"] {
-        memory.get(&format!("context?as_of={bad}")).await.is_problem(400, "malformed", Some("as_of"));
+        memory
+            .get(&format!("context?as_of={bad}"))
+            .await
+            .is_problem(400, "malformed", Some("as_of"));
     }
 }

@@ -35,7 +35,10 @@ async fn a_cursor_belongs_to_one_list() {
     memory.put("one").await.is(201);
     memory.put("two").await.is(201);
     service.memory("other").put("x").await.is(201);
-    let cursor = memory.get("contexts?limit=1").await.is(200).json()["next_cursor"].as_str().unwrap().to_owned();
+    let cursor = memory.get("contexts?limit=1").await.is(200).json()["next_cursor"]
+        .as_str()
+        .unwrap()
+        .to_owned();
 
     for (of, below) in [
         ("other", format!("contexts?cursor={cursor}")),
@@ -44,12 +47,25 @@ async fn a_cursor_belongs_to_one_list() {
         ("agent", "contexts?cursor=nonsense".to_owned()),
         ("agent", "contexts?cursor=".to_owned()),
     ] {
-        service.memory(of).get(&below).await.is_problem(400, "malformed", Some("cursor"));
+        service
+            .memory(of)
+            .get(&below)
+            .await
+            .is_problem(400, "malformed", Some("cursor"));
     }
     for limit in ["0", "501", "-1", "x", "1.5", ""] {
-        memory.get(&format!("contexts?limit={limit}")).await.is_problem(422, "invalid", Some("limit"));
+        memory
+            .get(&format!("contexts?limit={limit}"))
+            .await
+            .is_problem(422, "invalid", Some("limit"));
     }
     memory.get("contexts?limit=500").await.is(200);
-    memory.get("contexts?limit=1&limit=2").await.is_problem(422, "invalid", Some("limit"));
-    memory.get("contexts?order=asc").await.is_problem(422, "invalid", Some("order"));
+    memory
+        .get("contexts?limit=1&limit=2")
+        .await
+        .is_problem(422, "invalid", Some("limit"));
+    memory
+        .get("contexts?order=asc")
+        .await
+        .is_problem(422, "invalid", Some("order"));
 }

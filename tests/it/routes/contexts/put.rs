@@ -10,7 +10,9 @@ async fn a_first_put_makes_version_one_byte_for_byte() {
     let memory = service.memory("agent");
     let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
 
-    let put = Answer::to(memory.putting(text).header("X-Actor-Id", "ann@example:1")).await.is(201);
+    let put = Answer::to(memory.putting(text).header("X-Actor-Id", "ann@example:1"))
+        .await
+        .is(201);
 
     let body = put.json();
     assert_eq!(body["vault_id"], "acme");
@@ -30,12 +32,13 @@ async fn a_first_put_makes_version_one_byte_for_byte() {
     let location = put.header("location");
     assert_eq!(location, memory.path("contexts/1"));
 
-    let (stored, actor): (String, String) =
-        sqlx::query_as("SELECT context, actor_id FROM memory_contexts WHERE vault_id = 'acme' AND context_id = $1")
-            .bind(context_id)
-            .fetch_one(service.rows())
-            .await
-            .unwrap();
+    let (stored, actor): (String, String) = sqlx::query_as(
+        "SELECT context, actor_id FROM memory_contexts WHERE vault_id = 'acme' AND context_id = $1",
+    )
+    .bind(context_id)
+    .fetch_one(service.rows())
+    .await
+    .unwrap();
     assert_eq!(stored, text);
     assert_eq!(actor, "ann@example:1");
     assert_eq!(service.get(location).await.is(200).text(), text);
@@ -66,12 +69,25 @@ async fn a_json_string_is_its_text_and_other_json_is_kept_as_it_was_sent() {
         ("{ \"b\": 1.0,\n \"a\" : [] }", "{ \"b\": 1.0,\n \"a\" : [] }"),
         ("[1 ,2]", "[1 ,2]"),
     ] {
-        let put = memory.request(Method::PUT, "context").header("Content-Type", "application/json").body(body);
+        let put = memory
+            .request(Method::PUT, "context")
+            .header("Content-Type", "application/json")
+            .body(body);
         Answer::to(put).await.is(201);
         assert_eq!(memory.get("context").await.is(200).text(), stored);
     }
-    for (body, status) in [("1", 422), ("null", 422), ("\" \"", 422), ("\"a\\u0000\"", 422), ("{", 400), ("", 400)] {
-        let put = memory.request(Method::PUT, "context").header("Content-Type", "application/json").body(body);
+    for (body, status) in [
+        ("1", 422),
+        ("null", 422),
+        ("\" \"", 422),
+        ("\"a\\u0000\"", 422),
+        ("{", 400),
+        ("", 400),
+    ] {
+        let put = memory
+            .request(Method::PUT, "context")
+            .header("Content-Type", "application/json")
+            .body(body);
         assert_eq!(Answer::to(put).await.status, status, "{body}");
     }
     assert_eq!(service.count("memory_contexts").await, 3);
@@ -81,23 +97,35 @@ async fn a_json_string_is_its_text_and_other_json_is_kept_as_it_was_sent() {
 async fn preconditions_keep_a_writer_from_overwriting_what_it_has_not_seen() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let put = async |name: &str, value: &str, text: &str| Answer::to(memory.putting(text).header(name, value)).await;
+    let put = async |name: &str, value: &str, text: &str| {
+        Answer::to(memory.putting(text).header(name, value)).await
+    };
     let conflict = "precondition-failed";
 
     put("If-Match", "*", "x").await.is_problem(412, conflict, None);
-    put("If-Match", "\"none\"", "x").await.is_problem(412, conflict, None);
+    put("If-Match", "\"none\"", "x")
+        .await
+        .is_problem(412, conflict, None);
     assert_eq!(service.count("memories").await, 0);
     let first = put("If-None-Match", "*", "one").await.is(201);
-    let problem = put("If-None-Match", "*", "x").await.is_problem(412, conflict, None);
+    let problem = put("If-None-Match", "*", "x")
+        .await
+        .is_problem(412, conflict, None);
     let etag = first.header("etag");
     assert_eq!(format!("\"{}\"", problem["current"].as_str().unwrap()), etag);
 
-    put("If-Match", &format!("W/{etag}"), "x").await.is_problem(412, conflict, None);
-    put("If-Match", &format!("\"other\", {etag}"), "two").await.is(201);
+    put("If-Match", &format!("W/{etag}"), "x")
+        .await
+        .is_problem(412, conflict, None);
+    put("If-Match", &format!("\"other\", {etag}"), "two")
+        .await
+        .is(201);
     put("If-Match", etag, "x").await.is_problem(412, conflict, None);
     let json_tag = memory.get_json("context").await.is(200).header("etag").to_owned();
     put("If-Match", &json_tag, "three").await.is(201);
-    put("If-Match", "unquoted", "x").await.is_problem(400, "malformed", Some("if-match"));
+    put("If-Match", "unquoted", "x")
+        .await
+        .is_problem(400, "malformed", Some("if-match"));
 
     assert_eq!(memory.get("context").await.text(), "three");
     assert_eq!(service.count("memory_contexts").await, 3);
@@ -109,19 +137,38 @@ async fn the_limit_is_in_bytes_and_names_itself() {
     let memory = service.memory("agent");
 
     memory.put("\u{e4}".repeat(500)).await.is(201);
-    let problem = memory.put("x".repeat(1_001)).await.is_problem(413, "too-large", Some("body"));
+    let problem = memory
+        .put("x".repeat(1_001))
+        .await
+        .is_problem(413, "too-large", Some("body"));
 
-    assert_eq!((&problem["limit"], &problem["actual"]), (&json!(1_000), &json!(1_001)));
-    assert!(problem["detail"].as_str().unwrap().contains("limits.context_bytes"), "{problem}");
+    assert_eq!(
+        (&problem["limit"], &problem["actual"]),
+        (&json!(1_000), &json!(1_001))
+    );
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("limits.context_bytes"),
+        "{problem}"
+    );
     let quoted = serde_json::to_string(&"\u{1}".repeat(1_001)).unwrap();
-    let put = memory.request(Method::PUT, "context").header("Content-Type", "application/json").body(quoted);
-    Answer::to(put).await.is_problem(413, "too-large", Some("context"));
+    let put = memory
+        .request(Method::PUT, "context")
+        .header("Content-Type", "application/json")
+        .body(quoted);
+    Answer::to(put)
+        .await
+        .is_problem(413, "too-large", Some("context"));
     let stream = futures::stream::iter((0..4).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 300])));
     let chunked = memory
         .request(Method::PUT, "context")
         .header("Content-Type", "text/plain")
         .body(reqwest::Body::wrap_stream(stream));
-    Answer::to(chunked).await.is_problem(413, "too-large", Some("body"));
+    Answer::to(chunked)
+        .await
+        .is_problem(413, "too-large", Some("body"));
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
@@ -129,9 +176,15 @@ async fn the_limit_is_in_bytes_and_names_itself() {
 async fn records_that_a_put_leaves_out_are_archived_without_a_reason() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n").await.is(201);
+    memory
+        .put("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n")
+        .await
+        .is(201);
 
-    memory.put("# Key Learnings\n- KL-7 because b: second\n").await.is(201);
+    memory
+        .put("# Key Learnings\n- KL-7 because b: second\n")
+        .await
+        .is(201);
 
     let record: Value = memory.get("records/KL-1").await.is(200).json();
     assert_eq!(record["status"], "archived");
@@ -147,8 +200,10 @@ async fn writers_at_the_same_time_make_versions_without_gaps() {
     let puts = (0..12).map(|number| memory.put(format!("text {number}")));
     let answers = futures::future::join_all(puts).await;
 
-    let mut versions: Vec<_> =
-        answers.into_iter().map(|answer| answer.is(201).json()["version"].as_i64().unwrap()).collect();
+    let mut versions: Vec<_> = answers
+        .into_iter()
+        .map(|answer| answer.is(201).json()["version"].as_i64().unwrap())
+        .collect();
     versions.sort_unstable();
     assert_eq!(versions, (1..=12).collect::<Vec<_>>());
     assert_eq!(service.count("memory_contexts").await, 12);

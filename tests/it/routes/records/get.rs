@@ -7,10 +7,16 @@ use serde_json::json;
 async fn a_record_shows_its_birth_and_its_end() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.put("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n").await.is(201);
+    memory
+        .put("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n")
+        .await
+        .is(201);
 
     let born = memory.get("records/VC-3").await.is(200).json();
-    memory.apply("VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n").await.is(200);
+    memory
+        .apply("VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n")
+        .await
+        .is(200);
     let ended = memory.get("records/VC-3").await.is(200).json();
 
     assert_eq!(
@@ -27,8 +33,14 @@ async fn a_record_shows_its_birth_and_its_end() {
     assert_eq!(ended["ended_version"], 2);
     assert_eq!(ended["ended_by"], "anonymous");
     assert_eq!(ended["archive_reason"], "done");
-    memory.get("records/VC-4").await.is_problem(404, "not-found", Some("record_id"));
+    memory
+        .get("records/VC-4")
+        .await
+        .is_problem(404, "not-found", Some("record_id"));
     for bad in ["VC-0", "vc-3", "VC-03", "X-1", "VC-9223372036854775808", "VC"] {
-        memory.get(&format!("records/{bad}")).await.is_problem(422, "invalid", Some("record_id"));
+        memory
+            .get(&format!("records/{bad}"))
+            .await
+            .is_problem(422, "invalid", Some("record_id"));
     }
 }
