@@ -1,6 +1,6 @@
 # Everything a checkout needs; `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run test demo check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -10,6 +10,9 @@ run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), wi
 
 test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
+
+demo: rust postgres ## Show what the service does, with a throw-away database
+	@sh scripts/demo.sh
 
 check: fmt clippy doc prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
 

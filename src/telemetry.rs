@@ -1,5 +1,6 @@
 //! Logs and metrics: set up once at the start of the process.
 
+use crate::config::log::LogFormat;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -21,15 +22,6 @@ const LATENCY_BUCKETS: [f64; 14] = [
 
 /// How often the histograms are emptied into their buckets, so that they do not grow when nobody scrapes them.
 const UPKEEP_EVERY: Duration = Duration::from_secs(10);
-
-/// How log lines are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
 
 /// Sends the log to standard error. `filter` is in the syntax of `RUST_LOG`; what cannot be read in it is left
 /// out. A second call in one process changes nothing.

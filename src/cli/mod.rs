@@ -1,8 +1,15 @@
 //! The command line: one file a command.
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
+mod health;
+mod migrate;
+mod openapi;
+mod serve;
 mod with_postgres;
 
+use crate::config::{Config, ConfigError};
+use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -19,6 +26,14 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run the service.
+    Serve(serve::Serve),
+    /// Bring a database's schema up to date, or take it back.
+    Migrate(migrate::Migrate),
+    /// Print the OpenAPI document.
+    Openapi,
+    /// Ask a running service whether it is ready; exits with 0 if so.
+    Health(health::Health),
     /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
     WithPostgres(with_postgres::WithPostgres),
 }
@@ -35,7 +50,25 @@ pub fn run() -> ExitCode {
     };
     runtime.block_on(async {
         match cli.command {
+            Command::Health(command) => command.run().await,
+            Command::Serve(command) => command.run().await,
+            Command::Migrate(command) => command.run().await,
+            Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
         }
     })
+}
+
+/// Tells the user what went wrong.
+fn fail(error: &dyn Display) -> ExitCode {
+    eprintln!("working-memory: {error}");
+    ExitCode::FAILURE
+}
+
+/// The configuration of this process.
+fn load_config(file: Option<&Path>) -> Result<Config, ConfigError> {
+    // A variable that is not UTF-8 cannot be one of the service's.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Config::load(file, environment)
 }

@@ -3,17 +3,19 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use clap::Args;
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{self, SignalKind};
 
-use crate::storage::embedded::folder::new_name;
+use crate::storage::embedded::folder::{is_new_name, new_name};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
 
 /// Arguments of `with-postgres`.
@@ -52,6 +54,9 @@ impl WithPostgres {
             Err(error) => return failed(125, &error),
         };
         let throw_away = self.data_dir.is_none();
+        if throw_away {
+            remove_abandoned(&std::env::temp_dir()).await;
+        }
         let data_dir = self
             .data_dir
             .clone()
@@ -133,6 +138,34 @@ async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
                     let _ = rustix::process::kill_process(pid, signal);
                 }
             }
+        }
+    }
+}
+
+/// Removes what runs that were killed have left in `base`: folders with our name and of our user, whose lock
+/// nobody holds, and not so young that their owner may be just about to take it.
+async fn remove_abandoned(base: &Path) {
+    const YOUNG: Duration = Duration::from_secs(600);
+    let own_user = rustix::process::geteuid().as_raw();
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    for dir in entries
+        .filter(|entry| is_new_name(&entry.file_name()))
+        .map(|entry| entry.path())
+    {
+        let ours = fs::symlink_metadata(&dir).is_ok_and(|found| found.is_dir() && found.uid() == own_user);
+        let Ok(lock) = fs::File::open(dir.join("service.lock")) else {
+            continue;
+        };
+        let age = lock
+            .metadata()
+            .and_then(|found| found.modified())
+            .ok()
+            .and_then(|time| time.elapsed().ok());
+        if ours
+            && age.is_some_and(|age| age > YOUNG)
+            && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            remove(&dir).await;
         }
     }
 }

@@ -22,6 +22,15 @@ async fn start(data_dir: &Path) -> EmbeddedServer {
     EmbeddedServer::start(options(data_dir)).await.unwrap()
 }
 
+async fn start_durable(data_dir: &Path) -> EmbeddedServer {
+    EmbeddedServer::start(EmbeddedOptions {
+        throw_away: false,
+        ..options(data_dir)
+    })
+    .await
+    .unwrap()
+}
+
 async fn execute(url: &str, sql: &'static str) -> Result<(), sqlx::Error> {
     let mut connection = PgConnection::connect(url).await?;
     sqlx::raw_sql(sql).execute(&mut connection).await?;
@@ -58,7 +67,7 @@ async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
 async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_over_a_restart() {
     let dir = TempDir::new().unwrap();
     let began = Instant::now();
-    let server = start(dir.path()).await;
+    let server = start_durable(dir.path()).await;
     assert!(
         began.elapsed() < Duration::from_secs(5),
         "new cluster: {:?}",
@@ -75,7 +84,7 @@ async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_over_a_restart() {
     );
 
     let began = Instant::now();
-    let server = start(dir.path()).await;
+    let server = start_durable(dir.path()).await;
     assert!(
         began.elapsed() < Duration::from_secs(2),
         "existing cluster: {:?}",
@@ -91,7 +100,7 @@ async fn a_new_cluster_is_ready_in_seconds_and_keeps_its_data_over_a_restart() {
 #[tokio::test]
 async fn the_server_is_private_durable_and_reads_unicode() {
     let dir = TempDir::new().unwrap();
-    let server = start(dir.path()).await;
+    let server = start_durable(dir.path()).await;
     let url = server.url();
     assert!(
         url.starts_with("postgres://working_memory@localhost:5432/working_memory?host=/"),
@@ -144,7 +153,7 @@ async fn the_server_log_does_not_repeat_what_clients_send() {
 #[tokio::test]
 async fn a_killed_server_comes_back_with_what_was_committed() {
     let dir = TempDir::new().unwrap();
-    let server = start(dir.path()).await;
+    let server = start_durable(dir.path()).await;
     let url = server.url();
     execute(&url, "CREATE TABLE kept AS SELECT 'still here' AS word")
         .await

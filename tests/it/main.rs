@@ -3,5 +3,6 @@
 
 mod embedded;
 mod harness;
+mod health;
 mod routes;
 mod with_postgres;

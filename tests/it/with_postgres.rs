@@ -111,6 +111,37 @@ fn broken_off_while_it_starts_it_leaves_nothing_behind() {
     }
 }
 
+#[test]
+fn what_killed_runs_left_behind_is_removed_and_nothing_else() {
+    let temporary = tempfile::Builder::new()
+        .permissions(permissions(0o755))
+        .tempdir()
+        .unwrap();
+    let make = |name: &str| {
+        let dir = temporary.path().join(name);
+        fs::create_dir(&dir).unwrap();
+        let lock = fs::File::create(dir.join("service.lock")).unwrap();
+        lock.set_modified(lock.metadata().unwrap().modified().unwrap() - Duration::from_secs(3600))
+            .unwrap();
+        (dir, lock)
+    };
+    let (abandoned, _) = make("working-memory-00000000000000aa");
+    let (in_use, lock) = make("working-memory-00000000000000bb");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let (other, _) = make("working-memory-notes");
+    let (young, lock_of_young) = make("working-memory-00000000000000cc");
+    lock_of_young
+        .set_modified(fs::metadata(temporary.path()).unwrap().modified().unwrap())
+        .unwrap();
+    let status = with_postgres(&[], "true")
+        .env("TMPDIR", temporary.path())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    assert!(!abandoned.exists());
+    assert!(in_use.exists() && other.exists() && young.exists());
+}
+
 /// The service dies, its server shuts itself down, and the next start has everything that was committed.
 #[test]
 fn after_the_owner_was_killed_the_next_start_has_the_data() {

@@ -113,7 +113,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Forgives nothing: only the canonical form of [`print`] is read.
+    /// Forgives nothing: only the canonical form of [`print()`] is read.
     #[must_use]
     pub fn strict() -> Self {
         Self {

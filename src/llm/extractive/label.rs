@@ -66,8 +66,8 @@ impl Label {
         let (text, weight) = match (path, definition, lead) {
             (Some(path), Some(definition), _) => (format!("{path} {definition}"), 5),
             (Some(path), None, _) => (path.to_owned(), 3),
-            (None, _, Some(lead)) => (lead, 2),
-            (None, Some(definition), None) => (definition, 2),
+            (None, Some(definition), _) => (definition, 2),
+            (None, None, Some(lead)) => (lead, 2),
             (None, None, None) => {
                 let what =
                     language.map_or_else(|| "snippet".to_owned(), |language| format!("{language} snippet"));
@@ -155,7 +155,7 @@ fn definition(line: &str) -> Option<String> {
 fn introduction(lead: &str) -> Option<String> {
     let sentence = lead.rsplit(". ").next().unwrap_or(lead);
     let text = sentence.trim_matches(|c: char| " :.,*#->•".contains(c));
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     let opening = [
         "here is the ",
         "here's the ",
@@ -165,6 +165,8 @@ fn introduction(lead: &str) -> Option<String> {
         "this is ",
         "the ",
         "a ",
+        "and ",
+        "then ",
     ]
     .into_iter()
     .find(|opening| lower.starts_with(opening));

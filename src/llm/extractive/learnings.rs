@@ -52,7 +52,6 @@ const HEDGES: &[&str] = &[
     "never mind",
     "i always",
     "i never",
-    "you",
 ];
 
 /// A learning on its way into the answer.
@@ -105,7 +104,9 @@ impl Learning {
         let &(cue, weight, why) = CUES.iter().find(|(cue, ..)| has_words(&lower, cue))?;
         // Output of programs is full of "never" and "always"; only explanations in it count.
         let trusted = sentence.voice != Voice::Tool || matches!(cue, "root cause" | "because");
-        let certain = !line.ends_with('?') && !HEDGES.iter().any(|hedge| has_words(&lower, hedge));
+        // "You" is a rule from the user, and talk from everybody else.
+        let talk = sentence.voice != Voice::User && has_words(&lower, "you");
+        let certain = !talk && !line.ends_with('?') && !HEDGES.iter().any(|hedge| has_words(&lower, hedge));
         let fits = SENTENCE_CHARS.contains(&line.chars().count()) && stems(&line).len() >= LEAST_WORDS;
         if !trusted || !certain || !fits || !is_prose(&line) {
             return None;

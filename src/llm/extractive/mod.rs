@@ -13,14 +13,18 @@
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
 //! cannot open a section. Time is linear in the input; at most three records are added.
 
+mod cues;
 mod label;
 mod learnings;
 mod memory;
 mod progress;
+mod prose;
 mod tense;
 mod transcript;
 mod verbatim;
 mod words;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -41,8 +45,12 @@ impl Model for Extractive {
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        let (role, source) = (request.role, Arc::clone(&request.source));
+        // A long conversation takes a while; the threads that serve requests are not kept from them.
+        let text = tokio::task::spawn_blocking(move || answer(role, &source)).await;
+        let text = text.map_err(|error| ModelError::bad_answer(error.to_string()))?;
         Ok(Answer {
-            text: answer(request.role, &request.source),
+            text,
             ..Answer::default()
         })
     }

@@ -140,8 +140,11 @@ impl Session {
 
     /// The task's first sentence that is neither a report nor a plan is the work in hand.
     fn hear_task(&mut self, task: &str) {
+        let reported: List = newest(self.done.clone()).into_iter().map(Entry::of).collect();
         for sentence in Transcript::of_task(task) {
             match heard(&sentence) {
+                // The messages tell the same, with more words.
+                Some(told) if told.standing == Standing::Done && reported.covers(&told.bullet) => {}
                 Some(told) => self.keep(told),
                 None if self.task.is_none() => self.task = bullet(&sentence.text),
                 None => {}

@@ -3,166 +3,12 @@
 //! A sentence is read from its beginning: fillers, a subject, adverbs, then a verb. What is negated, wished or
 //! conditional does not have that form, so it says nothing.
 
+use super::cues::{
+    ADVERBS, CLOSING, CURRENT_OPENINGS, DONE_STATES, DONE_VERBS, FILLERS, IDLE_VERBS, LOOKING, NEXT_NOUNS,
+    OPEN_MARKS, OPEN_OPENINGS, PASSING, PLAN_OPENINGS, PLANNERS, SUBJECTS, WISHES, is_one_of, opening, place,
+};
 use super::transcript::Standing;
 use super::words::{bullet, folded, one_line};
-
-const FILLERS: &[&str] = &[
-    "ok", "yes", "right", "sure", "thanks", "no", "okay", "great", "good", "perfect", "alright", "so", "and",
-    "also", "then", "finally", "first", "second", "just", "now", "done", "update", "status", "✅", "✔", "-",
-    "–", "—", "with", "that", "all", "today",
-];
-const SUBJECTS: &[&str] = &["i", "we", "i've", "we've"];
-const ADVERBS: &[&str] = &[
-    "just",
-    "now",
-    "also",
-    "already",
-    "successfully",
-    "then",
-    "finally",
-    "have",
-    "has",
-    "both",
-];
-
-/// Verbs that begin a report without a subject: "Fixed the parser".
-const DONE_VERBS: &str = " added adjusted applied benchmarked built bumped changed cleaned committed completed \
-    configured confirmed converted created deleted deployed disabled documented dropped enabled exposed extended \
-    extracted finished fixed implemented imported improved indexed installed integrated introduced merged measured \
-    migrated moved optimised optimized patched published pushed rebased rebuilt recorded reduced refactored released \
-    removed renamed replaced reproduced resolved restored reverted rewrote rewritten scaffolded sent shipped \
-    simplified solved split stored switched tested tightened updated upgraded validated verified wired wrapped \
-    written wrote ";
-
-/// Past forms that, with a subject, tell no piece of work: "I noticed", "we wanted".
-const IDLE_VERBS: &str = " asked assumed believed checked considered decided discovered expected explored figured \
-    guessed hoped learned learnt liked listed looked meant missed needed noticed opened planned preferred realised \
-    realized remembered searched seemed started suggested supposed thought tried turned used viewed waited wanted \
-    wondered worried ";
-
-/// What a passive says when work is done: "the parser is wired", "the tests now pass".
-const DONE_STATES: &[&str] = &[
-    "done",
-    "complete",
-    "finished",
-    "fixed",
-    "implemented",
-    "merged",
-    "deployed",
-    "resolved",
-    "released",
-    "shipped",
-    "green",
-    "passing",
-    "in place",
-    "migrated",
-    "wired",
-    "completed",
-    "pushed",
-    "committed",
-    "updated",
-    "working",
-];
-
-/// Beginnings of a plan. The longest that fits is taken off.
-const PLAN_OPENINGS: &[&str] = &[
-    "next steps:",
-    "next steps are to",
-    "next step:",
-    "the next step is to",
-    "next step is to",
-    "next up:",
-    "next up,",
-    "next up is",
-    "next:",
-    "next,",
-    "next i'll",
-    "next we'll",
-    "next i will",
-    "next we will",
-    "next we",
-    "next i",
-    "next is to",
-    "next is",
-    "next",
-    "then i'll",
-    "then we'll",
-    "after that, i'll",
-    "after that i'll",
-    "afterwards",
-];
-
-/// Beginnings of something left open; unlike a plan they hold until the end of the session.
-const OPEN_OPENINGS: &[&str] = &[
-    "todo:",
-    "todo",
-    "to do:",
-    "remaining:",
-    "remaining work:",
-    "left:",
-    "left to do:",
-    "still open:",
-    "still to do:",
-    "open:",
-    "follow-up:",
-    "we still need to",
-    "i still need to",
-    "we still have to",
-    "i still have to",
-    "still need to",
-    "still have to",
-    "we need to",
-    "i need to",
-    "we have to",
-    "i have to",
-    "need to",
-    "we must still",
-    "please also",
-    "also please",
-    "don't forget to",
-    "what remains is to",
-    "what's left is to",
-    "it remains to",
-];
-
-/// Marks of something left open anywhere in a sentence; the sentence is kept as it is.
-const OPEN_MARKS: &[&str] = &[
-    " still needs ",
-    " still need ",
-    " still missing",
-    " remains to ",
-    " left to do",
-    " not yet ",
-    " is todo",
-    " to be done",
-    " still to be ",
-    " still fails",
-    " is still failing",
-    " are still failing",
-];
-
-const CURRENT_OPENINGS: &[&str] = &[
-    "currently:",
-    "current:",
-    "in progress:",
-    "wip:",
-    "doing:",
-    "i'm now",
-    "i am now",
-    "now i'm",
-    "now i am",
-    "i'm currently",
-    "i am currently",
-    "currently",
-    "i'm still",
-    "we're now",
-    "now we're",
-    "still",
-];
-
-/// Steps of looking around are no work worth a line.
-const LOOKING: &str = " look looking check checking read reading run running start starting see explore exploring \
-    inspect open search find try ask think investigate ";
 
 /// What a sentence says about work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,128 +26,53 @@ pub(super) fn told(sentence: &str) -> Option<Told> {
     if line.ends_with('?') {
         return None;
     }
-    let lower = line.to_lowercase();
-    // Cutting is by byte, and lower case may have other lengths.
-    let at_same_bytes = lower.len() == line.len();
-    let behind = |opening: &str| {
-        if at_same_bytes {
-            &line[opening.len()..]
-        } else {
-            line.as_str()
-        }
-    };
+    let lower = line.to_ascii_lowercase();
     let told = |standing, text: &str, passing| {
-        let bullet = bullet(text)?;
-        Some(Told {
+        bullet(text).map(|bullet| Told {
             standing,
             bullet,
             passing,
         })
     };
+    let step = |told: &Told| !is_one_of(LOOKING, &first_word(&told.bullet).to_lowercase());
     if let Some(opening) = opening(&lower, OPEN_OPENINGS) {
-        return told(Standing::Left, behind(opening), false).filter(|told| !is_looking(&told.bullet));
+        return told(Standing::Left, &line[opening.len()..], false).filter(step);
     }
     if let Some(opening) = opening(&lower, PLAN_OPENINGS) {
-        return told(Standing::Left, plan(behind(opening)), true).filter(|told| !is_looking(&told.bullet));
+        let rest = plan(&line[opening.len()..]);
+        let is_noun = opening == "next" && is_one_of(NEXT_NOUNS, &first_word(rest).to_ascii_lowercase());
+        return told(Standing::Left, rest, true).filter(|told| !is_noun && step(told));
     }
     if let Some(opening) = opening(&lower, CURRENT_OPENINGS) {
-        let text = behind(opening);
-        let doing = opening.ends_with(':') || first_word(text).ends_with("ing");
-        return told(Standing::Current, text, true).filter(|told| doing && !is_looking(&told.bullet));
+        let rest = &line[opening.len()..];
+        let doing = opening.ends_with(':') || first_word(rest).ends_with("ing");
+        return told(Standing::Current, rest, true).filter(|told| doing && step(told));
     }
-    if let Some(opening) = opening(&lower, &["completed:", "done:", "fixed:", "finished:"]) {
-        return told(Standing::Done, behind(opening), false);
+    if let Some(opening) = opening(&lower, "completed:|done:|fixed:|finished:") {
+        return told(Standing::Done, &line[opening.len()..], false);
     }
-    if OPEN_MARKS.iter().any(|mark| format!("{lower} ").contains(mark)) {
+    let padded = format!(" {} ", lower.trim_end_matches(['.', '!']));
+    if place(&padded, OPEN_MARKS).is_some() {
         return told(Standing::Left, &line, false);
     }
-    if let Some(start) = report(&lower) {
-        return told(
-            Standing::Done,
-            if at_same_bytes { &line[start..] } else { &line },
-            false,
-        );
-    }
-    if is_done_state(&lower) {
-        told(Standing::Done, &line, false)
-    } else {
-        None
+    match report(&lower) {
+        Some(verb) => told(Standing::Done, &line[verb..], false),
+        None if is_done_state(&padded) => told(Standing::Done, &line, false),
+        None => None,
     }
 }
 
 /// Whether a sentence says, alone, that the task as a whole is finished.
 pub(super) fn closes_the_task(sentence: &str) -> bool {
     let lower = folded(sentence);
-    let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    matches!(
-        bare,
-        "done"
-            | "all done"
-            | "finished"
-            | "task complete"
-            | "task completed"
-            | "task done"
-            | "complete"
-            | "completed"
-            | "the task is done"
-            | "the task is complete"
-            | "the task is completed"
-            | "the task is finished"
-            | "everything is done"
-            | "this is done"
-            | "this is complete"
-            | "that's done"
-            | "it's done"
-            | "we're done"
-            | "i'm done"
-            | "all work is complete"
-            | "the work is complete"
-            | "the work is done"
-    )
-}
-
-/// The opening that a line begins with, as whole words; of several the longest.
-fn opening(lower: &str, openings: &[&'static str]) -> Option<&'static str> {
-    let whole = |opening: &&str| {
-        lower
-            .strip_prefix(*opening)
-            .is_some_and(|rest| !rest.is_empty() && !rest.starts_with(char::is_alphanumeric))
-    };
-    openings
-        .iter()
-        .copied()
-        .filter(|opening| whole(opening))
-        .max_by_key(|opening| opening.len())
+    is_one_of(CLOSING, lower.trim_matches(|c: char| !c.is_alphanumeric()))
 }
 
 /// A plan without its subject: "Next, I'll write the docs".
 fn plan(text: &str) -> &str {
     let text = text.trim_start_matches([' ', ',', ':', '-']);
-    let lower = text.to_lowercase();
-    let subjects = [
-        "i'll",
-        "we'll",
-        "i will",
-        "we will",
-        "i'm going to",
-        "we're going to",
-        "i am going to",
-        "we should",
-        "i should",
-        "let's",
-        "let me",
-        "we can",
-        "i can",
-        "we need to",
-        "i need to",
-        "we have to",
-        "i have to",
-        "will be to",
-    ];
-    match opening(&lower, &subjects) {
-        Some(subject) if lower.len() == text.len() => &text[subject.len()..],
-        _ => text,
-    }
+    let subject = opening(&text.to_ascii_lowercase(), PLANNERS).map_or(0, str::len);
+    text[subject..].trim_start()
 }
 
 /// Where the verb of a report stands, in bytes.
@@ -310,16 +81,16 @@ fn report(lower: &str) -> Option<usize> {
     let mut at = 0;
     for word in lower.split(' ').take(8) {
         let bare = word.trim_matches(|c: char| ",.:;!".contains(c));
-        let listed = DONE_VERBS.contains(&format!(" {bare} "));
-        if listed && !bare.is_empty() {
+        if is_one_of(DONE_VERBS, bare) {
             return reports(lower, at, word, has_subject).then_some(at);
         }
         if has_subject && is_past(bare) {
             return Some(at);
         }
-        if SUBJECTS.contains(&bare) && !has_subject {
+        let may_stand_here = is_one_of(FILLERS, bare) || (has_subject && is_one_of(ADVERBS, bare));
+        if is_one_of(SUBJECTS, bare) && !has_subject {
             has_subject = true;
-        } else if !FILLERS.contains(&bare) && !(has_subject && ADVERBS.contains(&bare)) {
+        } else if !may_stand_here {
             return None;
         }
         at += word.len() + 1;
@@ -335,60 +106,33 @@ fn reports(lower: &str, at: usize, word: &str, has_subject: bool) -> bool {
 
 fn is_past(word: &str) -> bool {
     let known = ["got", "made", "put", "ran", "set", "cut", "took", "wrote"].contains(&word);
-    known || (word.len() >= 5 && word.ends_with("ed") && !IDLE_VERBS.contains(&format!(" {word} ")))
+    known || (word.len() >= 5 && word.ends_with("ed") && !is_one_of(IDLE_VERBS, word))
 }
 
-fn is_done_state(lower: &str) -> bool {
-    let text = format!("{} ", lower.trim_end_matches(['.', '!']));
-    let passes = [
-        " tests pass ",
-        " tests now pass ",
-        " now passes ",
-        " now pass ",
-        " now works ",
-        " tests passed ",
-    ];
-    let padded = format!(" {text}");
-    let verb = passes
-        .iter()
-        .find_map(|mark| padded.find(mark))
-        .or_else(|| passive(&padded));
-    let wished = [
-        " if ", " once ", " when ", " until ", " after ", " should ", " must ", " will ", " would ", " not ",
-        " unless ", " before ", " never ", " could ", " can ",
-    ];
-    verb.is_some_and(|at| {
-        let before = &padded[..=at];
-        !before.contains("n't ") && !wished.iter().any(|word| before.contains(word))
-    })
+fn is_done_state(padded: &str) -> bool {
+    place(padded, PASSING)
+        .or_else(|| passive(padded))
+        .is_some_and(|verb| {
+            let before = &padded[..=verb];
+            !before.contains("n't ") && place(before, WISHES).is_none()
+        })
 }
 
 /// Where "is done", "has been merged" and the like stand.
 fn passive(padded: &str) -> Option<usize> {
-    [" is ", " are ", " was ", " were ", " has been ", " have been "]
-        .iter()
+    ["is", "are", "was", "were", "has been", "have been"]
+        .into_iter()
         .find_map(|be| {
-            let at = padded.find(be)?;
-            let rest = &padded[at + be.len()..];
-            let state = ["now ", "all ", "already ", "fully "]
-                .iter()
-                .find_map(|adverb| rest.strip_prefix(adverb));
-            let state = state.unwrap_or(rest);
-            let done = DONE_STATES.iter().any(|word| {
-                state
-                    .strip_prefix(word)
-                    .is_some_and(|rest| rest.starts_with([' ', ',', '.', ':']))
-            });
-            done.then_some(at)
+            let verb = place(padded, be)?;
+            let rest = &padded[verb + be.len() + 2..];
+            let state = opening(rest, "now|all|already|fully")
+                .map_or(rest, |adverb| rest[adverb.len()..].trim_start());
+            opening(state, DONE_STATES).map(|_| verb)
         })
 }
 
 fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
-}
-
-fn is_looking(bullet: &str) -> bool {
-    LOOKING.contains(&format!(" {} ", first_word(bullet).to_lowercase()))
 }
 
 #[cfg(test)]
@@ -468,6 +212,7 @@ mod tests {
             "You need to restart it",
             "next",
             "The next release is big",
+            "Next week is a holiday",
         ] {
             assert_eq!(read(sentence), None, "{sentence}");
         }
@@ -484,10 +229,10 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_change_their_length_do_no_harm() {
+    fn letters_that_change_their_length_in_small_form_do_no_harm() {
         assert_eq!(
             read("Next: İİ wire ıt"),
-            Some((Standing::Left, "Next: İİ wire ıt".to_owned()))
+            Some((Standing::Left, "İİ wire ıt".to_owned()))
         );
     }
 }

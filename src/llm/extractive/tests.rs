@@ -110,6 +110,17 @@ fn snippets_are_labelled_and_take_the_place_of_older_ones() {
     );
 }
 
+#[tokio::test]
+async fn the_updater_answers_as_a_model_does() {
+    let request = Request {
+        source: Arc::new(session()),
+        ..crate::llm::scripted::request(Role::Learnings)
+    };
+    let answered = Extractive.complete(&request).await.expect("an answer");
+    assert_eq!(answered.text, answer(Role::Learnings, &session()));
+    assert!(!answered.stopped_at_limit);
+}
+
 #[test]
 fn the_same_source_gives_the_same_answer() {
     for role in Role::ALL {
@@ -129,6 +140,47 @@ fn a_task_alone_is_work_in_progress_or_done_as_it_reads() {
         "CURRENT_PROGRESS:\n  Completed:\n    - Implemented the parser\n  In Progress:\n    - Nothing is in progress\n  \
          Remaining:\n    - Wire it to the route\n"
     );
+}
+
+#[test]
+fn a_task_that_the_messages_tell_in_more_words_is_told_once() {
+    let told = "I implemented the DSL parser as an FSM over lines and wrote 60 tests. The reason it was slow is that \
+        a regex was added twice.";
+    let source = source(
+        "Implemented the DSL parser over lines",
+        vec![message("assistant", told)],
+        "",
+    );
+    assert_eq!(
+        answer(Role::Progress, &source),
+        "CURRENT_PROGRESS:\n  Completed:\n    - Implemented the DSL parser as an FSM over lines and wrote 60 tests\n  \
+         In Progress:\n    - Nothing is in progress\n"
+    );
+}
+
+#[test]
+fn rules_of_the_user_are_learned_and_talk_is_not() {
+    let learnings = |role, text| answer(Role::Learnings, &source("t t", vec![message(role, text)], ""));
+    let rule = "You must never commit secrets because the repository is public.";
+    assert_eq!(
+        learnings("user", rule),
+        "KEY_LEARNINGS:\n  ADD:\n    - because the repository is public: You must never commit secrets\n"
+    );
+    for (role, text) in [
+        (
+            "assistant",
+            "You asked me because the build was red this morning.",
+        ),
+        ("assistant", "Maybe it fails because the cache is stale on CI."),
+        ("assistant", "Is it slow because the cache is cold on CI today?"),
+        (
+            "tool",
+            "warning: this function never returns a value to its caller",
+        ),
+        ("user", "because"),
+    ] {
+        assert_eq!(learnings(role, text), "KEY_LEARNINGS: no change\n", "{text}");
+    }
 }
 
 #[test]
@@ -212,7 +264,7 @@ fn messages_that_look_like_the_grammar_open_nothing() {
 #[test]
 fn time_is_linear() {
     let long =
-        "I fixed the parser because it never ended. Next: x `y\n- [ ] do it\n```\na\n```\n".repeat(20_000);
+        "I fixed the parser because it never ended. Next: x `y\n- [ ] do it\n```\na\n```\n".repeat(8_000);
     let begun = std::time::Instant::now();
     let source = source(&long, vec![message("assistant", &long)], &long);
     for role in Role::ALL {
@@ -227,7 +279,31 @@ fn time_is_linear() {
 
 mod laws {
     use super::*;
+    use crate::domain::dsl::{Options, parse};
+    use crate::domain::operation::{FaultKind, Operation};
     use proptest::prelude::*;
+
+    /// The operations of an answer, which has no fault in either way of reading.
+    fn operations(text: &str) -> Vec<Operation> {
+        let read = parse(text, &Options::default());
+        let faults = |faults: &[crate::domain::operation::Fault]| {
+            faults.iter().map(|f| f.kind).collect::<Vec<FaultKind>>()
+        };
+        assert_eq!(faults(&read.faults), [], "{text}");
+        assert_eq!(faults(&parse(text, &Options::strict()).faults), [], "{text}");
+        read.items.into_iter().map(|item| item.operation).collect()
+    }
+
+    #[test]
+    fn the_answers_of_a_session_are_read_as_they_were_meant() {
+        assert_eq!(operations(&answer(Role::Progress, &session())).len(), 1);
+        assert_eq!(operations(&answer(Role::Learnings, &session())).len(), 3);
+        assert_eq!(operations(&answer(Role::Verbatim, &session())).len(), 3);
+        assert_eq!(
+            operations(&answer(Role::Verbatim, &source("t", Vec::new(), ""))),
+            []
+        );
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
@@ -244,6 +320,24 @@ mod laws {
                 prop_assert!(text.starts_with(role.header()) && text.ends_with('\n'));
                 let items = text.lines().filter(|line| line.starts_with("    - because ")).count();
                 prop_assert!(items <= MAX_ADDITIONS);
+                operations(&text);
+            }
+        }
+
+        #[test]
+        fn snippets_are_read_back_to_the_byte(
+            lines in proptest::collection::vec("(  |\\t| |)(- because x: y => z|KEY_LEARNINGS:|  ADD:|[a-z{}#-]{0,9}|x```)[ \\t]{0,2}\\r?", 1..9),
+        ) {
+            let code = lines.join("\n");
+            let content = format!("```rust src/lib.rs\n{code}\n```\n");
+            let text = answer(Role::Verbatim, &source("task", vec![message("assistant", &content)], ""));
+            let whole_lines = |text: &str| format!("\n{}\n", text.replace("\r\n", "\n").trim_end_matches('\r'));
+            let said = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+            for operation in operations(&text) {
+                let Operation::AddVerbatim { snippet, .. } = operation else { panic!("{operation:?}") };
+                prop_assert!(whole_lines(&code).contains(&whole_lines(&snippet)), "{:?} / {:?}", code, snippet);
+                prop_assert_eq!(said(&snippet), said(&code));
+                prop_assert!(snippet.matches('\r').count() >= code.trim().matches('\r').count());
             }
         }
     }

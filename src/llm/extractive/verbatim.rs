@@ -1,13 +1,15 @@
 //! `Verbatim Context` from closed code fences.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::MAX_ADDITIONS;
 use super::label::Label;
-use super::memory::{self, Kept};
+use super::memory;
 use super::transcript::{Code, Transcript, Voice};
 use super::words::{bullet, folded, shortened};
+use crate::domain::document::Record;
+use crate::domain::ids::RecordId;
 use crate::llm::Source;
 
 /// Larger pieces of code are looked up where they live, not remembered; in bytes.
@@ -61,10 +63,10 @@ pub(super) fn section(source: &Source) -> Option<String> {
         text.push_str(&format!("    - because {reason}: {} =>", snippet.label.text));
         text.push_str(&written(&snippet.text));
     }
-    let old: Vec<&str> = kept
+    let old: Vec<RecordId> = kept
         .iter()
         .filter(|kept| is_superseded(kept, &chosen))
-        .filter_map(|kept| kept.id.as_deref())
+        .map(|kept| kept.id)
         .collect();
     if !old.is_empty() {
         text.push_str("  ARCHIVE:\n");
@@ -79,10 +81,10 @@ pub(super) fn section(source: &Source) -> Option<String> {
 
 /// The snippets that are worth keeping and not kept yet, in the order they were shown. Of one text the first
 /// counts, of one place the last.
-fn fresh(codes: &[Code], task: Option<&str>, kept: &[Kept]) -> Vec<Snippet> {
-    let known: std::collections::HashSet<&str> = kept.iter().map(|kept| kept.snippet.as_str()).collect();
+fn fresh(codes: &[Code], task: Option<&str>, kept: &[Record]) -> Vec<Snippet> {
+    let known: HashSet<&str> = kept.iter().map(|kept| kept.content.as_str()).collect();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut texts = std::collections::HashSet::new();
+    let mut texts = HashSet::new();
     let mut found: Vec<Option<Snippet>> = Vec::new();
     for code in codes {
         let text = without_blank_ends(&code.body);
@@ -131,8 +133,8 @@ fn is_worth_keeping(code: &Code, text: &str) -> bool {
     says_something && fits && !is_output && !is_placeholder && !opens_fence
 }
 
-fn is_superseded(kept: &Kept, chosen: &[Snippet]) -> bool {
-    let label = folded(&kept.label);
+fn is_superseded(kept: &Record, chosen: &[Snippet]) -> bool {
+    let label = folded(kept.label.as_deref().unwrap_or_default());
     chosen
         .iter()
         .any(|snippet| snippet.label.is_place && folded(&snippet.label.text) == label)

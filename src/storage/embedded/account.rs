@@ -96,7 +96,8 @@ impl Account {
         if self == Self::Own {
             return true;
         }
-        let probe = self.command(Path::new("true")).current_dir(folder).output().await;
+        let mut probe = self.command(Path::new("/bin/sh"));
+        let probe = probe.args(["-c", ":"]).current_dir(folder).output().await;
         probe.is_ok_and(|output| output.status.success())
     }
 }

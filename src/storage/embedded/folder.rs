@@ -9,6 +9,7 @@
 //!     server.log      its log, with server.log.1 before it
 //! ```
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
@@ -109,10 +110,7 @@ impl Drop for SocketDir {
 
 /// Removes a socket folder under `/tmp` (also one that a service which was killed has left), no other.
 pub(super) fn remove_socket_dir(path: &Path) {
-    let ours = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with(NAME_PREFIX));
-    if ours && path.parent() == Some(Path::new(TEMPORARY)) {
+    if path.file_name().is_some_and(is_new_name) && path.parent() == Some(Path::new(TEMPORARY)) {
         // Nothing depends on it: a folder that stays is an empty one.
         let _ = fs::remove_dir_all(path);
     }
@@ -167,10 +165,12 @@ async fn make_home(
     account: Account,
     throw_away: bool,
 ) -> Result<(), EmbeddedError> {
-    if !account.reaches(root).await && holds_nothing_else(root) {
+    let mut reached = account.reaches(root).await;
+    if !reached && holds_nothing_else(root) && account.reaches(root.parent().unwrap_or(root)).await {
         account.own(root)?;
+        reached = account.reaches(root).await;
     }
-    if account.reaches(root).await {
+    if reached {
         return private_dir(link, account);
     }
     let base = Path::new(if throw_away { TEMPORARY } else { REACHABLE });
@@ -199,6 +199,12 @@ const NAME_PREFIX: &str = "working-memory-";
 /// A path below `base` that nobody can foresee.
 pub(crate) fn new_name(base: &Path) -> PathBuf {
     base.join(format!("{NAME_PREFIX}{:016x}", fastrand::u64(..)))
+}
+
+/// Whether `name` is of the kind that [`new_name`] gives.
+pub(crate) fn is_new_name(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX));
+    random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Makes a new folder that only `account` (and root) may enter.
@@ -239,15 +245,13 @@ mod tests {
     #[test]
     fn only_socket_folders_of_our_own_making_are_removed() {
         let other = tempfile::Builder::new()
-            .prefix("else-")
-            .tempdir_in(TEMPORARY)
-            .unwrap();
-        let own = tempfile::Builder::new()
             .prefix(NAME_PREFIX)
             .tempdir_in(TEMPORARY)
             .unwrap();
+        let own = new_name(Path::new(TEMPORARY));
+        fs::create_dir(&own).unwrap();
         remove_socket_dir(other.path());
-        remove_socket_dir(own.path());
-        assert!(other.path().exists() && !own.path().exists());
+        remove_socket_dir(&own);
+        assert!(other.path().exists() && !own.exists());
     }
 }

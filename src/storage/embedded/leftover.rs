@@ -67,7 +67,8 @@ async fn stop(pid: Pid, cluster: &Path) {
 /// The lines of `postmaster.pid`: process id, data folder, start time, port, socket folder, …
 fn parse(text: &str) -> Option<PidFile> {
     let mut lines = text.lines();
-    let pid = Pid::from_raw(lines.next()?.trim().parse().ok()?)?;
+    // The number is negative while the cluster is worked on without a server, by hand.
+    let pid = Pid::from_raw(lines.next()?.trim().parse::<u32>().ok()?.try_into().ok()?)?;
     let socket_dir = lines
         .nth(3)
         .map(str::trim)
@@ -111,6 +112,8 @@ mod tests {
     fn a_pid_file_cut_short_by_a_crash_is_no_server() {
         assert_eq!(parse(""), None);
         assert_eq!(parse("0\n"), None);
+        assert_eq!(parse("-4711\n"), None);
+        assert_eq!(parse("4294967295\n"), None);
         assert_eq!(parse("47x\n"), None);
         assert_eq!(parse("4711\n").unwrap().socket_dir, None);
     }

@@ -35,7 +35,7 @@ pub struct EmbeddedOptions {
     pub data_dir: PathBuf,
     /// Trade durability for speed (no fsync), for data nobody will miss: tests and demonstrations.
     pub throw_away: bool,
-    /// Most connections at a time (PostgreSQL keeps three of them for the superuser, which the service is).
+    /// Most connections at a time, at least 1.
     pub max_connections: u32,
 }
 

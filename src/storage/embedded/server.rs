@@ -120,6 +120,7 @@ impl Launcher {
             ("port", "5432"),
             ("unix_socket_directories", &self.socket_dir.path),
             ("unix_socket_permissions", "0700"),
+            ("superuser_reserved_connections", "0"),
             ("shared_buffers", "64MB"),
             ("max_wal_size", "256MB"),
             ("max_wal_senders", "0"),

@@ -1,0 +1,167 @@
+//! `working-memory serve`: the service, until it is told to stop.
+
+use super::{fail, load_config};
+use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
+use crate::http::{self, AppState, Settings};
+use crate::llm::Models;
+use crate::pipeline::{Pipeline, prompts::Prompts};
+use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
+use crate::storage::{PoolOptions, Storage, StorageError};
+use crate::telemetry;
+use clap::Args;
+use secrecy::ExposeSecret;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How often and how long the first connection to the database is tried.
+const FIRST_CONNECTION_TRIES: u32 = 60;
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+
+/// Connections of the embedded server beyond the pool's, for an operator's `psql`.
+const SPARE_CONNECTIONS: u32 = 8;
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(super) async fn run(self) -> ExitCode {
+        let stop = match Stop::listen() {
+            Ok(stop) => stop,
+            Err(error) => return fail(&error),
+        };
+        let config = match load_config(self.config.as_deref()) {
+            Ok(config) => config,
+            Err(error) => return fail(&error),
+        };
+        telemetry::start_logs(config.log.format, &config.log.filter);
+        match serve(&config, stop).await {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => fail(&"requests were still running when the time to finish them was over"),
+            Err(error) => fail(&error),
+        }
+    }
+}
+
+/// Runs the service. `Ok(false)`: it stopped with requests unfinished.
+async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> {
+    // What can be wrong with the configuration is found before a database is made.
+    let models = Models::from_config(&config.llm)?;
+    let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
+    let listener = TcpListener::bind(config.http.bind)
+        .await
+        .map_err(|error| format!("http.bind {}: {error}", config.http.bind))?;
+    let (embedded, url) = tokio::select! {
+        database = database(config) => database?,
+        () = stop.wait() => return Ok(true),
+    };
+    let served = with_database(config, &url, models, prompts, listener, &mut stop).await;
+    if let Some(server) = embedded {
+        server.stop().await?;
+    }
+    served
+}
+
+/// The configured database, or an embedded server.
+async fn database(config: &Config) -> Result<(Option<EmbeddedServer>, String), Box<dyn Error>> {
+    if let Some(url) = &config.database.url {
+        return Ok((None, url.expose_secret().to_owned()));
+    }
+    let data_dir = config.database.data_dir.clone();
+    tracing::info!(folder = %data_dir.display(), "starting the embedded database");
+    let server = EmbeddedServer::start(EmbeddedOptions {
+        data_dir,
+        throw_away: false,
+        max_connections: config.database.max_connections + SPARE_CONNECTIONS,
+    })
+    .await?;
+    let url = server.url();
+    Ok((Some(server), url))
+}
+
+async fn with_database(
+    config: &Config,
+    url: &str,
+    models: Models,
+    prompts: Prompts,
+    listener: TcpListener,
+    stop: &mut Stop,
+) -> Result<bool, Box<dyn Error>> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let options = PoolOptions {
+        url: url.to_owned(),
+        max_connections: config.database.max_connections,
+        prepared_statements: config.database.prepared_statements,
+        acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+    };
+    let storage = Storage::connect_lazy(&options, clock.clone())?;
+    tokio::select! {
+        migrated = migrate(&storage) => migrated?,
+        () = stop.wait() => return Ok(true),
+    }
+    tracing::info!(models = models.describe(), "models");
+    let pipeline = Pipeline::new(
+        storage.clone(),
+        models,
+        prompts,
+        clock.clone(),
+        config.limits.clone(),
+        config.pipeline.clone(),
+    );
+    let settings = Settings::of(config);
+    let router = http::router(AppState::new(storage.clone(), pipeline, clock, settings.clone()));
+    tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
+    let metrics = tokio::spawn(telemetry::keep_metrics());
+    let finished = http::serve(listener, router, &settings, stop.wait()).await;
+    metrics.abort();
+    tracing::info!(finished, "stopping");
+    storage.close().await;
+    Ok(finished)
+}
+
+/// Brings the schema up to date, waiting for a database that is just starting itself.
+async fn migrate(storage: &Storage) -> Result<(), StorageError> {
+    let mut tries = 1;
+    loop {
+        match storage.migrate().await {
+            Err(error @ StorageError::Unavailable(_)) if tries < FIRST_CONNECTION_TRIES => {
+                tracing::warn!(%error, tries, "waiting for the database");
+                tries += 1;
+                tokio::time::sleep(BETWEEN_TRIES).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// SIGINT and SIGTERM, taken over before there is anything to clean up.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What holds for any text and any operations.
+
+use crate::expect::{kinds, operations, read, read_with};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use working_memory::domain::dsl::{Options, parse, print};
+use working_memory::domain::ids::{RecordId, RecordKind};
+use working_memory::domain::operation::{FaultKind, Operation, Progress};
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Pieces that mean something to the parser, so that random texts are full of near misses.
+const FRAGMENTS: [&str; 60] = [
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "  ",
+    "    ",
+    "      ",
+    "\t",
+    "CURRENT_PROGRESS:",
+    "Completed:",
+    "In Progress:",
+    "Remaining:",
+    "KEY_LEARNINGS:",
+    "VERBATIM_CONTEXT:",
+    "ADD:",
+    "ARCHIVE:",
+    "**ADD:**",
+    "## Archive",
+    "`KEY LEARNINGS`",
+    "DECISIONS:",
+    "UPDATE:",
+    "- ",
+    "* ",
+    "• ",
+    "1. ",
+    "-",
+    "because ",
+    "BECAUSE ",
+    "because",
+    "a",
+    "b c",
+    ": ",
+    ":",
+    "::",
+    " => ",
+    "=>",
+    "=> ",
+    "```",
+    "```rust",
+    "````",
+    "~~~",
+    "KL-1",
+    "VC-2",
+    "KL-0",
+    "T-3",
+    "[KL-4]",
+    "**KL-5**",
+    ", ",
+    "(none)",
+    "n/a",
+    ".",
+    "<reason>",
+    "<",
+    ">",
+    "\u{feff}",
+    "\u{3000}",
+    "é🦀",
+    "\0",
+];
+
+fn fragments() -> impl Strategy<Value = String> {
+    vec(select(&FRAGMENTS[..]), 0..60).prop_map(|pieces| pieces.concat())
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    (any::<bool>(), any::<bool>()).prop_map(|(strict, stopped_at_limit)| Options {
+        stopped_at_limit,
+        ..if strict {
+            Options::strict()
+        } else {
+            Options::default()
+        }
+    })
+}
+
+/// One line of content: not blank, no line end, no blanks around it, no placeholder.
+fn line() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9é日`*_.,;()/\"'-][a-zA-Z0-9é日`*_.,;()/\"' <-]{0,30}[a-zA-Z0-9é日`*_;/\"']"
+}
+
+fn id(kind: RecordKind) -> impl Strategy<Value = RecordId> {
+    prop_oneof![1..100_i64, Just(i64::MAX)].prop_map(move |number| RecordId::new(kind, number))
+}
+
+fn snippet_line() -> impl Strategy<Value = String> {
+    let indentation = select(vec!["", "", "  ", "    ", "\t", " \t", "          "]);
+    let text = prop_oneof![
+        4 => "[a-z{}();:=<> \t]{0,20}",
+        4 => select(vec![
+            "```", "```rust", "~~~~", "````", "- because a: b => c", "- KL-1 because x", "KEY_LEARNINGS:", "ADD:", "# Current Progress",
+            "1. one", "- x", "(none)", "CURRENT_PROGRESS:", "prose", "trailing  ", "tab\t", "日本🦀", "carriage\r", "a\rb", "", "", "   ",
+        ]).prop_map(str::to_owned),
+    ];
+    (indentation, text).prop_map(|(indentation, text)| format!("{indentation}{text}"))
+}
+
+/// Any lines, but neither blank nor with blank lines, or half a line end, at its end.
+fn snippet() -> impl Strategy<Value = String> {
+    vec(snippet_line(), 1..8).prop_map(|lines| {
+        let mut snippet = lines.join("\n");
+        while let Some((head, last)) = snippet
+            .rsplit_once('\n')
+            .filter(|(_, last)| last.trim().is_empty())
+        {
+            let _ = last;
+            snippet = head.to_owned();
+        }
+        if snippet.ends_with('\r') {
+            snippet.push('x');
+        }
+        if snippet.trim().is_empty() {
+            format!("{snippet}x")
+        } else {
+            snippet
+        }
+    })
+}
+
+fn additions_and_archives(
+    add: impl Strategy<Value = Operation>,
+    kind: RecordKind,
+) -> impl Strategy<Value = Vec<Operation>> {
+    let archived = (id(kind), line()).prop_map(|(id, reason)| Operation::Archive { id, reason });
+    (vec(add, 0..4), vec(archived, 0..3)).prop_map(|(mut adds, archives)| {
+        adds.extend(archives);
+        adds
+    })
+}
+
+fn learnings() -> impl Strategy<Value = Vec<Operation>> {
+    let add = (line(), line()).prop_map(|(reason, content)| Operation::AddLearning { reason, content });
+    additions_and_archives(add, RecordKind::Learning)
+}
+
+fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
+    let add = (line(), line(), snippet()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
+        reason,
+        label,
+        snippet,
+    });
+    additions_and_archives(add, RecordKind::Verbatim)
+}
+
+fn progresses() -> impl Strategy<Value = Vec<Operation>> {
+    let progress = (vec(line(), 0..4), vec(line(), 1..4), vec(line(), 0..4)).prop_map(
+        |(completed, in_progress, remaining)| {
+            Operation::RewriteProgress(Progress {
+                completed,
+                in_progress,
+                remaining,
+            })
+        },
+    );
+    proptest::option::of(progress).prop_map(|progress| progress.into_iter().collect())
+}
+
+/// Operations in the order in which the canonical text has them.
+fn all_operations() -> impl Strategy<Value = Vec<Operation>> {
+    (progresses(), learnings(), verbatims())
+        .prop_map(|(progress, learnings, verbatims)| [progress, learnings, verbatims].concat())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_text_is_read_without_a_panic_and_with_sound_ranges(text in any::<String>(), options in options()) {
+        let _ = read_with(&text, &options);
+    }
+
+    #[test]
+    fn any_text_of_fragments_is_read_without_a_panic_and_with_sound_ranges(text in fragments(), options in options()) {
+        let _ = read_with(&text, &options);
+    }
+
+    #[test]
+    fn reading_is_deterministic(text in fragments()) {
+        prop_assert_eq!(parse(&text, &Options::default()), parse(&text, &Options::default()));
+    }
+
+    #[test]
+    fn what_is_read_is_valid(text in fragments()) {
+        for item in read(&text).items {
+            match item.operation {
+                Operation::RewriteProgress(progress) => {
+                    prop_assert!(!progress.in_progress.is_empty());
+                    for bullet in [progress.completed, progress.in_progress, progress.remaining].concat() {
+                        prop_assert!(!bullet.trim().is_empty() && !bullet.contains('\n'));
+                    }
+                }
+                Operation::AddLearning { reason, content } => {
+                    prop_assert!(!reason.trim().is_empty() && !content.trim().is_empty());
+                    prop_assert!(!reason.contains('\n') && !content.contains('\n'));
+                }
+                Operation::AddVerbatim { reason, label, snippet } => {
+                    prop_assert!(!reason.trim().is_empty() && !label.trim().is_empty() && !snippet.trim().is_empty());
+                    prop_assert!(!reason.contains('\n') && !label.contains('\n') && !snippet.ends_with('\n'));
+                }
+                Operation::Archive { id, reason } => {
+                    prop_assert!(id.number >= 1 && !reason.trim().is_empty() && !reason.contains('\n'));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn at_most_one_progress_is_read(text in fragments()) {
+        let progresses = operations(&read(&text)).into_iter().filter(|operation| matches!(operation, Operation::RewriteProgress(_)));
+        prop_assert!(progresses.count() <= 1);
+    }
+
+    #[test]
+    fn what_is_printed_reads_back(expected in all_operations()) {
+        let printed = print(&expected);
+        let parsed = read(&printed);
+        prop_assert_eq!(operations(&parsed), expected, "{}", printed);
+        prop_assert!(parsed.faults.iter().all(|fault| fault.kind.is_warning()), "{:?}", parsed.faults);
+    }
+
+    #[test]
+    fn what_is_printed_reads_back_strictly(expected in all_operations()) {
+        let printed = print(&expected);
+        let parsed = read_with(&printed, &Options::strict());
+        prop_assert_eq!(operations(&parsed), expected, "{}", printed);
+        prop_assert!(parsed.faults.iter().all(|fault| fault.kind.is_warning()), "{:?}", parsed.faults);
+    }
+
+    #[test]
+    fn what_is_read_prints_and_reads_back(text in fragments()) {
+        let first = operations(&read(&text));
+        let printed = print(&first);
+        let mut second = operations(&read(&printed));
+        let mut first = first;
+        // Printing puts the sections in order; the order inside each stays.
+        let place = |operation: &Operation| (operation.role(), matches!(operation, Operation::Archive { .. }));
+        first.sort_by_key(place);
+        second.sort_by_key(place);
+        prop_assert_eq!(second, first, "{}", printed);
+    }
+
+    #[test]
+    fn a_faulty_learning_changes_no_other_item(
+        expected in learnings(),
+        place in any::<prop::sample::Index>(),
+        faulty in select(vec!["- no reason", "- because: x", "- because x", "- because <reason>: y", "- KL-0 because x", "-"]),
+    ) {
+        let printed = print(&expected);
+        let mut lines: Vec<_> = printed.lines().collect();
+        let bullets: Vec<_> = (0..lines.len()).filter(|&at| lines[at].trim_start().starts_with("- ")).collect();
+        prop_assume!(!bullets.is_empty());
+        let faulty = format!("    {faulty}");
+        lines.insert(bullets[place.index(bullets.len())], &faulty);
+        let parsed = read(&lines.join("\n"));
+        // An archive spoilt into an addition's place is still an archive: nothing else may differ.
+        prop_assert_eq!(operations(&parsed), expected, "{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn a_faulty_snippet_changes_no_other_item(
+        expected in verbatims(),
+        faulty in select(vec!["- because: l => x", "- because a: l", "- because a: => x", "- because <reason>: l => x"]),
+        last in any::<bool>(),
+    ) {
+        let faulty = format!("    {faulty}");
+        let mut printed = print(&expected);
+        prop_assume!(expected.iter().any(|operation| matches!(operation, Operation::AddVerbatim { .. })));
+        if last {
+            printed.push_str("VERBATIM_CONTEXT:\n  ADD:\n");
+            printed.push_str(&faulty);
+        } else {
+            printed = printed.replacen("  ADD:\n", &format!("  ADD:\n{faulty}\n"), 1);
+        }
+        let parsed = read(&printed);
+        prop_assert_eq!(operations(&parsed), expected, "{}", printed);
+        prop_assert_eq!(parsed.faults.iter().filter(|fault| !fault.kind.is_warning()).count(), 1);
+    }
+
+    #[test]
+    fn a_cut_text_gives_no_more_than_the_whole(text in fragments()) {
+        let whole = operations(&read(&text));
+        let cut = read_with(&text, &Options { stopped_at_limit: true, ..Options::default() });
+        prop_assert!(operations(&cut).iter().all(|operation| whole.contains(operation)));
+        let expected = usize::from(!kinds(&cut).contains(&FaultKind::NoSection));
+        prop_assert!(kinds(&cut).iter().filter(|&&kind| kind == FaultKind::Truncated).count() >= expected);
+    }
+}

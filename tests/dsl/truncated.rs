@@ -1,0 +1,147 @@
+//! A model that stopped at its token limit: the last item is not trusted.
+
+use crate::expect::{
+    archive, kinds, learning, learnings_add, learnings_archive, operations, progress, read_with, verbatim,
+    verbatim_add,
+};
+use working_memory::domain::dsl::Options;
+use working_memory::domain::operation::FaultKind::{MissingInProgress, Truncated};
+use working_memory::domain::operation::Operation;
+
+/// What is left of a text that was cut off at its end; exactly one warning says so.
+#[track_caller]
+fn cut<const N: usize>(text: &str, expected: [Operation; N]) {
+    let parsed = read_with(
+        text,
+        &Options {
+            stopped_at_limit: true,
+            ..Options::default()
+        },
+    );
+    assert_eq!(operations(&parsed), expected, "operations of:\n{text}");
+    let warnings = kinds(&parsed)
+        .into_iter()
+        .filter(|&kind| kind == Truncated)
+        .count();
+    assert_eq!(warnings, 1, "{:?}", parsed.faults);
+}
+
+#[test]
+fn the_last_addition_is_not_taken() {
+    cut(
+        &learnings_add("    - because a: b\n    - because c: d"),
+        [learning("a", "b")],
+    );
+    cut(
+        "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - because c: d and so",
+        [learning("a", "b")],
+    );
+    cut("KEY_LEARNINGS:\n  ADD:\n    - because a: b", []);
+}
+
+#[test]
+fn the_last_archive_is_not_taken() {
+    cut(
+        &learnings_archive("    - KL-1 because a\n    - KL-2 because b"),
+        [archive("KL-1", "a")],
+    );
+}
+
+#[test]
+fn all_ids_of_the_last_archive_are_not_taken() {
+    cut(
+        &learnings_archive("    - KL-1 because a\n    - KL-2, KL-3 because it was"),
+        [archive("KL-1", "a")],
+    );
+}
+
+#[test]
+fn the_last_snippet_is_not_taken() {
+    cut(
+        &verbatim_add("    - because a: l => x\n    - because b: m =>\n      fn main() {"),
+        [verbatim("a", "l", "x")],
+    );
+    cut(
+        &verbatim_add("    - because a: l => x\n    - because b: m =>\n      ```rust\n      fn main() {"),
+        [verbatim("a", "l", "x")],
+    );
+}
+
+#[test]
+fn a_last_item_that_is_faulty_costs_no_good_one() {
+    cut(
+        "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - because CI has",
+        [learning("a", "b")],
+    );
+    cut(
+        "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - be",
+        [learning("a", "b")],
+    );
+    cut(
+        "KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  ARCHIVE:\n    - KL-",
+        [learning("a", "b")],
+    );
+    cut(
+        "VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\n    - because d: Makefi",
+        [verbatim("a", "b", "c")],
+    );
+    cut(
+        "VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\n    - because d: e =>",
+        [verbatim("a", "b", "c")],
+    );
+}
+
+#[test]
+fn a_progress_whose_bullet_is_last_is_not_taken_as_a_whole() {
+    cut(
+        "CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - write the",
+        [],
+    );
+    cut(
+        "KEY_LEARNINGS:\n  ADD:\n    - because a: b\nCURRENT_PROGRESS:\n  In Progress:\n    - c\n",
+        [learning("a", "b")],
+    );
+}
+
+#[test]
+fn a_cut_progress_is_not_also_a_missing_one() {
+    let options = Options {
+        stopped_at_limit: true,
+        ..Options::default()
+    };
+    let parsed = read_with(
+        "CURRENT_PROGRESS:\n  Completed:\n    - a\n    - wrote th",
+        &options,
+    );
+    assert_eq!(operations(&parsed), []);
+    assert!(
+        kinds(&parsed)
+            .iter()
+            .any(|kind| [Truncated, MissingInProgress].contains(kind))
+    );
+}
+
+#[test]
+fn a_progress_before_the_last_item_is_taken() {
+    cut(
+        "CURRENT_PROGRESS:\n  In Progress:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n    - because d: e",
+        [progress(&[], &["a"], &[]), learning("b", "c")],
+    );
+}
+
+#[test]
+fn the_last_item_is_the_last_of_the_text_not_of_a_section() {
+    cut(
+        "VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\nKEY_LEARNINGS:\n  ADD:\n    - because d: e\n",
+        [verbatim("a", "b", "c")],
+    );
+}
+
+#[test]
+fn a_text_that_was_not_cut_is_trusted_to_its_end() {
+    let parsed = read_with(&learnings_add("    - because a: b"), &Options::default());
+    assert_eq!(
+        (operations(&parsed), kinds(&parsed)),
+        (vec![learning("a", "b")], vec![])
+    );
+}
