@@ -248,7 +248,8 @@ impl Storage {
         reference: &ContextRef,
     ) -> Result<Option<Context>, StorageError> {
         let row = match reference {
-            ContextRef::Version(version) => sqlx::query_as!(
+            ContextRef::Version(version) => {
+                sqlx::query_as!(
                 Row,
                 "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
                             bytes, update_id, log
@@ -258,9 +259,11 @@ impl Storage {
                 memory.as_str(),
                 version,
             )
-            .fetch_optional(&self.pool)
-            .await?,
-            ContextRef::Id(context_id) => sqlx::query_as!(
+                .fetch_optional(&self.pool)
+                .await?
+            }
+            ContextRef::Id(context_id) => {
+                sqlx::query_as!(
                 Row,
                 "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
                             bytes, update_id, log
@@ -270,8 +273,9 @@ impl Storage {
                 memory.as_str(),
                 context_id.as_str(),
             )
-            .fetch_optional(&self.pool)
-            .await?,
+                .fetch_optional(&self.pool)
+                .await?
+            }
         };
         row.map(Row::into_context).transpose()
     }
