@@ -103,7 +103,7 @@ fn open(cursor: &str, list: &str) -> Option<String> {
     let plain = cursor
         .bytes()
         .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    if !plain || cursor.len() % 2 != 0 {
+    if !plain || !cursor.len().is_multiple_of(2) {
         return None;
     }
     let key = cursor.strip_prefix(&format!("{:08x}", check(list)))?;

@@ -8,7 +8,7 @@
 mod of_pipeline;
 mod of_storage;
 
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -34,7 +34,8 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// All kinds, for the documentation.
+            /// All kinds.
+            #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The status it is answered with.
@@ -58,10 +59,6 @@ macro_rules! kinds {
 kinds! {
     /// The request cannot be read at all.
     Malformed = BAD_REQUEST, "malformed", "The request cannot be read";
-    /// No key, or one that is not known.
-    Unauthorized = UNAUTHORIZED, "unauthorized", "A valid API key is needed";
-    /// The key does not allow it.
-    Forbidden = FORBIDDEN, "forbidden", "The API key does not allow this";
     /// There is nothing under this address.
     NotFound = NOT_FOUND, "not-found", "Not found";
     /// The address exists, the method does not.
@@ -72,8 +69,6 @@ kinds! {
     RequestTimeout = REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time";
     /// The state of the memory stands against it.
     Conflict = CONFLICT, "conflict", "The memory has changed";
-    /// It was here, and its text is gone for good.
-    Gone = GONE, "gone", "The text is gone";
     /// A precondition of the request does not hold.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
     /// The body is over a limit.
@@ -174,6 +169,7 @@ impl Problem {
     }
 
     /// The kind it was made with.
+    #[cfg(test)]
     pub(crate) fn kind(&self) -> Kind {
         self.0.kind
     }
@@ -193,11 +189,6 @@ impl Problem {
     /// The same with `Retry-After`.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         self.header(RETRY_AFTER, HeaderValue::from(seconds))
-    }
-
-    /// The same with `Allow`, where a method is refused by a handler and not by the router.
-    pub(crate) fn allow(self, methods: &'static str) -> Self {
-        self.header(ALLOW, HeaderValue::from_static(methods))
     }
 
     /// The same with a header.

@@ -55,7 +55,7 @@ impl Answer {
 
     /// Checks that it is a problem of this status and type, about `field` where one is named.
     #[track_caller]
-    pub(crate) fn is_problem(self, status: u16, name: &str, field: Option<&str>) -> Value {
+    pub(crate) fn problem(self, status: u16, name: &str, field: Option<&str>) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.header("content-type"), "application/problem+json");
         let problem: Value = serde_json::from_slice(&self.body).unwrap();

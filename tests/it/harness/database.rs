@@ -33,15 +33,6 @@ impl Database {
         Self { server, name }
     }
 
-    /// A database with nothing at all in it, not even the schema.
-    pub(crate) async fn create_empty() -> Self {
-        let server = server();
-        let name = format!("wm_test_{}", unique());
-        let mut connection = server.connect().await.unwrap();
-        execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
-        Self { server, name }
-    }
-
     /// Its address.
     pub(crate) fn url(&self) -> String {
         self.server
@@ -107,7 +98,7 @@ async fn template(server: &PgConnectOptions) -> String {
         )
         .await;
         execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
-        migrate(&server.clone().database(&name).to_url_lossy().to_string()).await;
+        migrate(server.clone().database(&name).to_url_lossy().as_str()).await;
         execute(
             &mut connection,
             &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false"),

@@ -80,6 +80,8 @@ impl Service {
             };
             http::serve(listener, http::router(state), &settings, stopped).await;
         });
+        // Needed to build any client, also one that speaks no TLS; a second one in the process is refused.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .no_proxy()
             .tls_certs_only([])

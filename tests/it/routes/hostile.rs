@@ -90,16 +90,16 @@ async fn bad_ids_are_named_on_every_route() {
             let vault = hostile
                 .send(route, &format!("/v1/vaults/{id}/memories/m/{below}"), &[])
                 .await;
-            vault.is_problem(422, name, Some("vault_id"));
+            vault.problem(422, name, Some("vault_id"));
             let memory = hostile
                 .send(route, &format!("/v1/vaults/v/memories/{id}/{below}"), &[])
                 .await;
-            memory.is_problem(422, name, Some("memory_id"));
+            memory.problem(422, name, Some("memory_id"));
         }
         let binary = hostile
             .send(route, &format!("/v1/vaults/%FF%FE/memories/m/{}", route.1), &[])
             .await;
-        binary.is_problem(400, "malformed", Some("path"));
+        binary.problem(400, "malformed", Some("path"));
     }
     hostile.stored_nothing().await;
 }
@@ -112,15 +112,15 @@ async fn unknown_and_undecodable_parameters_are_named_on_every_route() {
         hostile
             .send(route, &format!("{path}?bogus=1"), &[])
             .await
-            .is_problem(422, "invalid", Some("bogus"));
+            .problem(422, "invalid", Some("bogus"));
         hostile
             .send(route, &format!("{path}?bogus=%FF"), &[])
             .await
-            .is_problem(400, "malformed", Some("bogus"));
+            .problem(400, "malformed", Some("bogus"));
         hostile
             .send(route, &format!("{path}?bogus=%"), &[])
             .await
-            .is_problem(400, "malformed", Some("bogus"));
+            .problem(400, "malformed", Some("bogus"));
     }
     hostile.stored_nothing().await;
 }
@@ -134,17 +134,17 @@ async fn bad_headers_are_named_where_they_are_read() {
         if route.0 != "GET" {
             for actor in [&b""[..], b" ", b"a b", b"a\"b", &long] {
                 let answer = hostile.send(route, &path, &[("X-Actor-Id", actor)]).await;
-                answer.is_problem(422, "invalid", Some("X-Actor-Id"));
+                answer.problem(422, "invalid", Some("X-Actor-Id"));
             }
             let answer = hostile.send(route, &path, &[("X-Actor-Id", b"\xff")]).await;
-            answer.is_problem(400, "malformed", Some("x-actor-id"));
+            answer.problem(400, "malformed", Some("x-actor-id"));
             let twice = hostile
                 .send(route, &path, &[("X-Actor-Id", b"a"), ("X-Actor-Id", b"b")])
                 .await;
-            twice.is_problem(400, "malformed", Some("x-actor-id"));
+            twice.problem(400, "malformed", Some("x-actor-id"));
             for tag in [&b"x"[..], b"\"x", b"*, \"x\"", b"\"a\" \"b\"", b"\xff", b""] {
                 let answer = hostile.send(route, &path, &[("If-Match", tag)]).await;
-                answer.is_problem(400, "malformed", Some("if-match"));
+                answer.problem(400, "malformed", Some("if-match"));
             }
         }
     }
@@ -167,7 +167,7 @@ async fn bad_bodies_are_refused_on_every_route_that_takes_one() {
             let answer = hostile
                 .send(route, &path, &[("Content-Type", media_type.as_bytes())])
                 .await;
-            answer.is_problem(415, "unsupported-media-type", Some("Content-Type"));
+            answer.problem(415, "unsupported-media-type", Some("Content-Type"));
         }
         let method = Method::from_bytes(route.0.as_bytes()).unwrap();
         let send = |body: Vec<u8>| {
@@ -176,14 +176,14 @@ async fn bad_bodies_are_refused_on_every_route_that_takes_one() {
         };
         send(b"\xff\xfe".to_vec())
             .await
-            .is_problem(400, "malformed", Some("body"));
+            .problem(400, "malformed", Some("body"));
         send(vec![b'x'; 2 << 20])
             .await
-            .is_problem(413, "too-large", Some("body"));
+            .problem(413, "too-large", Some("body"));
         let empty = send(Vec::new()).await;
         assert!(matches!(empty.status, 400 | 422), "{route:?}");
         let untyped = Answer::to(hostile.service.request(method.clone(), &path).body("x")).await;
-        untyped.is_problem(415, "unsupported-media-type", Some("Content-Type"));
+        untyped.problem(415, "unsupported-media-type", Some("Content-Type"));
     }
     hostile.stored_nothing().await;
 }
@@ -199,7 +199,7 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
                 .request(Method::from_bytes(method.as_bytes()).unwrap(), &path);
             let answer = Answer::to(request).await;
             let allowed = answer.header("allow").to_owned();
-            answer.is_problem(405, "method-not-allowed", None);
+            answer.problem(405, "method-not-allowed", None);
             let here = ROUTES.iter().filter(|route| route.1 == *below);
             assert!(
                 here.clone().count() > 0 && here.into_iter().all(|route| allowed.contains(route.0)),
@@ -212,11 +212,10 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
         "/v1",
         "/v1/",
         "/v1/vaults/v/memories/m/nothing",
-        "/v1/vaults//memories/m/context",
         "//",
         "/%FF",
     ] {
-        hostile.service.get(path).await.is_problem(404, "not-found", None);
+        hostile.service.get(path).await.problem(404, "not-found", None);
     }
 }
 

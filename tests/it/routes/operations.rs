@@ -47,7 +47,7 @@ async fn a_dry_run_shows_everything_and_saves_nothing() {
     assert_eq!(answer["version"], 0);
     assert_eq!(answer["operations"][0]["id"], "KL-1");
     assert!(answer["diff"].as_str().unwrap().contains("+- KL-1"), "{answer}");
-    memory.get("context").await.is_problem(404, "not-found", None);
+    memory.get("context").await.problem(404, "not-found", None);
     assert_eq!(service.count("memories").await, 0);
 }
 
@@ -58,7 +58,7 @@ async fn a_run_that_failed_on_faults_is_finished_by_hand() {
 
     let failed = Answer::to(memory.applying("?on_invalid=fail", FAULTY))
         .await
-        .is_problem(422, "invalid", None);
+        .problem(422, "invalid", None);
     let id = failed["update_id"].as_str().unwrap();
     assert_eq!(failed["rejected"][0]["kind"], "missing_reason");
     assert_eq!(service.count("memory_contexts").await, 0);
@@ -76,10 +76,10 @@ async fn a_run_that_failed_on_faults_is_finished_by_hand() {
     );
     Answer::to(memory.applying(&format!("?update_id={id}"), ADD))
         .await
-        .is_problem(409, "conflict", Some("update_id"));
+        .problem(409, "conflict", Some("update_id"));
     Answer::to(memory.applying("?update_id=none", ADD))
         .await
-        .is_problem(404, "not-found", Some("update_id"));
+        .problem(404, "not-found", Some("update_id"));
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn the_number_of_additions_is_bounded_as_the_caller_says() {
     assert_eq!((count(&few), count(&many)), (3, 5));
     for bad in ["0", "101", "x"] {
         let refused = Answer::to(memory.applying(&format!("?max_additions={bad}"), &text)).await;
-        refused.is_problem(422, "invalid", Some("max_additions"));
+        refused.problem(422, "invalid", Some("max_additions"));
     }
 }
 
@@ -125,10 +125,7 @@ async fn a_document_over_its_cap_is_refused_with_both_sizes() {
     let memory = service.memory("agent");
     memory.put("x".repeat(190)).await.is(201);
 
-    let problem = memory
-        .apply(ADD)
-        .await
-        .is_problem(422, "invalid", Some("context"));
+    let problem = memory.apply(ADD).await.problem(422, "invalid", Some("context"));
 
     assert_eq!(
         (&problem["before"], &problem["limit"]),
@@ -143,20 +140,18 @@ async fn a_stale_precondition_and_an_empty_body_are_refused() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let stale = memory.applying("", ADD).header("If-Match", "\"x\"");
-    Answer::to(stale)
-        .await
-        .is_problem(412, "precondition-failed", None);
-    memory.apply("").await.is_problem(422, "invalid", Some("body"));
+    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    memory.apply("").await.problem(422, "invalid", Some("body"));
     memory
         .apply("KEY_LEARNINGS:\n\0")
         .await
-        .is_problem(422, "invalid", Some("body"));
+        .problem(422, "invalid", Some("body"));
     let json = memory
         .request(Method::POST, "operations")
         .header("Content-Type", "application/json")
         .body("{}");
     Answer::to(json)
         .await
-        .is_problem(415, "unsupported-media-type", Some("Content-Type"));
+        .problem(415, "unsupported-media-type", Some("Content-Type"));
     assert_eq!(service.count("memories").await, 0);
 }

@@ -71,7 +71,9 @@ async fn three_answers_make_one_version() {
 async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
     for (step, status, name) in [
         (
-            Step::Fail(ModelError::bad_answer("secret of the server")),
+            Step::Fail(ModelError::BadAnswer {
+                detail: "not JSON".to_owned(),
+            }),
             502,
             "model-failed",
         ),
@@ -87,7 +89,7 @@ async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
         let problem = memory
             .update(json!({"task": "x"}))
             .await
-            .is_problem(status, name, None);
+            .problem(status, name, None);
 
         assert_eq!(problem["role"], "learnings");
         let run = memory
@@ -148,7 +150,7 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
         (json!([]), "body"),
         (json!("x"), "body"),
     ] {
-        let problem = memory.update(body.clone()).await.is_problem(422, "invalid", None);
+        let problem = memory.update(body.clone()).await.problem(422, "invalid", None);
         assert!(
             problem["detail"].as_str().unwrap().contains(field),
             "{body}: {problem}"
@@ -159,9 +161,7 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
             .request(Method::POST, "update")
             .header("Content-Type", "application/json")
             .body(body);
-        Answer::to(request)
-            .await
-            .is_problem(400, "malformed", Some("body"));
+        Answer::to(request).await.problem(400, "malformed", Some("body"));
     }
     assert_eq!(
         (service.count("memories").await, service.count("updates").await),
@@ -181,7 +181,7 @@ async fn an_update_of_a_version_that_is_not_the_head_is_refused_before_any_model
         .json(&json!({"task": "x"}));
     Answer::to(request)
         .await
-        .is_problem(412, "precondition-failed", None);
+        .problem(412, "precondition-failed", None);
 
     assert_eq!(service.count("memory_contexts").await, 1);
 }

@@ -28,7 +28,7 @@ async fn a_version_is_found_by_its_number_and_by_its_id() {
         memory
             .get(&format!("contexts/{missing}"))
             .await
-            .is_problem(404, "not-found", Some("ref"));
+            .problem(404, "not-found", Some("ref"));
     }
 }
 
@@ -43,5 +43,5 @@ async fn a_version_of_another_memory_is_not_found() {
     other
         .get(&format!("contexts/{id}"))
         .await
-        .is_problem(404, "not-found", Some("ref"));
+        .problem(404, "not-found", Some("ref"));
 }

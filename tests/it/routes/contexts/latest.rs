@@ -27,7 +27,7 @@ async fn a_memory_that_does_not_exist_is_never_shown_as_an_empty_one() {
         "updates",
         "updates/x",
     ] {
-        memory.get(below).await.is_problem(404, "not-found", None);
+        memory.get(below).await.problem(404, "not-found", None);
     }
     assert_eq!(service.count("memories").await, 0);
 }
@@ -69,7 +69,7 @@ async fn the_client_chooses_the_representation_and_each_has_its_tag() {
     assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
     get_with(&memory, "context", &[("Accept", "image/png")])
         .await
-        .is_problem(406, "not-acceptable", Some("Accept"));
+        .problem(406, "not-acceptable", Some("Accept"));
 
     for (accept, tag, status) in [
         ("*/*", text_tag.as_str(), 304),
@@ -91,7 +91,7 @@ async fn the_client_chooses_the_representation_and_each_has_its_tag() {
         .is(304);
     get_with(&memory, "context", &[("If-Match", "\"x\"")])
         .await
-        .is_problem(412, "precondition-failed", None);
+        .problem(412, "precondition-failed", None);
 }
 
 #[tokio::test]
@@ -116,7 +116,7 @@ async fn one_section_is_shown_by_its_short_name_or_its_title() {
     let problem = memory
         .get("context?section=progress")
         .await
-        .is_problem(404, "not-found", Some("section"));
+        .problem(404, "not-found", Some("section"));
     assert_eq!(
         problem["sections"],
         serde_json::json!(["Description", "Key Learnings", "Facts"])
@@ -124,7 +124,7 @@ async fn one_section_is_shown_by_its_short_name_or_its_title() {
     memory
         .get("context?section=")
         .await
-        .is_problem(422, "invalid", Some("section"));
+        .problem(422, "invalid", Some("section"));
 }
 
 #[tokio::test]
@@ -149,11 +149,11 @@ async fn the_past_is_shown_as_it_was() {
     memory
         .get("context?as_of=2026-11-21T01:59:59Z")
         .await
-        .is_problem(404, "not-found", Some("as_of"));
+        .problem(404, "not-found", Some("as_of"));
     for bad in ["2026-11-21T02:01:01Z", "yesterday", "2026-11-21"] {
         memory
             .get(&format!("context?as_of={bad}"))
             .await
-            .is_problem(400, "malformed", Some("as_of"));
+            .problem(400, "malformed", Some("as_of"));
     }
 }

@@ -102,30 +102,28 @@ async fn preconditions_keep_a_writer_from_overwriting_what_it_has_not_seen() {
     };
     let conflict = "precondition-failed";
 
-    put("If-Match", "*", "x").await.is_problem(412, conflict, None);
+    put("If-Match", "*", "x").await.problem(412, conflict, None);
     put("If-Match", "\"none\"", "x")
         .await
-        .is_problem(412, conflict, None);
+        .problem(412, conflict, None);
     assert_eq!(service.count("memories").await, 0);
     let first = put("If-None-Match", "*", "one").await.is(201);
-    let problem = put("If-None-Match", "*", "x")
-        .await
-        .is_problem(412, conflict, None);
+    let problem = put("If-None-Match", "*", "x").await.problem(412, conflict, None);
     let etag = first.header("etag");
     assert_eq!(format!("\"{}\"", problem["current"].as_str().unwrap()), etag);
 
     put("If-Match", &format!("W/{etag}"), "x")
         .await
-        .is_problem(412, conflict, None);
+        .problem(412, conflict, None);
     put("If-Match", &format!("\"other\", {etag}"), "two")
         .await
         .is(201);
-    put("If-Match", etag, "x").await.is_problem(412, conflict, None);
+    put("If-Match", etag, "x").await.problem(412, conflict, None);
     let json_tag = memory.get_json("context").await.is(200).header("etag").to_owned();
     put("If-Match", &json_tag, "three").await.is(201);
     put("If-Match", "unquoted", "x")
         .await
-        .is_problem(400, "malformed", Some("if-match"));
+        .problem(400, "malformed", Some("if-match"));
 
     assert_eq!(memory.get("context").await.text(), "three");
     assert_eq!(service.count("memory_contexts").await, 3);
@@ -140,7 +138,7 @@ async fn the_limit_is_in_bytes_and_names_itself() {
     let problem = memory
         .put("x".repeat(1_001))
         .await
-        .is_problem(413, "too-large", Some("body"));
+        .problem(413, "too-large", Some("body"));
 
     assert_eq!(
         (&problem["limit"], &problem["actual"]),
@@ -158,17 +156,13 @@ async fn the_limit_is_in_bytes_and_names_itself() {
         .request(Method::PUT, "context")
         .header("Content-Type", "application/json")
         .body(quoted);
-    Answer::to(put)
-        .await
-        .is_problem(413, "too-large", Some("context"));
+    Answer::to(put).await.problem(413, "too-large", Some("context"));
     let stream = futures::stream::iter((0..4).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 300])));
     let chunked = memory
         .request(Method::PUT, "context")
         .header("Content-Type", "text/plain")
         .body(reqwest::Body::wrap_stream(stream));
-    Answer::to(chunked)
-        .await
-        .is_problem(413, "too-large", Some("body"));
+    Answer::to(chunked).await.problem(413, "too-large", Some("body"));
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 

@@ -30,11 +30,11 @@ async fn records_are_chosen_by_kind_and_status() {
     memory
         .get("records?kind=kl")
         .await
-        .is_problem(422, "invalid", Some("kind"));
+        .problem(422, "invalid", Some("kind"));
     memory
         .get("records?status=gone")
         .await
-        .is_problem(422, "invalid", Some("status"));
+        .problem(422, "invalid", Some("status"));
 
     let page = memory.get("records?status=all&limit=2").await.is(200).json();
     let cursor = page["next_cursor"].as_str().unwrap();
@@ -45,5 +45,5 @@ async fn records_are_chosen_by_kind_and_status() {
     memory
         .get(&format!("records?cursor={cursor}"))
         .await
-        .is_problem(400, "malformed", Some("cursor"));
+        .problem(400, "malformed", Some("cursor"));
 }

@@ -33,10 +33,10 @@ async fn a_run_is_kept_with_what_its_models_were_asked_and_answered() {
     memory
         .get("updates/no-such-run")
         .await
-        .is_problem(404, "not-found", Some("update_id"));
+        .problem(404, "not-found", Some("update_id"));
     service
         .memory("other")
         .get(&format!("updates/{id}"))
         .await
-        .is_problem(404, "not-found", Some("update_id"));
+        .problem(404, "not-found", Some("update_id"));
 }
