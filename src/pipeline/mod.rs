@@ -24,6 +24,7 @@ mod role;
 mod run;
 mod update;
 
+pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
 

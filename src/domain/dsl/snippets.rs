@@ -85,8 +85,8 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
         None => (Ending::Unindented, first_line + 1),
     };
     let mut last = scan_from - 1;
-    for index in scan_from..until {
-        if lines[index].is_blank() {
+    for (index, line) in lines.iter().enumerate().take(until).skip(scan_from) {
+        if line.is_blank() {
             continue;
         }
         if ends(ending, place, index, options) {
