@@ -10,6 +10,22 @@ use axum::http::request::Parts;
 /// The header that names the actor.
 pub(crate) const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
 
+/// The header, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the header that `Actor` reads")]
+pub(crate) struct ActorHeader {
+    /// Who makes the change; `anonymous` without it.
+    #[param(
+        rename = "X-Actor-Id",
+        nullable = false,
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+    )]
+    actor: Option<String>,
+}
+
 /// The actor of a request; `anonymous` if it names none.
 #[derive(Debug)]
 pub(crate) struct Actor(pub(crate) ActorId);

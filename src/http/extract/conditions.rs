@@ -57,6 +57,44 @@ enum Tags {
     Listed(Vec<SentTag>),
 }
 
+/// The headers of a read, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
+pub(crate) struct ReadHeaders {
+    /// Only if the answer has one of these entity tags; 412 otherwise.
+    #[param(
+        rename = "If-Match",
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_match: Option<String>,
+    /// Only if the answer has none of these entity tags; 304 otherwise.
+    #[param(
+        rename = "If-None-Match",
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_none_match: Option<String>,
+}
+
+/// The headers of a write, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
+pub(crate) struct WriteHeaders {
+    /// Only if the newest version has one of these entity tags; `*`: only if the memory exists.
+    #[param(
+        rename = "If-Match",
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_match: Option<String>,
+    /// Only if the newest version has none of these entity tags; `*`: only if the memory does not exist.
+    #[param(
+        rename = "If-None-Match",
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_none_match: Option<String>,
+}
+
 /// The preconditions of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Conditions {
