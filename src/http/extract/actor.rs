@@ -4,11 +4,10 @@ use super::single_header;
 use crate::domain::ids::ActorId;
 use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;
-use axum::http::HeaderName;
 use axum::http::request::Parts;
 
 /// The header that names the actor.
-pub(crate) const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
+const X_ACTOR_ID: &str = "X-Actor-Id";
 
 /// The header, for the documentation.
 #[derive(utoipa::IntoParams)]
@@ -34,12 +33,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Actor {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Some(text) = single_header(&parts.headers, &X_ACTOR_ID)? else {
+        let Some(text) = single_header(&parts.headers, X_ACTOR_ID)? else {
             return Ok(Self(ActorId::anonymous()));
         };
         let actor = text
             .parse()
-            .map_err(|rule| Problem::invalid("X-Actor-Id", format!("X-Actor-Id {rule}")))?;
+            .map_err(|rule| Problem::invalid(X_ACTOR_ID, format!("{X_ACTOR_ID} {rule}")))?;
         Ok(Self(actor))
     }
 }
