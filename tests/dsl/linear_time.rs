@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use working_memory::domain::dsl::{Options, parse};
 
 /// The bytes of the smaller text; the larger has eight times as many.
-const SMALL: usize = 300_000;
+const SMALL: usize = 40_000;
 
 /// A machine under load may be slow for a moment: below this a measurement says nothing.
-const FLOOR: Duration = Duration::from_millis(50);
+const FLOOR: Duration = Duration::from_millis(10);
 
 fn fastest(text: &str) -> Duration {
     let once = |_| {
