@@ -67,12 +67,14 @@ pub(crate) struct ReadHeaders {
     /// Only if the answer has one of these entity tags; 412 otherwise.
     #[param(
         rename = "If-Match",
+        nullable = false,
         pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
     )]
     if_match: Option<String>,
     /// Only if the answer has none of these entity tags; 304 otherwise.
     #[param(
         rename = "If-None-Match",
+        nullable = false,
         pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
     )]
     if_none_match: Option<String>,
@@ -86,12 +88,14 @@ pub(crate) struct WriteHeaders {
     /// Only if the newest version has one of these entity tags; `*`: only if the memory exists.
     #[param(
         rename = "If-Match",
+        nullable = false,
         pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
     )]
     if_match: Option<String>,
     /// Only if the newest version has none of these entity tags; `*`: only if the memory does not exist.
     #[param(
         rename = "If-None-Match",
+        nullable = false,
         pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
     )]
     if_none_match: Option<String>,

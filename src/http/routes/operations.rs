@@ -17,7 +17,7 @@ use axum::extract::{Request, State};
 
 /// Operations as a request body.
 #[derive(utoipa::ToSchema)]
-#[schema(as = OperationsText, min_length = 1, max_length = 1_048_576, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+#[schema(as = OperationsText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
 #[expect(dead_code, reason = "documents the request body")]
 pub(crate) struct OperationsText(String);
 

@@ -20,9 +20,9 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// A document as a request body, byte for byte.
+/// A document as a request body, byte for byte. `limits.context_bytes` bounds it in bytes, not in characters.
 #[derive(utoipa::ToSchema)]
-#[schema(as = DocumentText, min_length = 1, max_length = 102_400, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+#[schema(as = DocumentText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
 #[expect(dead_code, reason = "documents the request body")]
 pub(crate) struct DocumentText(String);
 
