@@ -10,7 +10,7 @@ use working_memory::domain::operation::{FaultKind, Operation, Progress};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: 512,
+        cases: 1024,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
@@ -116,25 +116,24 @@ fn snippet_line() -> impl Strategy<Value = String> {
     (indentation, text).prop_map(|(indentation, text)| format!("{indentation}{text}"))
 }
 
-/// Any lines, but neither blank nor with blank lines, or half a line end, at its end.
+/// Any lines, but the first is not blank, and the end has no blank line and no half line end. (Blank lines
+/// above the first do not say how much of its indentation belongs to the snippet.) A fence that the first
+/// line opens is closed, lest the next item's fence close it.
 fn snippet() -> impl Strategy<Value = String> {
     vec(snippet_line(), 1..8).prop_map(|lines| {
-        let mut snippet = lines.join("\n");
-        while let Some((head, last)) = snippet
-            .rsplit_once('\n')
-            .filter(|(_, last)| last.trim().is_empty())
-        {
-            let _ = last;
-            snippet = head.to_owned();
-        }
-        if snippet.ends_with('\r') {
+        let blank = lines.iter().take_while(|line| line.trim().is_empty()).count();
+        let mut snippet = lines[blank..].join("\n");
+        let end = snippet.trim_end().len();
+        snippet.truncate(snippet[end..].find('\n').map_or(snippet.len(), |at| end + at));
+        if snippet.is_empty() || snippet.ends_with('\r') {
             snippet.push('x');
         }
-        if snippet.trim().is_empty() {
-            format!("{snippet}x")
-        } else {
-            snippet
+        for fence in ["```", "~~~"] {
+            if snippet.trim_start().starts_with(fence) {
+                snippet.push_str(&format!("\n{}", fence.repeat(2)));
+            }
         }
+        snippet
     })
 }
 
