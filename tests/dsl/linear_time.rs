@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use working_memory::domain::dsl::{Options, parse};
 
 /// The bytes of the smaller text; the larger has eight times as many.
-const SMALL: usize = 300_000;
+const SMALL: usize = 100_000;
 
 /// A machine under load may be slow for a moment: below this a measurement says nothing.
 const FLOOR: Duration = Duration::from_millis(50);
