@@ -4,5 +4,7 @@
 mod embedded;
 mod harness;
 mod health;
+mod life;
+mod retention;
 mod routes;
 mod with_postgres;
