@@ -1,6 +1,6 @@
 //! `working-memory serve`: the service, until it is told to stop.
 
-use super::{fail, load_config};
+use super::{fail, load_config, retention};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings};
@@ -112,11 +112,21 @@ async fn with_database(
         config.pipeline.clone(),
     );
     let settings = Settings::of(config);
-    let router = http::router(AppState::new(storage.clone(), pipeline, clock, settings.clone()));
+    let router = http::router(AppState::new(
+        storage.clone(),
+        pipeline,
+        clock.clone(),
+        settings.clone(),
+    ));
     tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
+    let retention = config.retention.policy();
+    let retention = retention.map(|policy| tokio::spawn(retention::keep(storage.clone(), clock, policy)));
     let finished = http::serve(listener, router, &settings, stop.wait()).await;
     metrics.abort();
+    if let Some(retention) = retention {
+        retention.abort();
+    }
     tracing::info!(finished, "stopping");
     storage.close().await;
     Ok(finished)

@@ -6,5 +6,7 @@ mod embedded;
 mod harness;
 mod health;
 mod openapi;
+mod life;
+mod retention;
 mod routes;
 mod with_postgres;
