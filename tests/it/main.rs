@@ -4,5 +4,7 @@
 mod embedded;
 mod harness;
 mod health;
+mod pipeline;
+mod process;
 mod routes;
 mod with_postgres;
