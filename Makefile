@@ -12,7 +12,7 @@ test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database
-	@sh scripts/demo.sh
+	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh
 
 check: fmt clippy doc prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
 
