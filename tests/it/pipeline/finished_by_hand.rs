@@ -1,8 +1,9 @@
 //! `on_invalid: fail`: nothing saved, the run kept, and a person finishes it.
 
-use super::dictated::{Dictated, LEARNING, PROGRESS, dictate};
+use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use crate::harness::{Answer, Memory, Service};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n    - because good: kept\n";
 
@@ -117,18 +118,47 @@ async fn only_an_invalid_run_of_this_memory_can_be_finished() {
 
 #[tokio::test]
 async fn of_two_people_who_finish_a_run_at_once_one_does() {
-    let service = start().await;
-    let memory = service.memory("agent");
-    let id = failed_run(&memory).await;
-    let texts = [super::dictated::learning("one"), super::dictated::learning("two")];
+    for texts in [
+        [learning("one"), learning("two")],
+        [
+            "KEY_LEARNINGS: NO CHANGE".to_owned(),
+            "VERBATIM_CONTEXT: NO CHANGE".to_owned(),
+        ],
+    ] {
+        let service = start().await;
+        let memory = service.memory("agent");
+        memory.put("# Notes\n").await.is(201);
+        let id = failed_run(&memory).await;
+        let versions = service.count("memory_contexts").await;
 
-    let (one, two) = tokio::join!(
-        finish(&memory, &id, "", &texts[0]),
-        finish(&memory, &id, "", &texts[1])
-    );
+        // Both have looked at the run before either can write.
+        let mut lock = service.rows().begin().await.unwrap();
+        sqlx::query("SELECT 1 FROM memories FOR UPDATE")
+            .execute(&mut *lock)
+            .await
+            .unwrap();
+        let (one, two, ()) = tokio::join!(
+            finish(&memory, &id, "", &texts[0]),
+            finish(&memory, &id, "", &texts[1]),
+            async {
+                let waiting = "SELECT count(*) FROM pg_stat_activity
+                               WHERE datname = current_database() AND wait_event_type = 'Lock'";
+                while sqlx::query_scalar::<_, i64>(waiting)
+                    .fetch_one(service.rows())
+                    .await
+                    .unwrap()
+                    < 2
+                {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                lock.rollback().await.unwrap();
+            }
+        );
 
-    let mut statuses = [one.status, two.status];
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 409]);
-    assert_eq!(service.count("memory_contexts").await, 1);
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409]);
+        assert!(service.count("memory_contexts").await - versions <= 1);
+        assert_eq!(run(&memory, &id).await["status"], "resolved");
+    }
 }
