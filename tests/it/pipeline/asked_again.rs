@@ -98,7 +98,9 @@ async fn the_model_is_shown_its_own_answer_the_faults_and_the_ids_that_exist() {
 
 #[tokio::test]
 async fn the_second_answer_counts_and_good_items_it_leaves_out_are_kept() {
-    for (second, expected, rejected) in [
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
         (learning("mended"), vec!["mended", "kept"], vec![]),
         (
             "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - because x: mended\n".to_owned(),
@@ -117,40 +119,39 @@ async fn the_second_answer_counts_and_good_items_it_leaves_out_are_kept() {
             vec!["missing_reason"],
         ),
         (String::new(), vec!["kept"], vec!["missing_reason"]),
-    ] {
-        let models = Dictated::new();
-        let service = models.service().await;
-
+    ];
+    for (number, (second, expected, rejected)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
         let update = dictate(json!({"learnings": [FAULTY, second]}));
-        let answer = service.memory("agent").update(update).await.is(200).json();
+        let answer = service.memory(&name).update(update).await.is(200).json();
 
         assert_eq!(contents(&answer), expected, "{second}");
         assert_eq!(kinds(&answer, "rejected"), rejected, "{second}: {answer}");
-        is_sound(&service, "agent").await;
+        is_sound(&service, &name).await;
     }
 }
 
 #[tokio::test]
 async fn a_valid_progress_of_the_first_answer_stays_unless_the_second_has_one() {
     let first = format!("{PROGRESS}SOMETHING_ELSE:\n  - x\n");
-    for (second, bullet) in [
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
         ("CURRENT_PROGRESS: NO CHANGE".to_owned(), "- Wire it"),
         (super::dictated::progress("Test it"), "- Test it"),
         (
             "CURRENT_PROGRESS:\n  Completed:\n    - All of it\n".to_owned(),
             "- Wire it",
         ),
-    ] {
-        let models = Dictated::new();
-        let service = models.service().await;
-        let memory = service.memory("agent");
+    ];
+    for (number, (second, bullet)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let memory = service.memory(&name);
 
-        memory
-            .update(dictate(json!({"progress": [first, second]})))
-            .await
-            .is(200);
+        let update = dictate(json!({"progress": [first, second]}));
+        let answer = memory.update(update).await.is(200).json();
 
-        assert_eq!(models.asked(Role::Progress).len(), 2);
+        assert_eq!(answer["models"]["progress"]["reprompts"], 1);
         let text = memory.get("context").await.is(200).text().to_owned();
         assert!(text.contains(bullet), "{second}: {text}");
     }
@@ -158,7 +159,9 @@ async fn a_valid_progress_of_the_first_answer_stays_unless_the_second_has_one() 
 
 #[tokio::test]
 async fn every_fault_that_can_be_mended_is_asked_about_and_what_stays_is_told() {
-    for (role, text, kind) in [
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
         (
             "learnings",
             "KEY_LEARNINGS:\n  ADD:\n    - because: x\n",
@@ -204,11 +207,11 @@ async fn every_fault_that_can_be_mended_is_asked_about_and_what_stays_is_told() 
             "KEY_LEARNINGS:\n  ADD:\n    - because <reason>: <one-line insight>\n",
             "placeholder",
         ),
-    ] {
-        let models = Dictated::new();
-        let service = models.service().await;
+    ];
+    for (number, (role, text, kind)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
         let answer = service
-            .memory("agent")
+            .memory(&name)
             .update(dictate(json!({role: text})))
             .await
             .is(200)
@@ -224,28 +227,28 @@ async fn every_fault_that_can_be_mended_is_asked_about_and_what_stays_is_told() 
 #[tokio::test]
 async fn an_answer_without_a_section_is_asked_again_and_warned_of() {
     let template = working_memory_template();
-    for text in [
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
         "",
         " \n\n",
         "Sure! Everything went fine.",
         "(none)",
         "{\"add\": []}",
-    ] {
-        let models = Dictated::new();
-        let service = models.service().await;
+    ];
+    for (number, text) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
         let answer = service
-            .memory("agent")
+            .memory(&name)
             .update(dictate(json!({"learnings": text})))
             .await
             .is(200)
             .json();
         assert_eq!(kinds(&answer, "warnings"), ["no_section"], "{text}: {answer}");
         assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
-        let again = &models.asked(Role::Learnings)[1];
+        let again = models.asked(Role::Learnings).pop().unwrap();
         assert!(again.turns.iter().all(|turn| !turn.text.trim().is_empty()));
     }
-    let models = Dictated::new();
-    let service = models.service().await;
     let answer = service
         .memory("agent")
         .update(dictate(json!({"verbatim": template})))
@@ -268,28 +271,36 @@ fn working_memory_template() -> &'static str {
 #[tokio::test]
 async fn what_asking_again_cannot_mend_is_not_asked_again() {
     let long = "x".repeat(16_385);
-    for (text, kind) in [
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
         (learning("OLD  insight"), "duplicate"),
         (format!("{LEARNING}    - because twice: PIN the tool chain\n"), "duplicate"),
         ("KEY_LEARNINGS:\n  ADD:\n    - because a: 1\n    - because a: 2\n    - because a: 3\n    - because a: 4\n".to_owned(), "too_many_additions"),
         (learning(&long), "too_large"),
         ("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n".to_owned(), "already_archived"),
         ("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because gone\n    - KL-2 because gone\n".to_owned(), "already_archived"),
-    ] {
-        let models = Dictated::new();
-        let service = models.service().await;
-        let memory = service.memory("agent");
-        memory.put("# Key Learnings\n- KL-1 because x: gone\n").await.is(201);
-        memory.put("# Key Learnings\n- KL-2 because x: old insight\n").await.is(201);
+    ];
+    for (number, (text, kind)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let memory = service.memory(&name);
+        memory
+            .put("# Key Learnings\n- KL-1 because x: gone\n")
+            .await
+            .is(201);
+        memory
+            .put("# Key Learnings\n- KL-2 because x: old insight\n")
+            .await
+            .is(201);
 
         let mut update = dictate(json!({"learnings": text}));
         update["on_invalid"] = json!("fail");
         let answer = memory.update(update).await.is(200).json();
 
         assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
-        assert_eq!(models.asked(Role::Learnings).len(), 1, "{kind}");
+        assert_eq!(answer["models"]["learnings"]["reprompts"], 0, "{kind}");
         assert!(answer["rejected"][0]["text"].as_str().unwrap().len() < 2_100);
-        is_sound(&service, "agent").await;
+        is_sound(&service, &name).await;
     }
 }
 

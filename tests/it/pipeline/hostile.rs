@@ -2,9 +2,9 @@
 
 use super::dictated::{Dictated, dictate, learning};
 use super::stored::{is_sound, records};
-use crate::harness::{Answer, Service};
-use reqwest::Method;
+use crate::harness::Service;
 use serde_json::json;
+use working_memory::config::Config;
 
 /// Texts that have broken something somewhere.
 const TEXTS: &[&str] = &[
@@ -23,7 +23,9 @@ const TEXTS: &[&str] = &[
 ];
 
 async fn start() -> Service {
-    let service = Dictated::new().service().await;
+    // What models answer is dictated in the request here, and may be longer than a request usually is.
+    let configure = |config: &mut Config| config.limits.body_bytes = 16 << 20;
+    let service = Service::start_with(configure, Some(Dictated::new().models())).await;
     let document = "# Notes\nfree\n\n# Key Learnings\n- KL-1 because x: stays\n\n# Verbatim Context\n- VC-1 because x: l => stays\n";
     service.memory("agent").put(document).await.is(201);
     service
@@ -89,18 +91,11 @@ async fn hostile_answers_as_a_whole_never_fail_the_service() {
         "=>".repeat(400_000),
     ]);
     for text in answers {
-        // The user's own archiving of KL-1 is one of the texts, and here the model's answer: that one is obeyed.
+        // An answer that archives a record by the book is obeyed; what a user says is not.
         let text = text.replace("KL-1 because the user", "KL-77 because the user");
-        let mut update = dictate(json!({"progress": text, "learnings": text, "verbatim": text}));
-        update["messages"] = json!([]);
-        let request = memory.request(Method::POST, "update").json(&update);
-        let answer = Answer::to(request).await;
-        // A task, and with it what is dictated here, may be as large as a body.
-        assert!(
-            matches!(answer.status, 200 | 413),
-            "{text:.80}: {}",
-            answer.status
-        );
+        let update = dictate(json!({"progress": text, "learnings": text, "verbatim": text}));
+        let answer = memory.update(update).await;
+        assert_eq!(answer.status, 200, "{text:.80}: {}", answer.text());
         nothing_was_lost(&service).await;
     }
 }

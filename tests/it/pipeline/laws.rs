@@ -77,22 +77,44 @@ fn text_of(fragments: &'static [&'static str]) -> impl Strategy<Value = String> 
     vec(select(fragments), 1..14).prop_map(|parts| parts.concat())
 }
 
-/// Mostly answers with the right header, so that much of them is good.
-fn answer(header: &'static str) -> impl Strategy<Value = String> {
-    (any::<bool>(), text_of(FRAGMENTS)).prop_map(move |(headed, text)| match headed {
-        true => format!("{header}:\n  ADD:\n{text}"),
-        false => text,
+/// A well-formed section of records, then anything.
+fn records_of(header: &'static str, ids: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let additions: Vec<_> = FRAGMENTS
+        .iter()
+        .filter(|part| part.contains("- because "))
+        .collect();
+    let additions = vec(select(additions).prop_map(|part| (*part).to_owned()), 0..3);
+    let archives = vec(
+        select(ids).prop_map(|id| format!("    - {id} because gone\n")),
+        0..2,
+    );
+    (additions, archives, noise()).prop_map(move |(additions, archives, noise)| {
+        let (additions, archives) = (additions.concat(), archives.concat());
+        format!("{header}:\n  ADD:\n{additions}  ARCHIVE:\n{archives}{noise}")
     })
 }
 
+fn progress() -> impl Strategy<Value = String> {
+    (0..5_u8, noise()).prop_map(|(number, noise)| {
+        format!("CURRENT_PROGRESS:\n  In Progress:\n    - Step {number}\n{noise}")
+    })
+}
+
+fn noise() -> impl Strategy<Value = String> {
+    prop_oneof![2 => Just(String::new()), 1 => text_of(FRAGMENTS)]
+}
+
+const LEARNINGS: &[&str] = &["KL-1", "KL-2", "KL-3", "KL-40"];
+const SNIPPETS: &[&str] = &["VC-1", "VC-2"];
+
 fn step() -> impl Strategy<Value = Step> {
     let update = (
-        text_of(FRAGMENTS),
-        answer("KEY_LEARNINGS"),
-        answer("VERBATIM_CONTEXT"),
+        prop_oneof![3 => progress(), 1 => text_of(FRAGMENTS)],
+        prop_oneof![3 => records_of("KEY_LEARNINGS", LEARNINGS), 1 => text_of(FRAGMENTS)],
+        prop_oneof![3 => records_of("VERBATIM_CONTEXT", SNIPPETS), 1 => text_of(FRAGMENTS)],
     );
     prop_oneof![
-        2 => text_of(LINES).prop_map(|text| Step::Put(format!("# Key Learnings\n{text}"))),
+        1 => text_of(LINES).prop_map(|text| Step::Put(format!("# Key Learnings\n{text}"))),
         3 => update.prop_map(|(progress, learnings, verbatim)| Step::Update([progress, learnings, verbatim])),
         2 => text_of(FRAGMENTS).prop_map(Step::Operations),
     ]
@@ -163,14 +185,23 @@ fn no_record_is_lost_and_no_id_used_twice_whatever_is_answered_or_put() {
         ..Config::default()
     });
     let number = std::cell::Cell::new(0);
-    let checked = runner.run(&vec(step(), 1..8), |steps| {
+    let checked = runner.run(&vec(step(), 1..10), |steps| {
         number.set(number.get() + 1);
         let name = format!("case-{}", number.get());
         runtime.block_on(run(&service, &name, &steps));
         Ok(())
     });
+    // Cases in which nothing happens would prove nothing.
+    let happened = |kind: &str| {
+        let statement = "SELECT count(*) FROM memory_contexts, jsonb_array_elements(operations) AS done
+                         WHERE done->>'op' = $1";
+        let count = sqlx::query_scalar::<_, i64>(statement).bind(kind.to_owned());
+        runtime.block_on(async { count.fetch_one(service.rows()).await.unwrap() })
+    };
+    let counts = ["rewrite_progress", "add", "archive"].map(happened);
     // Its database is dropped by a thread of its own, its connections with its runtime.
     let _guard = runtime.enter();
     drop(service);
     checked.unwrap();
+    assert!(counts.iter().all(|count| *count >= 5), "{counts:?}");
 }

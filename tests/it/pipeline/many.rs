@@ -91,7 +91,7 @@ async fn two_services_that_rewrite_progress_end_with_one_of_the_two_or_a_conflic
 async fn no_connection_is_held_while_models_think() {
     // Every model of every update is being asked before any answers, with one connection for all of them.
     let all = Arc::new(Barrier::new(60));
-    let stub = Stub::start(move |asked, _| {
+    let stub = Stub::start(move |asked| {
         let text = match asked.role() {
             Role::Learnings => learning("together"),
             role => format!("{}: NO CHANGE", role.header()),

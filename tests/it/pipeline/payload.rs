@@ -9,7 +9,7 @@ use working_memory::domain::operation::Role;
 #[tokio::test]
 async fn the_instructions_stand_first_and_are_the_same_bytes_in_every_update() {
     for provider in [Provider::Openai, Provider::Anthropic] {
-        let stub = Stub::start(|_, _| Reply::text("KEY_LEARNINGS: NO CHANGE")).await;
+        let stub = Stub::start(|_| Reply::text("KEY_LEARNINGS: NO CHANGE")).await;
         let service = Service::start_with(stub.configure(provider, 0), None).await;
         for (name, task) in [("a", "first"), ("b", "second")] {
             let memory = service.memory(name);
@@ -60,7 +60,7 @@ async fn the_instructions_stand_first_and_are_the_same_bytes_in_every_update() {
 
 #[tokio::test]
 async fn memory_and_messages_cannot_close_the_tags_they_are_quoted_in() {
-    let stub = Stub::start(|_, _| Reply::text("KEY_LEARNINGS: NO CHANGE")).await;
+    let stub = Stub::start(|_| Reply::text("KEY_LEARNINGS: NO CHANGE")).await;
     let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
     let memory = service.memory("agent");
     memory
@@ -105,7 +105,7 @@ async fn memory_and_messages_cannot_close_the_tags_they_are_quoted_in() {
 
 #[tokio::test]
 async fn each_role_is_shown_its_own_section_and_an_empty_one_as_empty() {
-    let stub = Stub::start(|_, _| Reply::text("none")).await;
+    let stub = Stub::start(|_| Reply::text("none")).await;
     let configure = stub.configure(Provider::Openai, 0);
     let service = Service::start_with(
         |config| {

@@ -76,7 +76,7 @@ impl Asked {
     }
 }
 
-type Rule = Box<dyn Fn(&Asked, usize) -> Reply + Send + Sync>;
+type Rule = Box<dyn Fn(&Asked) -> Reply + Send + Sync>;
 
 struct Shared {
     rule: Rule,
@@ -90,8 +90,8 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// A server that answers each request as the rule says, which is told how often the role was asked before.
-    pub(super) async fn start(rule: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static) -> Self {
+    /// A server that answers each request as the rule says.
+    pub(super) async fn start(rule: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared {
             rule: Box::new(rule),
             asked: Mutex::default(),
@@ -135,13 +135,8 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
         body: serde_json::from_str(&raw).unwrap(),
         raw,
     };
-    let before = {
-        let mut all = shared.asked.lock().unwrap();
-        let before = all.iter().filter(|other| other.role() == asked.role()).count();
-        all.push(asked.clone());
-        before
-    };
-    let mut reply = (shared.rule)(&asked, before);
+    shared.asked.lock().unwrap().push(asked.clone());
+    let mut reply = (shared.rule)(&asked);
     if let Reply::Together(all, then) = reply {
         all.wait().await;
         reply = *then;

@@ -23,7 +23,7 @@ async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_tol
     for provider in [Provider::Openai, Provider::Anthropic] {
         // Nobody is answered before all are asked: one after another they would time out.
         let all = Arc::new(Barrier::new(3));
-        let stub = Stub::start(move |asked, _| {
+        let stub = Stub::start(move |asked| {
             Reply::Together(all.clone(), Box::new(Reply::text(answer_of(asked.role()))))
         })
         .await;
