@@ -250,23 +250,25 @@ impl Storage {
     /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run.
     ///
     /// # Errors
-    /// The database's.
-    pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<bool, StorageError> {
+    /// [`StorageError::AlreadyResolved`], or the database's.
+    pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
         if !lives_on(&mut transaction, run).await? {
-            return Ok(false);
+            return Ok(());
         }
         insert_run(&mut transaction, run).await?;
-        let resolved = resolve_run(
-            &mut transaction,
-            &run.vault_id,
-            &run.memory_id,
-            resolves,
-            &run.update_id,
-        )
-        .await?;
+        resolve(&mut transaction, run, resolves).await?;
         transaction.commit().await?;
-        Ok(resolved)
+        Ok(())
+    }
+}
+
+/// Marks an invalid run as finished by another; of several that try, one does.
+async fn resolve(connection: &mut PgConnection, by: &Run, resolved: &UpdateId) -> Result<(), StorageError> {
+    if resolve_run(connection, &by.vault_id, &by.memory_id, resolved, &by.update_id).await? {
+        Ok(())
+    } else {
+        Err(StorageError::AlreadyResolved(resolved.clone()))
     }
 }
 
@@ -419,7 +421,7 @@ async fn save_version(
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;
         if let Some(resolved) = &new.resolves {
-            resolve_run(connection, vault, memory, resolved, &run.update_id).await?;
+            resolve(connection, run, resolved).await?;
         }
     }
     Ok(ContextMetadata {
