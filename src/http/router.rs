@@ -2,7 +2,7 @@
 
 use super::middleware::{bounds, headers, observe};
 use super::problem::{Kind, Problem};
-use super::routes::{contexts, health, operations, records, update, updates};
+use super::routes::{blame, contexts, health, log, operations, records, sections, update, updates};
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
 use axum::http::Method;
@@ -67,6 +67,10 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(contexts::put::put, contexts::latest::latest))
         .routes(routes!(contexts::list::list))
         .routes(routes!(contexts::get::get))
+        .routes(routes!(contexts::diff::diff))
+        .routes(routes!(log::log))
+        .routes(routes!(blame::blame))
+        .routes(routes!(sections::sections))
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))

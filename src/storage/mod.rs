@@ -4,11 +4,13 @@
 //! every table it touches; ids and times come from the service; no session state, so that a
 //! transaction-mode pooler can stand between; outcomes are told apart by SQLSTATE and statement.
 
+pub mod archivings;
 pub mod change;
 pub mod contexts;
 pub mod embedded;
 mod error;
 mod migrate;
+pub mod origins;
 mod pool;
 mod precondition;
 pub mod put;
@@ -19,6 +21,7 @@ pub mod updates;
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
 pub use contexts::{Context, ContextMetadata, ContextRef, Source};
 pub use error::StorageError;
+pub use origins::Blame;
 pub use pool::{PoolOptions, Storage};
 pub use precondition::{EntityTags, Preconditions};
-pub use put::{Put, PutError};
+pub use put::{Guard, Put, PutError};

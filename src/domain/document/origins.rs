@@ -104,12 +104,30 @@ impl Origins {
     }
 }
 
+/// Beyond this many pairs of lines only equal lines are looked for, in their order: a writer waits for the result.
+const MOST_PAIRS: usize = 16_000_000;
+
 /// For each new line the version of the old line it is, if it is one.
 fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
     let mut versions = vec![None; new.len()];
     let mut taken_out: HashMap<&str, VecDeque<i64>> = HashMap::new();
-    for op in capture_diff_slices(Algorithm::Myers, old, new) {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
+    let ops = if old.len().saturating_mul(new.len()) > MOST_PAIRS {
+        vec![DiffOp::Replace {
+            old_index: 0,
+            old_len: old.len(),
+            new_index: 0,
+            new_len: new.len(),
+        }]
+    } else {
+        capture_diff_slices(Algorithm::Myers, old, new)
+    };
+    for op in ops {
+        if let DiffOp::Equal {
+            old_index,
+            new_index,
+            len,
+        } = op
+        {
             for offset in 0..len {
                 versions[new_index + offset] = old_versions.get(old_index + offset).copied();
             }
@@ -139,7 +157,12 @@ impl Same {
     fn of(before: &str, after: &str) -> Self {
         let (before, after) = (before.as_bytes(), after.as_bytes());
         let shared = shared_head(before, after);
-        let line_start = |at: usize| before[..at].iter().rposition(|b| *b == b'\n').map_or(0, |lf| lf + 1);
+        let line_start = |at: usize| {
+            before[..at]
+                .iter()
+                .rposition(|b| *b == b'\n')
+                .map_or(0, |lf| lf + 1)
+        };
         let head = line_start(shared);
         let (before, after) = (&before[head..], &after[head..]);
         let tail = shared_tail(before, after);

@@ -1,7 +1,7 @@
 //! Where the sections, headings, records and fences of a document stand: one pass over its lines.
 
-use super::lines::{Fence, indent, is_blank, lines};
 use super::headings::{Heading, Headings, heading_of};
+use super::lines::{Fence, indent, is_blank, lines};
 use super::managed::{ManagedSection, bare_title, without_closing_run};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! `GET M/contexts/{ref}`
 
-use super::view::{self, ContextBody};
+use super::view::{self, ContextBody, SectionParams};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::Conditions;
 use crate::http::extract::path::EntryPath;
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::ContextRef;
@@ -20,6 +20,7 @@ use axum::response::Response;
     operation_id = "GetContext",
     tag = "contexts",
     params(
+        SectionParams,
         ("If-Match" = Option<String>, Header, description = "Only if the answer has one of these entity tags."),
         ("If-None-Match" = Option<String>, Header, description = "Only if the answer has none of these entity tags."),
     ),
@@ -35,7 +36,7 @@ use axum::response::Response;
             (ContextBody = "application/json"),
         )),
         (status = 304, description = "The client has it already."),
-        (status = 404, description = "There is no such memory or version."),
+        (status = 404, description = "There is no such memory, version or section."),
         (status = 406, description = "`Accept` allows none of the representations."),
         (status = 412, description = "`If-Match` does not hold."),
     )
@@ -47,7 +48,7 @@ pub(crate) async fn get(
         memory_id,
         entry,
     }: EntryPath<ContextRef>,
-    Query(NoParams): Query<NoParams>,
+    Query(SectionParams { section }): Query<SectionParams>,
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -56,5 +57,5 @@ pub(crate) async fn get(
         .context(&vault_id, &memory_id, &entry)
         .await?
         .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
-    view::answer(&state, context, None, representation, &conditions)
+    view::answer(&state, context, section.as_deref(), representation, &conditions)
 }
