@@ -88,10 +88,14 @@ impl From<Collapse> for CollapseBody {
             },
             Collapse::RecordsDropped(records) => Self {
                 kind: "records_dropped",
-                detail: format!(
-                    "{} active records are not in the text: they are archived without a reason",
-                    records.len()
-                ),
+                detail: match records.len() {
+                    1 => "an active record is not in the text: it is archived without a reason".to_owned(),
+                    count => {
+                        format!(
+                            "{count} active records are not in the text: they are archived without a reason"
+                        )
+                    }
+                },
                 records: records.iter().map(ToString::to_string).collect(),
             },
         }
