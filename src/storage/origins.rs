@@ -107,6 +107,30 @@ impl Storage {
             origins = origins.after(&before, &row.context, row.version);
             before = row.context;
         }
+        // Gives its connection back.
+        drop(versions);
+        self.keep_origins(metadata, &origins).await;
         Ok(origins)
+    }
+
+    /// Keeps what was derived, so that it is derived once and the versions to come follow from it. Where it
+    /// cannot be kept, as on a database that only reads, it is derived again the next time.
+    #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
+    async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
+        let Some(stored) = to_stored(origins) else { return };
+        let kept = sqlx::query!(
+            "UPDATE memory_contexts
+             SET line_origins = $4
+             WHERE vault_id = $1 AND memory_id = $2 AND version = $3 AND line_origins IS NULL",
+            version.vault_id.as_str(),
+            version.memory_id.as_str(),
+            version.version,
+            &stored,
+        )
+        .execute(&self.pool)
+        .await;
+        if let Err(error) = kept {
+            tracing::debug!(%error, "the origins of lines could not be kept");
+        }
     }
 }

@@ -128,6 +128,13 @@ async fn origins_that_are_not_kept_are_derived() {
         ];
         assert_eq!(derived, kept, "forgotten from version {from}");
     }
+    let unknown: Vec<i64> = sqlx::query_scalar(
+        "SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version",
+    )
+    .fetch_all(service.rows())
+    .await
+    .unwrap();
+    assert_eq!(unknown, [1, 2, 3], "what was derived is kept");
     put(&memory, "ann", "b\nc\nd\n").await;
     assert_eq!(versions(&memory.get("blame").await.json()), [4, 1, 6]);
 }
@@ -169,7 +176,7 @@ async fn it_has_validators_and_names_what_is_not_there() {
 async fn a_thousand_versions_of_a_hundred_kilobytes_are_followed_in_time() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let mut lines: Vec<_> = (0..1_500)
+    let mut lines: Vec<_> = (0..1_850)
         .map(|number| format!("- line {number} {}", fastrand::u128(..)))
         .collect();
     let mut writing = Duration::ZERO;
