@@ -16,6 +16,7 @@ mod precondition;
 pub mod put;
 mod record_changes;
 pub mod records;
+mod session;
 pub mod updates;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
@@ -25,3 +26,4 @@ pub use origins::Blame;
 pub use pool::{PoolOptions, Storage};
 pub use precondition::{EntityTags, Preconditions};
 pub use put::{Guard, Put, PutError};
+pub use session::keeps_prepared_statements;

@@ -4,7 +4,7 @@ use super::contexts::view;
 use super::memory::{self, VersionParams};
 use crate::domain::document::written_time;
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ETag, Verdict};
+use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -69,11 +69,7 @@ pub(crate) struct BlameLine {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/blame",
     operation_id = "GetBlame",
     tag = "contexts",
-    params(
-        VersionParams,
-        ("If-Match" = Option<String>, Header, description = "Only if the answer has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the answer has none of these entity tags."),
-    ),
+    params(VersionParams, ReadHeaders),
     responses(
         (status = 200, description = "Every line of the version.", headers(
             ("ETag" = String, description = "Strong."),

@@ -173,6 +173,7 @@ async fn it_has_validators_and_names_what_is_not_there() {
 /// To be run in release: `cargo nextest run --release --run-ignored only -E 'test(a_thousand_versions)'`.
 #[tokio::test]
 #[ignore = "it measures, and takes a while"]
+#[expect(clippy::print_stderr, reason = "what it measures is for whoever runs it")]
 async fn a_thousand_versions_of_a_hundred_kilobytes_are_followed_in_time() {
     let service = Service::start().await;
     let memory = service.memory("agent");

@@ -5,7 +5,7 @@ use crate::domain::document::{Record, unified_diff, written_time};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
 use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::conditions::{Conditions, ETag, Verdict};
+use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
@@ -139,11 +139,7 @@ pub(crate) struct ArchivedRecord {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/diff",
     operation_id = "DiffContexts",
     tag = "contexts",
-    params(
-        DiffParams,
-        ("If-Match" = Option<String>, Header, description = "Only if the answer has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the answer has none of these entity tags."),
-    ),
+    params(DiffParams, ReadHeaders),
     responses(
         (status = 200, description = "The difference; an empty text if there is none.", headers(
             ("ETag" = String, description = "Strong."),
