@@ -1,6 +1,7 @@
 //! `working-memory serve`: the service, until it is told to stop.
 
 use super::{fail, load_config};
+use crate::background::Background;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings};
@@ -122,9 +123,11 @@ async fn with_database(
     let router = http::router(AppState::new(storage.clone(), pipeline, clock, settings.clone()));
     tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
+    let background = Background::start(&storage);
     let finished = http::serve(listener, router, &settings, stop.wait()).await;
     metrics.abort();
     tracing::info!(finished, "stopping");
+    background.stop().await;
     storage.close().await;
     Ok(finished)
 }

@@ -8,6 +8,7 @@ pub mod change;
 pub mod contexts;
 pub mod embedded;
 mod error;
+pub mod idempotency;
 mod migrate;
 mod pool;
 mod precondition;

@@ -4,5 +4,6 @@
 mod embedded;
 mod harness;
 mod health;
+mod idempotency;
 mod routes;
 mod with_postgres;

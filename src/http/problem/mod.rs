@@ -69,6 +69,8 @@ kinds! {
     RequestTimeout = REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time";
     /// The state of the memory stands against it.
     Conflict = CONFLICT, "conflict", "The memory has changed";
+    /// The first request with this idempotency key is still running.
+    StillRunning = CONFLICT, "still-running", "The first request with this key is still running";
     /// A precondition of the request does not hold.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
     /// The body is over a limit.
@@ -77,6 +79,8 @@ kinds! {
     UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The media type is not supported";
     /// The request can be read and is not valid.
     Invalid = UNPROCESSABLE_ENTITY, "invalid", "The request is not valid";
+    /// The idempotency key belongs to another request.
+    KeyReused = UNPROCESSABLE_ENTITY, "key-reused", "The key belongs to another request";
     /// Too much at once.
     TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "Too many requests";
     /// A fault of the service.

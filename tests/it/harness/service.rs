@@ -24,7 +24,7 @@ pub(crate) struct Service {
     address: String,
     client: reqwest::Client,
     _stop: oneshot::Sender<()>,
-    _database: Database,
+    database: Arc<Database>,
 }
 
 /// Models that answer each role with one text, again and again.
@@ -51,8 +51,27 @@ impl Service {
     pub(crate) async fn start_with(configure: impl FnOnce(&mut Config), models: Option<Models>) -> Self {
         let mut config = Config::default();
         configure(&mut config);
-        let database = Database::create().await;
-        let clock = Arc::new(TestClock::new());
+        let database = Arc::new(Database::create().await);
+        Self::over(database, Arc::new(TestClock::new()), config, models).await
+    }
+
+    /// Another instance of the service, over the same database and with the same clock.
+    pub(crate) async fn beside(&self, models: Option<Models>) -> Self {
+        Self::over(
+            self.database.clone(),
+            self.clock.clone(),
+            Config::default(),
+            models,
+        )
+        .await
+    }
+
+    async fn over(
+        database: Arc<Database>,
+        clock: Arc<TestClock>,
+        config: Config,
+        models: Option<Models>,
+    ) -> Self {
         let options = PoolOptions {
             url: database.url(),
             max_connections: 8,
@@ -93,7 +112,7 @@ impl Service {
             address,
             client,
             _stop: stop,
-            _database: database,
+            database,
         }
     }
 
@@ -117,6 +136,11 @@ impl Service {
         self.address.trim_start_matches("http://")
     }
 
+    /// The service's database, as the service knows it.
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
     /// The rows behind the service.
     pub(crate) fn rows(&self) -> &PgPool {
         self.storage.pool()
@@ -129,6 +153,8 @@ impl Service {
             "memory_contexts" => "SELECT count(*) FROM memory_contexts",
             "records" => "SELECT count(*) FROM records",
             "updates" => "SELECT count(*) FROM updates",
+            "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
+            "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),
         };
         sqlx::query_scalar(statement)
