@@ -1,8 +1,11 @@
 //! What the service does by itself, beside answering requests. Each task may run in any number of instances.
 
+mod index;
 mod purge;
 
+use crate::clock::Clock;
 use crate::storage::Storage;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -16,11 +19,12 @@ pub struct Background {
 impl Background {
     /// Starts all of them.
     #[must_use]
-    pub fn start(storage: &Storage) -> Self {
+    pub fn start(storage: &Storage, clock: &Arc<dyn Clock>) -> Self {
         let background = Self {
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         };
+        background.spawn(index::index(storage.clone(), clock.clone()));
         background.spawn(purge::purge(storage.clone()));
         background
     }

@@ -120,10 +120,15 @@ async fn with_database(
         config.pipeline.clone(),
     );
     let settings = Settings::of(config);
-    let router = http::router(AppState::new(storage.clone(), pipeline, clock, settings.clone()));
+    let router = http::router(AppState::new(
+        storage.clone(),
+        pipeline,
+        clock.clone(),
+        settings.clone(),
+    ));
     tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
-    let background = Background::start(&storage);
+    let background = Background::start(&storage, &clock);
     let finished = http::serve(listener, router, &settings, stop.wait()).await;
     metrics.abort();
     tracing::info!(finished, "stopping");

@@ -7,3 +7,4 @@ pub mod dsl;
 pub mod ids;
 pub mod memory;
 pub mod operation;
+pub mod search;

@@ -46,6 +46,7 @@ const TAGS: &[(&str, &str)] = &[
     ("contexts", "The document of a memory and its versions."),
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),
+    ("search", "Full text of the newest documents."),
     ("health", "The state of the service."),
 ];
 

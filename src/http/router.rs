@@ -2,7 +2,7 @@
 
 use super::middleware::{bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
-use super::routes::{contexts, health, operations, records, update, updates};
+use super::routes::{contexts, health, operations, records, search, update, updates};
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
 use axum::http::Method;
@@ -79,6 +79,7 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))
+        .routes(routes!(search::search))
         .routes(routes!(updates::list::list))
         .routes(routes!(updates::get::get))
 }

@@ -15,6 +15,7 @@ mod precondition;
 pub mod put;
 mod record_changes;
 pub mod records;
+pub mod search;
 pub mod updates;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};

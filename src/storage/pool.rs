@@ -7,6 +7,7 @@ use sqlx::{ConnectOptions, PgPool};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// How the pool is set up.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct PoolOptions {
 pub struct Storage {
     pub(super) pool: PgPool,
     pub(super) clock: Arc<dyn Clock>,
+    /// Wakes the indexer of this process.
+    pub(super) written: Arc<Notify>,
 }
 
 impl Storage {
@@ -45,7 +48,11 @@ impl Storage {
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
             .connect_lazy_with(connect);
-        Ok(Self { pool, clock })
+        Ok(Self {
+            pool,
+            clock,
+            written: Arc::default(),
+        })
     }
 
     /// Asks the database for an answer.

@@ -5,5 +5,6 @@ pub(crate) mod health;
 mod memory;
 pub(crate) mod operations;
 pub(crate) mod records;
+pub(crate) mod search;
 pub(crate) mod update;
 pub(crate) mod updates;

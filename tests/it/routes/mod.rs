@@ -6,5 +6,6 @@ mod health;
 mod hostile;
 mod operations;
 mod records;
+mod search;
 mod update;
 mod updates;
