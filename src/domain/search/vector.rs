@@ -62,7 +62,8 @@ mod tests {
         let vault = "acme".parse().unwrap();
         let same = "word ".repeat(100_000);
         assert_eq!(vector(&vault, &same).split(',').count(), MAX_POSITIONS);
-        let different: String = (0..100_000).fold(String::new(), |text, number| format!("{text} w{number}"));
+        let different: String =
+            (0..100_000).fold(String::new(), |text, number| text + &format!("w{number} "));
         let lexemes = vector(&vault, &different);
         assert!(
             lexemes.len() < MAX_BYTES && lexemes.contains("'w5000':5001"),
