@@ -158,10 +158,10 @@ fn kinds() -> [(&'static str, Make); 9] {
             format!("\"{}\"", words[random.usize(20..1_000)])
         }),
         ("one rare word", |words, _, random| {
-            format!("\"{}\"", words[random.usize(1_000..)])
+            format!("\"{}\"", words[random.usize(1_000..VOCABULARY)])
         }),
         ("beginning of a word", |words, _, random| {
-            let word = &words[random.usize(..)];
+            let word = &words[random.usize(..VOCABULARY)];
             word[..word.len().min(4)].to_owned()
         }),
         ("two words", |_, samples, random| {

@@ -248,6 +248,15 @@ impl Storage {
         if query.is_empty() {
             return Ok(Vec::new());
         }
+        let mut transaction = self.pool.begin().await?;
+        // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
+        // fetched from beside the table; the index knows the answer without them.
+        sqlx::query!(
+            "SELECT set_config('enable_seqscan', 'off', true) AS seqscan,
+                    set_config('enable_indexscan', 'off', true) AS indexscan"
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
         let rows = sqlx::query_as!(
             ResultRow,
             r#"WITH found AS MATERIALIZED (
@@ -283,11 +292,14 @@ impl Storage {
             EXTRACT_FROM_CHARS,
         );
         // One text at a time: a page of large documents is not held as a whole.
-        let mut rows = rows.fetch(&self.pool);
         let mut results = Vec::new();
-        while let Some(row) = rows.try_next().await? {
-            results.push(row.into_result(query)?);
+        {
+            let mut rows = rows.fetch(&mut *transaction);
+            while let Some(row) = rows.try_next().await? {
+                results.push(row.into_result(query)?);
+            }
         }
+        transaction.commit().await?;
         Ok(results)
     }
 }
