@@ -3,7 +3,7 @@
 //! The rooms and who may call whom (`tests/it/architecture.rs` holds the arrows):
 //!
 //! ```text
-//! main → cli → {http, pipeline} → {storage, llm} → domain
+//! main → cli → {http, background, pipeline} → {storage, llm} → domain
 //! ```
 //!
 //! - [`domain`]: the pure core: documents, the update DSL, what an update does to a memory.
@@ -11,9 +11,11 @@
 //! - [`llm`]: models behind one trait, and the built-in updater without a model.
 //! - [`pipeline`]: `/update`, from a task and messages to a new version.
 //! - [`http`]: routes, extractors, problems, middleware, and the OpenAPI document.
+//! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
 //! - [`config`], [`telemetry`], [`clock`]: what all of them are given.
 
+pub mod background;
 pub mod cli;
 pub mod clock;
 pub mod config;

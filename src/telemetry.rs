@@ -15,6 +15,9 @@ pub const REQUEST_SECONDS: &str = "http_request_duration_seconds";
 /// How many requests run at the moment.
 pub const REQUESTS_RUNNING: &str = "http_requests_running";
 
+/// How long the document has waited that waited longest to be found by searches, in seconds.
+pub const SEARCH_LAG_SECONDS: &str = "search_lag_seconds";
+
 /// Upper bounds of the latency histogram in seconds: a read takes a millisecond, an update with models a minute.
 const LATENCY_BUCKETS: [f64; 14] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0, 300.0,
@@ -57,6 +60,11 @@ pub fn metrics() -> &'static PrometheusHandle {
                 "Time to answer a request"
             );
             metrics::describe_gauge!(REQUESTS_RUNNING, "Requests being answered");
+            metrics::describe_gauge!(
+                SEARCH_LAG_SECONDS,
+                metrics::Unit::Seconds,
+                "Age of the oldest version that searches do not find yet"
+            );
         }
         handle
     })

@@ -4,7 +4,6 @@
 mod health;
 mod migrate;
 mod openapi;
-mod retention;
 mod serve;
 mod with_postgres;
 

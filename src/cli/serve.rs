@@ -1,6 +1,7 @@
 //! `working-memory serve`: the service, until it is told to stop.
 
-use super::{fail, load_config, retention};
+use super::{fail, load_config};
+use crate::background::Background;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings};
@@ -120,14 +121,11 @@ async fn with_database(
     ));
     tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
-    let retention = config.retention.policy();
-    let retention = retention.map(|policy| tokio::spawn(retention::keep(storage.clone(), clock, policy)));
+    let background = Background::start(&storage, &clock, config.retention.policy());
     let finished = http::serve(listener, router, &settings, stop.wait()).await;
     metrics.abort();
-    if let Some(retention) = retention {
-        retention.abort();
-    }
     tracing::info!(finished, "stopping");
+    background.stop().await;
     storage.close().await;
     Ok(finished)
 }

@@ -9,3 +9,4 @@ pub mod memory;
 pub mod operation;
 pub mod redaction;
 pub mod retention;
+pub mod search;

@@ -4,6 +4,7 @@
 //! description. What all routes share is added here: the ids in paths, the form of a problem, and the
 //! problems any request can meet.
 
+use super::middleware::idempotency;
 use super::problem::{self, Kind, ProblemBody};
 use super::router;
 use crate::domain::ids::MAX_ID_BYTES;
@@ -47,6 +48,7 @@ const TAGS: &[(&str, &str)] = &[
     ("contexts", "The document of a memory and its versions."),
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),
+    ("search", "Full text of the newest documents."),
     ("health", "The state of the service."),
 ];
 
@@ -65,6 +67,11 @@ pub(crate) fn document() -> OpenApi {
         .schemas
         .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
     for (path, item) in &mut document.paths.paths {
+        for write in [&mut item.put, &mut item.post].into_iter().flatten() {
+            if path.starts_with("/v1/vaults/{vault_id}") {
+                idempotency::document(write);
+            }
+        }
         for operation in operations(item) {
             complete(path, operation);
         }

@@ -1,9 +1,9 @@
 //! The table of routes. Documentation is registered with each route, so that neither is without the other.
 
-use super::middleware::{bounds, headers, observe};
+use super::middleware::{bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, health, log, memories, operations, records, sections, update, updates, vaults,
+    blame, contexts, health, log, memories, operations, records, search, sections, update, updates, vaults,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -35,6 +35,13 @@ pub(crate) fn api() -> OpenApiRouter<AppState> {
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
     let time = |time| from_fn_with_state(time, bounds::time);
     let concurrency = || from_fn_with_state(state.clone(), bounds::concurrency);
+    let idempotency = |wait| {
+        let layer = idempotency::Layer {
+            state: state.clone(),
+            wait,
+        };
+        from_fn_with_state(layer, idempotency::once)
+    };
     let Settings {
         request_timeout,
         update_timeout,
@@ -45,11 +52,13 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
         .merge(
             quick()
                 .route_layer(time(request_timeout))
+                .route_layer(idempotency(request_timeout))
                 .route_layer(concurrency()),
         )
         .merge(
             with_models()
                 .route_layer(time(update_timeout))
+                .route_layer(idempotency(update_timeout))
                 .route_layer(concurrency()),
         )
 }
@@ -81,6 +90,7 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))
+        .routes(routes!(search::search))
         .routes(routes!(updates::list::list))
         .routes(routes!(updates::get::get))
 }

@@ -195,6 +195,7 @@ impl Storage {
         };
         let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
         transaction.commit().await?;
+        self.written.notify_one();
         Ok(Outcome {
             saved: Some(saved),
             result,

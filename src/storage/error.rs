@@ -81,13 +81,23 @@ pub(super) fn is_lost_race(code: &str) -> bool {
     code == "40001" || code == "40P01"
 }
 
+/// Whether an error says that the row a foreign key names is not there any more.
+pub(super) fn is_gone(error: &StorageError) -> bool {
+    sqlstate(error).is_some_and(|code| code == "23503")
+}
+
 /// Whether an error says that the transaction lost a race and may be repeated.
 pub(super) fn may_repeat(error: &StorageError) -> bool {
-    let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else {
-        return false;
-    };
-    inner
-        .as_database_error()
-        .and_then(|database| database.code())
-        .is_some_and(|code| is_lost_race(&code))
+    sqlstate(error).is_some_and(|code| is_lost_race(&code))
+}
+
+fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
+    match error {
+        StorageError::Unavailable(inner) | StorageError::Internal(inner) => {
+            inner.as_database_error().and_then(|database| database.code())
+        }
+        StorageError::Corrupt { .. }
+        | StorageError::WrongRowCount { .. }
+        | StorageError::AlreadyResolved(_) => None,
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::change::lock_memory;
 use super::contexts::Source;
+use super::idempotency::forget_answers;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
@@ -267,7 +268,7 @@ impl Storage {
         }))
     }
 
-    /// Deletes a memory with its versions, records and runs, in one transaction. What is put there later is
+    /// Deletes a memory with its versions, records, runs and kept answers, in one transaction. What is put there later is
     /// a new memory: it begins at version 1, and no id of it is one of the old. A memory that does not exist
     /// and of which only runs were kept that failed to make it counts as there.
     ///
@@ -300,6 +301,7 @@ impl Storage {
         if !exists && runs.rows_affected() == 0 {
             return Err(DeleteError::NotFound);
         }
+        forget_answers(&mut transaction, vault, memory).await?;
         sqlx::query!(
             "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),

@@ -9,6 +9,7 @@ pub mod change;
 pub mod contexts;
 pub mod embedded;
 mod error;
+pub mod idempotency;
 pub mod memories;
 mod migrate;
 pub mod origins;
@@ -20,6 +21,7 @@ pub mod records;
 pub mod redact;
 pub mod restore;
 mod retention;
+pub mod search;
 mod session;
 pub mod updates;
 

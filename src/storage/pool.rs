@@ -7,6 +7,7 @@ use sqlx::{ConnectOptions, PgPool};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// How the pool is set up.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct Storage {
     pub(super) pool: PgPool,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) prepared_statements: bool,
+    /// Wakes the indexer of this process.
+    pub(super) written: Arc<Notify>,
 }
 
 /// How every connection is set up.
@@ -61,6 +64,7 @@ impl Storage {
             pool,
             clock,
             prepared_statements: options.prepared_statements,
+            written: Arc::default(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::change::lock_memory;
 use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use super::idempotency::forget_answers;
 use super::updates::redacted_json;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
@@ -102,6 +103,7 @@ impl Storage {
         clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
         clear_archive_reasons(&mut transaction, &place, &quotations).await?;
         clear_runs(&mut transaction, &place, &quotations).await?;
+        forget_answers(&mut transaction, vault, memory).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
         transaction.commit().await?;
         redacted

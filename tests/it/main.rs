@@ -5,6 +5,7 @@ mod architecture;
 mod embedded;
 mod harness;
 mod health;
+mod idempotency;
 mod life;
 mod openapi;
 mod pipeline;

@@ -5,13 +5,26 @@ use crate::http::state::AppState;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// The place of a request among those that run at once. Whoever lets a request's work outlive its connection takes
+/// it along.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot(#[expect(dead_code, reason = "counts while it is there")] Arc<OwnedSemaphorePermit>);
 
 /// Refuses what comes while `max_requests` run already: a client that is told so at once can come back, one that
 /// waits in a queue gives up and its work is done for nobody.
-pub(crate) async fn concurrency(State(state): State<AppState>, request: Request, next: Next) -> Response {
+pub(crate) async fn concurrency(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     match state.slots.clone().try_acquire_owned() {
-        Ok(_slot) => next.run(request).await,
+        Ok(permit) => {
+            let slot = Slot(Arc::new(permit));
+            request.extensions_mut().insert(slot.clone());
+            let response = next.run(request).await;
+            drop(slot);
+            response
+        }
         Err(_) => Problem::new(
             Kind::Unavailable,
             "the service is answering as many requests as it can",

@@ -73,6 +73,8 @@ kinds! {
     Gone = GONE, "gone", "Gone";
     /// The document would lose much of what it says, and nobody confirmed it.
     Collapse = CONFLICT, "collapse", "The document would lose much of what it says";
+    /// The first request with this idempotency key is still running.
+    StillRunning = CONFLICT, "still-running", "The first request with this key is still running";
     /// A precondition of the request does not hold.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
     /// The body is over a limit.
@@ -81,6 +83,8 @@ kinds! {
     UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "The media type is not supported";
     /// The request can be read and is not valid.
     Invalid = UNPROCESSABLE_ENTITY, "invalid", "The request is not valid";
+    /// The idempotency key belongs to another request.
+    KeyReused = UNPROCESSABLE_ENTITY, "key-reused", "The key belongs to another request";
     /// Too much at once.
     TooManyRequests = TOO_MANY_REQUESTS, "too-many-requests", "Too many requests";
     /// A fault of the service.

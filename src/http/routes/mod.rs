@@ -8,6 +8,7 @@ pub(crate) mod memories;
 mod memory;
 pub(crate) mod operations;
 pub(crate) mod records;
+pub(crate) mod search;
 pub(crate) mod sections;
 pub(crate) mod update;
 pub(crate) mod updates;

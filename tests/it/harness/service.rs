@@ -54,8 +54,8 @@ impl Service {
     }
 
     /// Another service on the database of this one, with its clock.
-    pub(crate) async fn beside(&self, models: Models) -> Self {
-        Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, Some(models)).await
+    pub(crate) async fn beside(&self, models: Option<Models>) -> Self {
+        Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, models).await
     }
 
     async fn start_on(
@@ -172,6 +172,8 @@ impl Service {
             "memory_contexts" => "SELECT count(*) FROM memory_contexts",
             "records" => "SELECT count(*) FROM records",
             "updates" => "SELECT count(*) FROM updates",
+            "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
+            "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),
         };
         sqlx::query_scalar(statement)

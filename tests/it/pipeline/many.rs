@@ -53,7 +53,7 @@ async fn twenty_updates_of_one_memory_each_add_their_own() {
 async fn two_services_on_one_database_lose_nothing_of_each_other() {
     let models = Dictated::new();
     let one = models.service().await;
-    let two = one.beside(models.models()).await;
+    let two = one.beside(Some(models.models())).await;
     let (first, second) = (one.memory("agent"), two.memory("agent"));
 
     let answers = join_all((0..20).map(|number| {
@@ -70,7 +70,7 @@ async fn two_services_on_one_database_lose_nothing_of_each_other() {
 async fn two_services_that_rewrite_progress_end_with_one_of_the_two_or_a_conflict() {
     let models = Dictated::new();
     let one = models.service().await;
-    let two = one.beside(models.models()).await;
+    let two = one.beside(Some(models.models())).await;
     let (first, second) = (one.memory("agent"), two.memory("agent"));
 
     let answers = join_all((0..12).map(|number| {

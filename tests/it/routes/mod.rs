@@ -9,6 +9,7 @@ mod log;
 mod memories;
 mod operations;
 mod records;
+mod search;
 mod sections;
 mod update;
 mod updates;

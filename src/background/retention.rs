@@ -10,7 +10,7 @@ use std::time::Duration;
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(15 * 60);
 
 /// Takes out old versions, now and again and again. Ends only by being aborted, at any time.
-pub(super) async fn keep(storage: Storage, clock: Arc<dyn Clock>, retention: Retention) {
+pub(super) async fn retention(storage: Storage, clock: Arc<dyn Clock>, retention: Retention) {
     loop {
         match storage.prune_versions(&retention, clock.now()).await {
             Ok(0) => {}

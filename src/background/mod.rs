@@ -1,0 +1,51 @@
+//! What the service does by itself, beside answering requests. Each task may run in any number of instances.
+
+mod index;
+mod purge;
+mod retention;
+
+use crate::clock::Clock;
+use crate::domain::retention::Retention;
+use crate::storage::Storage;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The running tasks.
+#[derive(Debug)]
+pub struct Background {
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Background {
+    /// Starts all of them; old versions are taken out if `retention` says which.
+    #[must_use]
+    pub fn start(storage: &Storage, clock: &Arc<dyn Clock>, retention: Option<Retention>) -> Self {
+        let background = Self {
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
+        background.spawn(index::index(storage.clone(), clock.clone()));
+        background.spawn(purge::purge(storage.clone()));
+        if let Some(policy) = retention {
+            background.spawn(retention::retention(storage.clone(), clock.clone(), policy));
+        }
+        background
+    }
+
+    /// Ends them at their next pause and waits for that.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// A task is dropped where it waits; what it had begun in the database is rolled back.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            let _ = stop.run_until_cancelled(task).await;
+        });
+    }
+}

@@ -1,0 +1,34 @@
+//! Deletes what has expired.
+
+use crate::storage::Storage;
+use std::time::Duration;
+
+/// How often to look.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// How many rows to delete at once: short transactions, however much there is.
+const BATCH: u16 = 500;
+
+/// Purges for as long as it is polled.
+pub(super) async fn purge(storage: Storage) {
+    loop {
+        // Instances that start together need not come together for ever.
+        tokio::time::sleep(EVERY.mul_f64(0.5 + fastrand::f64())).await;
+        match purge_keys(&storage).await {
+            Ok(0) => {}
+            Ok(deleted) => tracing::debug!(deleted, "expired idempotency keys deleted"),
+            Err(error) => tracing::warn!(%error, "expired idempotency keys could not be deleted"),
+        }
+    }
+}
+
+async fn purge_keys(storage: &Storage) -> Result<u64, crate::storage::StorageError> {
+    let mut total = 0;
+    loop {
+        let deleted = storage.purge_keys(BATCH.into()).await?;
+        total += deleted;
+        if deleted < BATCH.into() {
+            return Ok(total);
+        }
+    }
+}

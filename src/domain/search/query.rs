@@ -1,0 +1,204 @@
+//! What a client searches for.
+
+use super::vector::vault_lexeme;
+use super::words::{folded, stands_alone, words};
+use crate::domain::ids::VaultId;
+
+/// A query that was read; the grammar is the module's above.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    branches: Vec<Vec<Term>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Term {
+    excluded: bool,
+    words: Vec<String>,
+    /// Whether the last of the words may go on.
+    prefix: bool,
+}
+
+/// A part of the query's text.
+struct Token<'q> {
+    text: &'q str,
+    quoted: bool,
+    excluded: bool,
+}
+
+impl Query {
+    /// Reads a query. Every text is one; what has no words in it is left out.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let tokens = tokens(text);
+        let mut branches: Vec<Vec<Term>> = vec![Vec::new()];
+        let mut joined = false;
+        for (index, token) in tokens.iter().enumerate() {
+            let last = index + 1 == tokens.len();
+            let any = branches.last().is_some_and(|branch| !branch.is_empty());
+            if token.is_or() && !last && any && !joined {
+                joined = true;
+                continue;
+            }
+            let Some(term) = token.term(last) else { continue };
+            if std::mem::take(&mut joined) {
+                branches.push(Vec::new());
+            }
+            if let Some(branch) = branches.last_mut() {
+                branch.push(term);
+            }
+        }
+        branches.retain(|branch| !branch.is_empty());
+        Self { branches }
+    }
+
+    /// Whether it asks for nothing, and so finds nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.branches.is_empty()
+    }
+
+    /// The words asked for, in the text form of a `tsquery`, for ranking.
+    #[must_use]
+    pub fn tsquery(&self) -> String {
+        let branches = self.branches.iter().map(|branch| {
+            let terms: Vec<_> = branch.iter().map(Term::tsquery).collect();
+            format!("({})", terms.join(" & "))
+        });
+        branches.collect::<Vec<_>>().join(" | ")
+    }
+
+    /// The same within one vault, for finding.
+    #[must_use]
+    pub fn tsquery_in(&self, vault: &VaultId) -> String {
+        format!("{} & ({})", vault_lexeme(vault), self.tsquery())
+    }
+
+    /// The words to be marked in an extract, each with whether longer ones that begin with it are too.
+    pub(super) fn marked(&self) -> Vec<(&str, bool)> {
+        let wanted = self.branches.iter().flatten().filter(|term| !term.excluded);
+        wanted
+            .flat_map(|term| {
+                let last = term.words.len() - 1;
+                let words = term.words.iter().enumerate();
+                words.map(move |(index, word)| (word.as_str(), term.prefix && index == last))
+            })
+            .collect()
+    }
+}
+
+impl Term {
+    fn tsquery(&self) -> String {
+        let words: Vec<_> = self.words.iter().map(|word| format!("'{word}'")).collect();
+        let not = if self.excluded { "!" } else { "" };
+        let prefix = if self.prefix { ":*" } else { "" };
+        format!("{not}({}{prefix})", words.join(" <-> "))
+    }
+}
+
+impl Token<'_> {
+    fn is_or(&self) -> bool {
+        !self.quoted && !self.excluded && self.text.eq_ignore_ascii_case("or")
+    }
+
+    /// `None` if there is no word in it.
+    fn term(&self, last: bool) -> Option<Term> {
+        let words: Vec<_> = words(self.text).map(|place| folded(&self.text[place])).collect();
+        let final_word = words.last()?;
+        let grows = final_word.chars().nth(1).is_some() && !final_word.chars().any(stands_alone);
+        Some(Term {
+            excluded: self.excluded,
+            prefix: last && grows && !self.quoted && !self.excluded,
+            words,
+        })
+    }
+}
+
+/// Chunks between blanks and quoted texts. A quote that is not closed runs to the end.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let bare = rest.trim_start_matches('-');
+        let excluded = bare.len() < rest.len();
+        let (text, quoted, after) = match bare.strip_prefix('"') {
+            Some(inside) => {
+                let (text, after) = inside.split_once('"').unwrap_or((inside, ""));
+                (text, true, after)
+            }
+            None => {
+                let end = bare
+                    .find(|c: char| c.is_whitespace() || c == '"')
+                    .unwrap_or(bare.len());
+                (&bare[..end], false, &bare[end..])
+            }
+        };
+        if words(text).next().is_some() {
+            tokens.push(Token {
+                text,
+                quoted,
+                excluded,
+            });
+        }
+        rest = after.trim_start();
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> String {
+        Query::parse(text).tsquery()
+    }
+
+    #[test]
+    fn a_query_is_read_as_on_the_web() {
+        for (text, tsquery) in [
+            ("cat", "(('cat':*))"),
+            ("Cat DOG", "(('cat') & ('dog':*))"),
+            ("cat or dog", "(('cat')) | (('dog':*))"),
+            ("a cat OR \"big dog\"", "(('a') & ('cat')) | (('big' <-> 'dog'))"),
+            ("cat -dog", "(('cat') & !('dog'))"),
+            ("cat -\"big dog\" x", "(('cat') & !('big' <-> 'dog') & ('x'))"),
+            ("src/main.rs", "(('src' <-> 'main' <-> 'rs':*))"),
+            ("記憶", "(('記' <-> '憶'))"),
+            ("or", "(('or':*))"),
+            ("cat or", "(('cat') & ('or':*))"),
+            ("cat or or dog", "(('cat')) | (('or') & ('dog':*))"),
+            ("cat or !!! dog", "(('cat')) | (('dog':*))"),
+            ("cat \"dog", "(('cat') & ('dog'))"),
+            ("cat\"dog\"", "(('cat') & ('dog'))"),
+            ("-cat", "(!('cat'))"),
+            ("--cat - -", "(!('cat'))"),
+        ] {
+            assert_eq!(read(text), tsquery, "{text}");
+        }
+    }
+
+    #[test]
+    fn operators_alone_ask_for_nothing() {
+        for text in ["", " ", "!!!", "-", "\"", "\"\"", "& | ! ( ) <-> :*", "'", "\\"] {
+            assert!(Query::parse(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_search_stays_in_its_vault() {
+        let vault = "acme:1".parse().unwrap();
+        assert_eq!(Query::parse("x").tsquery_in(&vault), "'/acme:1' & ((('x')))");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_out_of_its_quotes(text in "[\\PC'\"\\\\:&|!()<>*-]{0,60}") {
+            let query = read(&text);
+            for (index, part) in query.split('\'').enumerate() {
+                if index % 2 == 1 {
+                    prop_assert!(part.chars().all(char::is_alphanumeric), "{}", part);
+                }
+            }
+        }
+    }
+}

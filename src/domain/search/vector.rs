@@ -1,0 +1,74 @@
+//! A document as PostgreSQL indexes it.
+
+use super::words::{folded, words};
+use crate::domain::ids::VaultId;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The last position a `tsvector` knows: words behind it are found, but not next to each other.
+const LAST_POSITION: usize = 16_383;
+
+/// The positions of one word that a `tsvector` keeps.
+const MAX_POSITIONS: usize = 255;
+
+/// A `tsvector` holds less than 1 MiB; words beyond this are not found. A document of 100 KiB has about a third of it.
+const MAX_BYTES: usize = 900_000;
+
+/// A lexeme that every document of a vault has and no word can be: it holds a character that divides words. With it
+/// a search looks at its own vault only, however many others share the index.
+pub(super) fn vault_lexeme(vault: &VaultId) -> String {
+    format!("'/{vault}'")
+}
+
+/// The document's words in the text form of a `tsvector`.
+#[must_use]
+pub fn vector(vault: &VaultId, text: &str) -> String {
+    let mut lexemes: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut bytes = 0;
+    for (index, place) in words(text).enumerate() {
+        let positions = lexemes.entry(folded(&text[place])).or_default();
+        if positions.len() < MAX_POSITIONS && bytes < MAX_BYTES {
+            // A lexeme has at most 128 bytes and a few of bookkeeping.
+            bytes += if positions.is_empty() { 136 } else { 2 };
+            positions.push((index + 1).min(LAST_POSITION));
+        }
+    }
+    let mut vector = vault_lexeme(vault);
+    for (lexeme, positions) in lexemes.iter().filter(|(_, positions)| !positions.is_empty()) {
+        // Writing to a string cannot fail; a lexeme holds letters and digits only, nothing to escape.
+        let _ = write!(vector, " '{lexeme}':");
+        for (index, position) in positions.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            let _ = write!(vector, "{comma}{position}");
+        }
+    }
+    vector
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_its_words_with_their_places_and_its_vault() {
+        let vector = vector(&"acme".parse().unwrap(), "A cat, a dog");
+        let mut parts: Vec<_> = vector.split(' ').collect();
+        parts.sort_unstable();
+        assert_eq!(parts, ["'/acme'", "'a':1,3", "'cat':2", "'dog':4"]);
+    }
+
+    #[test]
+    fn a_huge_document_stays_below_the_limits() {
+        let vault = "acme".parse().unwrap();
+        let same = "word ".repeat(100_000);
+        assert_eq!(vector(&vault, &same).split(',').count(), MAX_POSITIONS);
+        let different: String =
+            (0..100_000).fold(String::new(), |text, number| text + &format!("w{number} "));
+        let lexemes = vector(&vault, &different);
+        assert!(
+            lexemes.len() < MAX_BYTES && lexemes.contains("'w5000':5001"),
+            "{}",
+            lexemes.len()
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! How text is divided into words.
+//!
+//! A word is a run of letters and digits, in lower case; every other character divides words, so that `src/main.rs`
+//! has three. Combining accents belong to the word and do not count. Scripts that write no blanks between words
+//! (Chinese, Japanese) are divided into characters.
+
+use std::ops::Range;
+
+/// The bytes of a word that count: of a longer one (a key, a blob) the beginning.
+pub const MAX_WORD_BYTES: usize = 128;
+
+/// The words of a text, in their order, by their places.
+pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut chars = text.char_indices().peekable();
+    std::iter::from_fn(move || {
+        let (start, first) = chars.find(|(_, c)| c.is_alphanumeric())?;
+        let mut end = start + first.len_utf8();
+        let alone = stands_alone(first);
+        while let Some((at, c)) =
+            chars.next_if(|(_, c)| is_accent(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c)))
+        {
+            end = at + c.len_utf8();
+        }
+        Some(start..end)
+    })
+}
+
+/// A word as it is compared.
+#[must_use]
+pub fn folded(word: &str) -> String {
+    let mut folded = String::with_capacity(word.len().min(MAX_WORD_BYTES));
+    for c in folded_chars(word) {
+        if folded.len() + c.len_utf8() > MAX_WORD_BYTES {
+            break;
+        }
+        folded.push(c);
+    }
+    folded
+}
+
+/// Whether a word of a text is this folded word, or begins with it. Without copying: a document has many words.
+pub(super) fn matches(word: &str, folded: &str, prefix: bool) -> bool {
+    let mut chars = folded_chars(word);
+    let mut bytes = 0;
+    for expected in folded.chars() {
+        if chars.next() != Some(expected) {
+            return false;
+        }
+        bytes += expected.len_utf8();
+    }
+    prefix
+        || chars
+            .next()
+            .is_none_or(|next| bytes + next.len_utf8() > MAX_WORD_BYTES)
+}
+
+fn folded_chars(word: &str) -> impl Iterator<Item = char> + '_ {
+    word.chars()
+        .filter(|c| !is_accent(*c))
+        .flat_map(char::to_lowercase)
+        // Lower case of one letter may be a letter and an accent (İ).
+        .filter(|c| !is_accent(*c))
+}
+
+fn is_accent(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+/// Kana and Han characters.
+pub(super) fn stands_alone(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all(text: &str) -> Vec<String> {
+        words(text).map(|place| folded(&text[place])).collect()
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits_in_lower_case() {
+        assert_eq!(
+            all("Fix `src/main.rs`: KL-3!"),
+            ["fix", "src", "main", "rs", "kl", "3"]
+        );
+        assert_eq!(
+            all("snake_case Vec<String> don't"),
+            ["snake", "case", "vec", "string", "don", "t"]
+        );
+        assert_eq!(
+            all("ÄRGER Straße Cafe\u{301}s ΣΑΣ"),
+            ["ärger", "straße", "cafes", "σασ"]
+        );
+        assert_eq!(all("記憶 memory カナx"), ["記", "憶", "memory", "カ", "ナ", "x"]);
+        assert_eq!(all(" \n--- \u{301}"), [""; 0]);
+    }
+
+    #[test]
+    fn a_long_word_counts_by_its_beginning() {
+        let (long, longer) = ("x".repeat(128), "x".repeat(500));
+        assert_eq!(folded(&longer), long);
+        assert!(matches(&longer, &long, false) && !matches(&longer, &long[1..], false));
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_matches_what_it_is_folded_to(text in "\\PC{0,80}") {
+            for place in words(&text) {
+                let word = &text[place];
+                let folded = folded(word);
+                prop_assert!(!folded.is_empty());
+                prop_assert!(matches(word, &folded, false) && matches(word, &folded, true));
+            }
+        }
+    }
+}

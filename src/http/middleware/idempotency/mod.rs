@@ -1,0 +1,286 @@
+//! `Idempotency-Key`: a PUT or POST runs once, and every retry with its key gets its answer.
+//!
+//! A retry is the same request: method, path, query, body, media type, actor and preconditions. Another request with
+//! the key is 422. While the first one runs a retry waits for it, on this instance or another; the first one runs
+//! to its end also when its client goes away. If its process dies, the next retry runs in its place.
+//!
+//! Kept are answers that running again would not better: 2xx, and 4xx other than 408, 409, 413 and 429. Those and
+//! 5xx say that the same request may pass later, so the retry runs.
+
+mod document;
+mod fingerprint;
+mod key;
+
+pub(crate) use document::document;
+
+use super::bounds::Slot;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::http::extract::body::{self, Limit};
+use crate::http::problem::{Kind, Problem};
+use crate::http::state::AppState;
+use crate::storage::Storage;
+use crate::storage::idempotency::{Claim, IdempotencyKey, KeptAnswer, LEASE};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Says that an answer is that of an earlier request.
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Who asks, as long as nobody has to say so.
+const CALLER: &str = "anybody";
+
+/// How soon a waiting retry looks again; doubled each time up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often it is tried to keep an answer: the work is done, and losing its answer would have it done again.
+const KEEP_TRIES: u32 = 3;
+
+/// What the layer needs to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    /// The database and the limits of bodies.
+    pub(crate) state: AppState,
+    /// How long a retry waits for the first request: as long as that may take.
+    pub(crate) wait: Duration,
+}
+
+/// The layer. A request without the header goes straight through.
+pub(crate) async fn once(State(layer): State<Layer>, request: Request, next: Next) -> Response {
+    let writes = matches!(*request.method(), Method::PUT | Method::POST);
+    if !writes || !request.headers().contains_key(key::IDEMPOTENCY_KEY) {
+        return next.run(request).await;
+    }
+    layer
+        .run_once(request, next)
+        .await
+        .unwrap_or_else(IntoResponse::into_response)
+}
+
+impl Layer {
+    async fn run_once(&self, request: Request, next: Next) -> Result<Response, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Some((vault, memory)) = target(&mut parts).await else {
+            // The route itself says what is wrong with the path.
+            return Ok(next.run(Request::from_parts(parts, body)).await);
+        };
+        let key = IdempotencyKey {
+            vault,
+            memory,
+            caller: CALLER.to_owned(),
+            key: key::of(&parts.headers)?,
+        };
+        let limit = self.largest_body();
+        if declared_length(&parts).is_some_and(|length| length > limit.bytes as u64) {
+            // The route refuses it and names its own limit; such an answer is not kept.
+            return Ok(next.run(Request::from_parts(parts, body)).await);
+        }
+        let time = self.state.settings.body_timeout;
+        let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
+        let fingerprint = fingerprint::of(&parts, &body);
+        let claim = self.state.clock.new_id().to_string();
+        if let Some(answer) = self.claim(&key, &fingerprint, &claim).await? {
+            return replayed(answer);
+        }
+        let slot = parts.extensions.get::<Slot>().cloned();
+        let running = Running {
+            storage: self.state.storage.clone(),
+            key,
+            claim,
+        };
+        let request = Request::from_parts(parts, Body::from(body));
+        // A task of its own: a client that goes away and comes back is to find the work done, not cut in half.
+        let task = tokio::spawn(async move {
+            let response = running.run(request, next).await;
+            drop(slot);
+            response
+        });
+        task.await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(error) => Problem::internal(error),
+        })
+    }
+
+    /// The largest body that any route takes.
+    fn largest_body(&self) -> Limit {
+        let settings = &self.state.settings;
+        if settings.context_bytes > settings.body_bytes {
+            Limit {
+                name: "limits.context_bytes",
+                bytes: settings.context_bytes,
+            }
+        } else {
+            Limit {
+                name: "limits.body_bytes",
+                bytes: settings.body_bytes,
+            }
+        }
+    }
+
+    /// Claims the key, waiting for a first request that runs. `None`: the request is to be run.
+    async fn claim(
+        &self,
+        key: &IdempotencyKey,
+        fingerprint: &[u8; 32],
+        claim: &str,
+    ) -> Result<Option<KeptAnswer>, Problem> {
+        let waits_until = Instant::now() + self.wait;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.state.storage.claim_key(key, fingerprint, claim).await? {
+                Claim::Won => return Ok(None),
+                Claim::Answered(answer) => return Ok(Some(answer)),
+                Claim::OtherRequest => return Err(key::reused()),
+                Claim::Running if Instant::now() + pause > waits_until => return Err(still_running()),
+                Claim::Running => tokio::time::sleep(pause).await,
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// The vault in the path, and the memory if there is one; `None` without a vault or if it is no vault's id.
+async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
+    let memory = find("memory_id").and_then(|id| id.parse().ok());
+    Some((find("vault_id")?.parse().ok()?, memory))
+}
+
+fn declared_length(parts: &Parts) -> Option<u64> {
+    parts.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn still_running() -> Problem {
+    Problem::new(
+        Kind::StillRunning,
+        "the first request with this Idempotency-Key is still running; ask again with the same key",
+    )
+    .with("field", key::NAME)
+    .retry_after(1)
+}
+
+fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).map_err(Problem::internal)?;
+    let headers = response.headers_mut();
+    for (name, value) in answer.headers {
+        let name: HeaderName = name.parse().map_err(Problem::internal)?;
+        headers.append(name, value.parse().map_err(Problem::internal)?);
+    }
+    headers.insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+/// A request that holds its key.
+struct Running {
+    storage: Storage,
+    key: IdempotencyKey,
+    claim: String,
+}
+
+impl Running {
+    async fn run(self, request: Request, next: Next) -> Response {
+        let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+        let worked = tokio::select! {
+            worked = work => worked,
+            never = self.renew() => match never {},
+        };
+        let response = match worked {
+            Ok(response) => response,
+            Err(panic) => {
+                self.release().await;
+                resume_unwind(panic);
+            }
+        };
+        if !is_kept(response.status()) {
+            self.release().await;
+            return response;
+        }
+        let (parts, body) = response.into_parts();
+        let body = match to_bytes(body, usize::MAX).await {
+            Ok(body) => body,
+            Err(error) => return Problem::internal(error).into_response(),
+        };
+        let headers = parts.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
+        self.keep(&KeptAnswer {
+            status: parts.status.as_u16(),
+            headers: headers
+                .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+                .collect(),
+            body: body.to_vec(),
+        })
+        .await;
+        Response::from_parts(parts, Body::from(body))
+    }
+
+    /// Keeps the claim for as long as it is polled.
+    async fn renew(&self) -> Infallible {
+        let every = LEASE.to_std().unwrap_or_default() / 3;
+        loop {
+            tokio::time::sleep(every).await;
+            match self.storage.renew_key(&self.key, &self.claim).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::warn!("another request took over an idempotency key while its first one ran")
+                }
+                Err(error) => tracing::warn!(%error, "the claim of an idempotency key could not be renewed"),
+            }
+        }
+    }
+
+    async fn keep(&self, answer: &KeptAnswer) {
+        for tried in 1..=KEEP_TRIES {
+            match self.storage.answer_key(&self.key, &self.claim, answer).await {
+                Ok(_) => return,
+                Err(error) => {
+                    tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")
+                }
+            }
+            tokio::time::sleep(LONGEST_PAUSE).await;
+        }
+    }
+
+    async fn release(&self) {
+        if let Err(error) = self.storage.release_key(&self.key, &self.claim).await {
+            // Its lease runs out by itself.
+            tracing::warn!(%error, "an idempotency key could not be released");
+        }
+    }
+}
+
+/// Whether a retry is to get this answer, or to run again.
+fn is_kept(status: StatusCode) -> bool {
+    let passes_later = [
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::CONFLICT,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        StatusCode::TOO_MANY_REQUESTS,
+    ];
+    !status.is_server_error() && !passes_later.contains(&status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_kept_unless_the_same_request_may_pass_later() {
+        for status in [200, 201, 204, 400, 404, 412, 415, 422] {
+            assert!(is_kept(StatusCode::from_u16(status).unwrap()), "{status}");
+        }
+        for status in [408, 409, 413, 429, 500, 502, 503, 504] {
+            assert!(!is_kept(StatusCode::from_u16(status).unwrap()), "{status}");
+        }
+    }
+}

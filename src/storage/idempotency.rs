@@ -1,0 +1,286 @@
+//! First answers of requests with an `Idempotency-Key`: `idempotency_keys`.
+//!
+//! A key is claimed before its request runs and answered when it has run. A claim is a lease, renewed while the
+//! request runs: of one that is not renewed any more its process has died, and the next retry takes it over.
+
+use super::{Storage, StorageError};
+use crate::domain::ids::{MemoryId, VaultId};
+use chrono::TimeDelta;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How long an answer is given again, counted from the first request.
+pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
+
+/// How long a claim stands without being renewed. The clocks of two instances may differ by most of it.
+pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+
+/// A key with all that tells it from the same characters of somebody else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The vault the request goes to.
+    pub vault: VaultId,
+    /// The memory the request goes to, if it goes to one: its kept answer goes with the memory.
+    pub memory: Option<MemoryId>,
+    /// Who asks.
+    pub caller: String,
+    /// The client's key: 1 to 255 visible ASCII characters.
+    pub key: String,
+}
+
+/// An answer as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// The HTTP status.
+    pub status: u16,
+    /// Headers by lower-case name, in their order.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// What claiming a key came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The request is the first with this key, or the first has died: it is to be run.
+    Won,
+    /// The first request is still running.
+    Running,
+    /// The key belongs to another request.
+    OtherRequest,
+    /// The first request has run, with this answer.
+    Answered(KeptAnswer),
+}
+
+impl Storage {
+    /// Claims a key for the request with this fingerprint. `claim` names the claim, for the calls below.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
+    pub async fn claim_key(
+        &self,
+        key: &IdempotencyKey,
+        fingerprint: &[u8; 32],
+        claim: &str,
+    ) -> Result<Claim, StorageError> {
+        let now = self.clock.now();
+        let mut transaction = self.begin().await?;
+        let won = sqlx::query_scalar!(
+            "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
+                                           lease_until, created_at, expires_at, memory_id)
+             VALUES ($1, $2, $3, $4, 'running', $5, $6, $7, $8, $9)
+             ON CONFLICT (vault_id, caller, idempotency_key) DO UPDATE
+             SET fingerprint = excluded.fingerprint, status = excluded.status, claim_id = excluded.claim_id,
+                 lease_until = excluded.lease_until, created_at = excluded.created_at,
+                 expires_at = excluded.expires_at, memory_id = excluded.memory_id, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+             WHERE (idempotency_keys.expires_at <= excluded.created_at
+                    AND (idempotency_keys.status = 'done' OR idempotency_keys.lease_until <= excluded.created_at))
+                OR (idempotency_keys.lease_until <= excluded.created_at
+                    AND idempotency_keys.fingerprint = excluded.fingerprint)
+             RETURNING claim_id",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            fingerprint.as_slice(),
+            claim,
+            now + LEASE,
+            now,
+            now + KEPT_FOR,
+            key.memory.as_ref().map(MemoryId::as_str),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        if won.is_some() {
+            return Ok(Claim::Won);
+        }
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT fingerprint, answer_status, answer_headers, answer_body
+             FROM idempotency_keys
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        match row {
+            Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
+            Some(row) => row.into_claim(key),
+            // Given up in this moment: the caller asks again.
+            None => Ok(Claim::Running),
+        }
+    }
+
+    /// Keeps a claim from being taken for dead. `false` if it was taken over already.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
+    pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE idempotency_keys SET lease_until = $5
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+            self.clock.now() + LEASE,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Keeps the answer of the request that holds the claim. `false` if it was taken over.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
+    pub async fn answer_key(
+        &self,
+        key: &IdempotencyKey,
+        claim: &str,
+        answer: &KeptAnswer,
+    ) -> Result<bool, StorageError> {
+        let headers = answer.headers.iter();
+        let headers: Value = headers
+            .map(|(name, value)| Value::from(vec![&**name, &**value]))
+            .collect();
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE idempotency_keys
+             SET status = 'done', lease_until = NULL, answer_status = $5, answer_headers = $6, answer_body = $7
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+            i32::from(answer.status),
+            headers,
+            answer.body,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Gives a claim up, so that the next request with the key runs.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
+    pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query!(
+            "DELETE FROM idempotency_keys
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Deletes at most `limit` keys that have expired and returns how many it deleted. Any number of instances may
+    /// do so at once.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
+    pub async fn purge_keys(&self, limit: i64) -> Result<u64, StorageError> {
+        let now = self.clock.now();
+        // A rare read over all vaults; what it finds is deleted vault by vault.
+        let expired = sqlx::query!(
+            "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
+             WHERE expires_at <= $1
+             ORDER BY expires_at
+             LIMIT $2",
+            now,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let mut deleted = 0;
+        let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+        for row in expired {
+            let (callers, keys) = vaults.entry(row.vault_id).or_default();
+            callers.push(row.caller);
+            keys.push(row.idempotency_key);
+        }
+        for (vault, (callers, keys)) in vaults {
+            let mut transaction = self.begin().await?;
+            let done = sqlx::query!(
+                "DELETE FROM idempotency_keys
+                 WHERE vault_id = $1 AND expires_at <= $2
+                   AND (status = 'done' OR lease_until <= $2)
+                   AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+                vault,
+                now,
+                &callers,
+                &keys,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            deleted += done.rows_affected();
+        }
+        Ok(deleted)
+    }
+}
+
+struct Row {
+    fingerprint: Vec<u8>,
+    answer_status: Option<i32>,
+    answer_headers: Option<Value>,
+    answer_body: Option<Vec<u8>>,
+}
+
+impl Row {
+    fn into_claim(self, key: &IdempotencyKey) -> Result<Claim, StorageError> {
+        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+            table: "idempotency_keys",
+            column,
+            row: format!("({}, {}, {})", key.vault, key.caller, key.key),
+            problem: problem.to_owned(),
+        };
+        let (Some(status), Some(headers), Some(body)) =
+            (self.answer_status, self.answer_headers, self.answer_body)
+        else {
+            return Ok(Claim::Running);
+        };
+        Ok(Claim::Answered(KeptAnswer {
+            status: u16::try_from(status).map_err(|_| corrupt("answer_status", "not a status"))?,
+            headers: serde_json::from_value(headers)
+                .map_err(|_| corrupt("answer_headers", "not a list of pairs"))?,
+            body,
+        }))
+    }
+}
+
+/// Forgets the kept answers of a memory, because they may quote what is taken out. A retry then finds a memory
+/// that says what became of it.
+#[tracing::instrument(name = "db.idempotency_keys.forget", skip_all)]
+pub(super) async fn forget_answers(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM idempotency_keys WHERE vault_id = $1 AND memory_id = $2 AND status = 'done'",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,363 @@
+//! Full text: `search_entries`, written by the indexer behind the writers, read by searches.
+//!
+//! Which memories have still to be indexed stands in `memories.search_pending`. Any number of indexers may work at
+//! once: an entry is only ever replaced by one of a newer version, so that doing the same work twice is only waste.
+
+use super::{Storage, StorageError, error};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::search::{Query, extract, vector};
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt;
+use sqlx::{Postgres, QueryBuilder};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Memories that are indexed together: their texts are held at once.
+const BATCH: i64 = 32;
+
+/// How often a batch that lost a race is indexed again.
+const MAX_REPEATS: u32 = 5;
+
+/// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
+/// make the database read all of them.
+const RANKED: i64 = 1_000;
+
+/// The characters of a document in which an extract is looked for.
+const EXTRACT_FROM_CHARS: i32 = 200_000;
+
+/// A memory whose newest version is not indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// Its vault.
+    pub vault: VaultId,
+    /// Its id.
+    pub memory: MemoryId,
+    /// When its newest version was made.
+    pub changed_at: DateTime<Utc>,
+}
+
+/// The place of a result in the order of a search: by rank, best first, then by memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchPlace {
+    /// How well the document fits; the larger the better.
+    pub rank: f32,
+    /// The memory.
+    pub memory: MemoryId,
+}
+
+impl fmt::Display for SearchPlace {
+    /// As [`FromStr`] reads it back, to the bit.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.rank, self.memory)
+    }
+}
+
+impl FromStr for SearchPlace {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (rank, memory) = text.split_once('/').ok_or(())?;
+        let rank = rank
+            .parse()
+            .ok()
+            .filter(|rank: &f32| rank.is_finite())
+            .ok_or(())?;
+        let memory = memory.parse().map_err(|_| ())?;
+        Ok(Self { rank, memory })
+    }
+}
+
+/// A document that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchResult {
+    /// Rank and memory.
+    pub place: SearchPlace,
+    /// The memory's newest version.
+    pub version: i64,
+    /// Its id.
+    pub context_id: ContextId,
+    /// When it was made.
+    pub creation_time: DateTime<Utc>,
+    /// A part of the text as HTML in which the words searched for are marked.
+    pub extract: String,
+}
+
+impl Storage {
+    /// Memories that have still to be indexed, by vault and memory, those behind `after`, a batch at most; of all
+    /// vaults or of one.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.search_pending", skip_all)]
+    pub async fn pending_for_search(
+        &self,
+        vault: Option<&VaultId>,
+        after: Option<&Pending>,
+    ) -> Result<Vec<Pending>, StorageError> {
+        let after_vault = after.map(|after| after.vault.as_str());
+        let after_memory = after.map(|after| after.memory.as_str());
+        let rows = match vault {
+            Some(vault) => {
+                sqlx::query_as!(
+                    PendingRow,
+                    "SELECT vault_id, memory_id, changed_at FROM memories
+                     WHERE vault_id = $1 AND search_pending AND ($2::text IS NULL OR memory_id > $2)
+                     ORDER BY vault_id, memory_id
+                     LIMIT $3",
+                    vault.as_str(),
+                    after_memory,
+                    BATCH,
+                )
+                .fetch_all(&mut *self.reader().await?)
+                .await?
+            }
+            // Over all vaults, which is empty nearly always: a look at an index without entries.
+            None => {
+                sqlx::query_as!(
+                    PendingRow,
+                    "SELECT vault_id, memory_id, changed_at FROM memories
+                     WHERE search_pending AND ($1::text IS NULL OR (vault_id, memory_id) > ($1, $2::text))
+                     ORDER BY vault_id, memory_id
+                     LIMIT $3",
+                    after_vault,
+                    after_memory,
+                    BATCH,
+                )
+                .fetch_all(&mut *self.reader().await?)
+                .await?
+            }
+        };
+        rows.into_iter().map(PendingRow::into_pending).collect()
+    }
+
+    /// Indexes the newest versions of memories of one vault. Memories that are gone or were indexed meanwhile are left
+    /// out. Three statements, whatever the number of memories, and no transaction around them: each may be repeated.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.search_entries.index", skip_all)]
+    pub async fn index_memories(&self, vault: &VaultId, memories: &[String]) -> Result<(), StorageError> {
+        let mut repeats = 0;
+        loop {
+            match self.try_index(vault, memories).await {
+                // Lost to another indexer, or to who deleted one of the memories between two statements.
+                Err(error)
+                    if repeats < MAX_REPEATS && (error::may_repeat(&error) || error::is_gone(&error)) =>
+                {
+                    repeats += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Indexes whatever of a vault is pending.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
+        let mut last = None;
+        loop {
+            let batch = self.pending_for_search(Some(vault), last.as_ref()).await?;
+            let memories: Vec<_> = batch.iter().map(|pending| pending.memory.to_string()).collect();
+            let Some(end) = batch.into_iter().last() else {
+                return Ok(());
+            };
+            self.index_memories(vault, &memories).await?;
+            last = Some(end);
+        }
+    }
+
+    async fn try_index(&self, vault: &VaultId, memories: &[String]) -> Result<(), StorageError> {
+        let heads = sqlx::query!(
+            "SELECT c.memory_id, c.version, c.creation_time, c.context
+             FROM memories m
+             JOIN memory_contexts c
+               ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
+             WHERE m.vault_id = $1 AND c.vault_id = $1 AND m.memory_id = ANY ($2) AND m.search_pending
+             ORDER BY c.memory_id",
+            vault.as_str(),
+            memories,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        if heads.is_empty() {
+            return Ok(());
+        }
+        let mut vectors = Vec::with_capacity(heads.len());
+        for head in &heads {
+            vectors.push(vector(vault, &head.context));
+            // Other requests get their turn between two documents.
+            tokio::task::yield_now().await;
+        }
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words) ",
+        );
+        statement.push_values(heads.iter().zip(&vectors), |mut row, (head, vector)| {
+            row.push_bind(vault.as_str())
+                .push_bind(&head.memory_id)
+                .push_bind(head.version)
+                .push_bind(head.creation_time)
+                .push_bind(vector)
+                .push_unseparated("::tsvector");
+        });
+        statement.push(
+            " ON CONFLICT (vault_id, memory_id) DO UPDATE
+              SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
+              WHERE search_entries.version < excluded.version",
+        );
+        let mut transaction = self.begin().await?;
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *transaction)
+            .await?;
+        let (memories, versions): (Vec<String>, Vec<i64>) = heads
+            .into_iter()
+            .map(|head| (head.memory_id, head.version))
+            .unzip();
+        sqlx::query!(
+            "UPDATE memories SET indexed_version = indexed.version
+             FROM unnest($2::text[], $3::bigint[]) AS indexed (memory_id, version)
+             WHERE memories.vault_id = $1 AND memories.memory_id = indexed.memory_id
+               AND memories.indexed_version < indexed.version",
+            vault.as_str(),
+            &memories,
+            &versions,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Waits for a write through this value or a clone of it, or until `at_most` is over.
+    pub async fn written(&self, at_most: Duration) {
+        // Over: nobody wrote.
+        let _ = tokio::time::timeout(at_most, self.written.notified()).await;
+    }
+
+    /// The newest versions of a vault that a query finds, by rank, those behind `after`, at most `limit`. A version
+    /// that is not indexed yet is not found, and neither is the one before it.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.search_entries.search", skip_all)]
+    pub async fn search(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        after: Option<&SearchPlace>,
+        limit: i64,
+    ) -> Result<Vec<SearchResult>, StorageError> {
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut transaction = self.begin().await?;
+        // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
+        // fetched from beside the table; the index knows the answer without them.
+        sqlx::query!(
+            "SELECT set_config('enable_seqscan', 'off', true) AS seqscan,
+                    set_config('enable_indexscan', 'off', true) AS indexscan"
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        let rows = sqlx::query_as!(
+            ResultRow,
+            r#"WITH found AS MATERIALIZED (
+                 SELECT memory_id, version, words
+                 FROM search_entries
+                 WHERE vault_id = $1 AND words @@ $2::text::tsquery
+                 ORDER BY creation_time DESC, memory_id
+                 LIMIT $7
+               ), ranked AS MATERIALIZED (
+                 SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
+               ), page AS MATERIALIZED (
+                 SELECT ranked.memory_id, ranked.version, ranked.rank
+                 FROM ranked
+                 JOIN memories m
+                   ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
+                 WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
+                 ORDER BY rank DESC, ranked.memory_id
+                 LIMIT $6
+               )
+               SELECT page.memory_id, page.version, page.rank AS "rank!", c.context_id, c.creation_time,
+                      left(c.context, $8) AS "context!"
+               FROM page
+               JOIN memory_contexts c
+                 ON c.vault_id = $1 AND c.memory_id = page.memory_id AND c.version = page.version
+               ORDER BY page.rank DESC, page.memory_id"#,
+            vault.as_str(),
+            query.tsquery_in(vault),
+            query.tsquery(),
+            after.map(|after| after.rank),
+            after.map(|after| after.memory.as_str()),
+            limit,
+            RANKED,
+            EXTRACT_FROM_CHARS,
+        );
+        // One text at a time: a page of large documents is not held as a whole.
+        let mut results = Vec::new();
+        {
+            let mut rows = rows.fetch(&mut *transaction);
+            while let Some(row) = rows.try_next().await? {
+                results.push(row.into_result(query)?);
+            }
+        }
+        transaction.commit().await?;
+        Ok(results)
+    }
+}
+
+struct PendingRow {
+    vault_id: String,
+    memory_id: String,
+    changed_at: DateTime<Utc>,
+}
+
+impl PendingRow {
+    fn into_pending(self) -> Result<Pending, StorageError> {
+        let corrupt = |column: &'static str| StorageError::Corrupt {
+            table: "memories",
+            column,
+            row: format!("({}, {})", self.vault_id, self.memory_id),
+            problem: "not an id".to_owned(),
+        };
+        Ok(Pending {
+            vault: self.vault_id.parse().map_err(|_| corrupt("vault_id"))?,
+            memory: self.memory_id.parse().map_err(|_| corrupt("memory_id"))?,
+            changed_at: self.changed_at,
+        })
+    }
+}
+
+struct ResultRow {
+    memory_id: String,
+    version: i64,
+    rank: f32,
+    context_id: String,
+    creation_time: DateTime<Utc>,
+    context: String,
+}
+
+impl ResultRow {
+    fn into_result(self, query: &Query) -> Result<SearchResult, StorageError> {
+        let corrupt = |column: &'static str| StorageError::Corrupt {
+            table: "memory_contexts",
+            column,
+            row: format!("({}, {})", self.memory_id, self.version),
+            problem: "not an id".to_owned(),
+        };
+        Ok(SearchResult {
+            place: SearchPlace {
+                rank: self.rank,
+                memory: self.memory_id.parse().map_err(|_| corrupt("memory_id"))?,
+            },
+            version: self.version,
+            context_id: self.context_id.parse().map_err(|_| corrupt("context_id"))?,
+            creation_time: self.creation_time,
+            extract: extract(&self.context, query),
+        })
+    }
+}

@@ -1,0 +1,248 @@
+//! `Idempotency-Key`: a request runs once, however often and wherever it is sent.
+
+use crate::harness::{Answer, Memory, Service, scripted};
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use working_memory::llm::scripted::Step;
+use working_memory::llm::{ModelError, Models};
+
+const KEY: &str = "Idempotency-Key";
+const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because a: one\n";
+
+fn put(memory: &Memory<'_>, key: &str, text: &str) -> RequestBuilder {
+    memory.putting(text).header(KEY, key)
+}
+
+fn update(memory: &Memory<'_>, key: &str) -> RequestBuilder {
+    memory
+        .request(Method::POST, "update")
+        .header(KEY, key)
+        .json(&json!({"task": "x", "roles": ["learnings"]}))
+}
+
+/// Models that count how often they are asked and take their time.
+fn slow(asked: &Arc<AtomicUsize>) -> Models {
+    let asked = asked.clone();
+    scripted(move |_| {
+        let number = asked.fetch_add(1, Ordering::SeqCst);
+        let Step::Answer(answer) = Step::answer(&format!(
+            "KEY_LEARNINGS:\n  ADD:\n    - because it was asked: learning {number}\n"
+        )) else {
+            unreachable!()
+        };
+        Step::Late(Duration::from_millis(120), answer)
+    })
+}
+
+#[track_caller]
+fn is_replay_of(again: &Answer, first: &Answer) {
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    assert!(!first.headers.contains_key("idempotency-replayed"));
+    assert_eq!((again.status, &again.body), (first.status, &first.body));
+    for name in ["content-type", "etag", "location", "x-context-version"] {
+        assert_eq!(again.headers.get(name), first.headers.get(name), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_retry_gets_the_first_answer_also_when_the_memory_has_moved_on() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+
+    let first = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*"))
+        .await
+        .is(201);
+    memory.put("two").await.is(201);
+    let again = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*")).await;
+
+    is_replay_of(&again, &first);
+    assert_eq!(again.header("x-content-type-options"), "nosniff");
+    assert_ne!(again.header("x-request-id"), first.header("x-request-id"));
+    assert_eq!(memory.get("context").await.text(), "two");
+    assert_eq!(service.count("memory_contexts").await, 2);
+
+    let first = Answer::to(memory.applying("", ADD).header(KEY, "k2"))
+        .await
+        .is(200);
+    let again = Answer::to(memory.applying("", ADD).header(KEY, "k2")).await;
+    is_replay_of(&again, &first);
+    assert_eq!(service.count("records").await, 1);
+    assert_eq!(service.count("updates").await, 1);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_request() {
+    let service = Service::start().await;
+    let (memory, other) = (service.memory("agent"), service.memory("other"));
+    Answer::to(put(&memory, "k", "one")).await.is(201);
+
+    for another in [
+        put(&memory, "k", "two"),
+        put(&other, "k", "one"),
+        put(&memory, "k", "one").header("X-Actor-Id", "ann"),
+        put(&memory, "k", "one").header("If-Match", "*"),
+        memory.applying("", "one").header(KEY, "k"),
+        memory.applying("?dry_run=true", "one").header(KEY, "k"),
+    ] {
+        Answer::to(another).await.problem(422, "key-reused", Some(KEY));
+    }
+
+    assert_eq!(service.count("memory_contexts").await, 1);
+    let elsewhere = service
+        .request(Method::PUT, "/v1/vaults/globex/memories/agent/context")
+        .header("Content-Type", "text/plain")
+        .header(KEY, "k")
+        .body("two");
+    Answer::to(elsewhere).await.is(201);
+    Answer::to(memory.request(Method::GET, "context").header(KEY, "k"))
+        .await
+        .is(200);
+}
+
+#[tokio::test]
+async fn equal_requests_at_once_run_one_of_them_also_on_two_instances() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let service = Service::with_models(slow(&asked)).await;
+    let beside = service.beside(Some(slow(&asked))).await;
+    let memories = [service.memory("agent"), beside.memory("agent")];
+
+    let requests = (0..8).map(|number| Answer::to(update(&memories[number % 2], "k")));
+    let answers = futures::future::join_all(requests).await;
+
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    let replayed = answers
+        .iter()
+        .filter(|answer| answer.headers.contains_key("idempotency-replayed"));
+    assert_eq!(replayed.count(), 7);
+    for answer in &answers {
+        assert_eq!((answer.status, &answer.body), (200, &answers[0].body));
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_finds_the_work_done() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let service = Service::with_models(slow(&asked)).await;
+    let memory = service.memory("agent");
+
+    let impatient = update(&memory, "k").timeout(Duration::from_millis(40));
+    impatient.send().await.unwrap_err();
+    let answer = Answer::to(update(&memory, "k")).await.is(200);
+
+    assert_eq!(answer.json()["version"], 1);
+    assert_eq!(answer.header("idempotency-replayed"), "true");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+/// A first request whose process died: its claim stands and nobody renews it.
+async fn claim_of_the_dead(service: &Service, memory: &Memory<'_>) {
+    Answer::to(put(memory, "k", "one")).await.is(201);
+    sqlx::query(
+        "UPDATE idempotency_keys
+         SET status = 'running', lease_until = created_at + interval '30 s', answer_status = NULL,
+             answer_headers = NULL, answer_body = NULL",
+    )
+    .execute(service.rows())
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_first_request_that_died_is_waited_for_and_then_run_again() {
+    let service = Service::start_with(|config| config.http.request_timeout_seconds = 1, None).await;
+    let memory = service.memory("agent");
+    claim_of_the_dead(&service, &memory).await;
+
+    let waited = Answer::to(put(&memory, "k", "one")).await;
+    assert_eq!(waited.header("retry-after"), "1");
+    waited.problem(409, "still-running", Some(KEY));
+    service.clock.advance(Duration::from_secs(31));
+    Answer::to(put(&memory, "k", "two"))
+        .await
+        .problem(422, "key-reused", Some(KEY));
+    let run = Answer::to(put(&memory, "k", "one")).await.is(200);
+
+    assert_eq!(run.json()["unchanged"], true);
+    assert!(!run.headers.contains_key("idempotency-replayed"));
+    let again = Answer::to(put(&memory, "k", "one")).await.is(200);
+    assert_eq!(again.header("idempotency-replayed"), "true");
+}
+
+#[tokio::test]
+async fn what_may_pass_later_is_run_again_and_what_cannot_is_replayed() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let counting = tries.clone();
+    let models = scripted(move |_| match counting.fetch_add(1, Ordering::SeqCst) {
+        0 => Step::Fail(ModelError::BadAnswer {
+            detail: "no JSON".to_owned(),
+        }),
+        _ => Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n"),
+    });
+    let service = Service::with_models(models).await;
+    let memory = service.memory("agent");
+
+    Answer::to(update(&memory, "k1")).await.is(502);
+    assert_eq!(service.count("idempotency_keys").await, 0);
+    Answer::to(update(&memory, "k1")).await.is(200);
+    let large = "x".repeat(102_401);
+    Answer::to(put(&memory, "k2", &large))
+        .await
+        .problem(413, "too-large", Some("body"));
+    let declared = Answer::to(put(&memory, "k2", &"x".repeat(1_048_577))).await;
+    assert_eq!(declared.problem(413, "too-large", Some("body"))["limit"], 102_400);
+    Answer::to(put(&memory, "k2", "small")).await.is(201);
+
+    let conditional = || put(&memory, "k3", "new").header("If-None-Match", "*");
+    let refused = Answer::to(conditional()).await;
+    assert_eq!(refused.status, 412);
+    is_replay_of(&Answer::to(conditional()).await, &refused);
+    let invalid = Answer::to(put(&memory, "k4", " ")).await;
+    assert_eq!(invalid.status, 422);
+    is_replay_of(&Answer::to(put(&memory, "k4", " ")).await, &invalid);
+}
+
+#[tokio::test]
+async fn a_key_that_is_none_is_named_and_nothing_runs() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let long = [b'x'; 256];
+    for bad in [&b""[..], b" ", b"a b", &long] {
+        Answer::to(memory.putting("x").header(KEY, bad))
+            .await
+            .problem(422, "invalid", Some(KEY));
+    }
+    Answer::to(memory.putting("x").header(KEY, &b"\xff"[..]))
+        .await
+        .problem(400, "malformed", Some(KEY));
+    Answer::to(memory.putting("x").header(KEY, "a").header(KEY, "b"))
+        .await
+        .problem(400, "malformed", Some(KEY));
+    assert_eq!(service.count("memories").await, 0);
+    assert_eq!(service.count("idempotency_keys").await, 0);
+}
+
+#[tokio::test]
+async fn a_key_is_forgotten_after_a_day() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 0..5 {
+        Answer::to(put(&memory, &format!("k{number}"), "one")).await;
+    }
+    service.clock.advance(Duration::from_secs(24 * 3_600 - 1));
+    Answer::to(put(&memory, "k0", "two"))
+        .await
+        .problem(422, "key-reused", None);
+    assert_eq!(service.storage().purge_keys(3).await.unwrap(), 0);
+
+    service.clock.advance(Duration::from_secs(1));
+    Answer::to(put(&memory, "k0", "two")).await.is(201);
+    let (one, two) = tokio::join!(service.storage().purge_keys(3), service.storage().purge_keys(3));
+    let left = service.storage().purge_keys(3).await.unwrap();
+
+    assert_eq!(one.unwrap() + two.unwrap() + left, 4);
+    assert_eq!(service.count("idempotency_keys").await, 1);
+}

@@ -1,0 +1,284 @@
+//! `GET /v1/vaults/{vault_id}/search`
+
+use crate::harness::{Answer, Service};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::background::Background;
+use working_memory::clock::Clock;
+
+/// Every byte percent-encoded.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// A search that sees every write before it; `more` are further parameters.
+async fn searching(service: &Service, q: &str, more: &[(&str, &str)]) -> Answer {
+    let mut path = format!("/v1/vaults/acme/search?consistent=true&q={}", encoded(q));
+    for (name, value) in more {
+        path += &format!("&{name}={value}");
+    }
+    service.get(&path).await
+}
+
+async fn search(service: &Service, q: &str) -> Vec<Value> {
+    let list = searching(service, q, &[]).await.is(200).json();
+    list["items"].as_array().unwrap().clone()
+}
+
+/// The memories that are found, in the order of their names.
+async fn found(service: &Service, q: &str) -> Vec<String> {
+    let mut ids: Vec<_> = search(service, q)
+        .await
+        .iter()
+        .map(|item| item["memory_id"].as_str().unwrap().to_owned())
+        .collect();
+    ids.sort();
+    ids
+}
+
+#[tokio::test]
+async fn a_word_finds_the_documents_that_have_it_best_first() {
+    let service = Service::start().await;
+    let often = "The parser & the <b>parser</b>: parser tests for the parser.";
+    service.memory("often").put(often).await.is(201);
+    service
+        .memory("once")
+        .put("A note about one parser among many other things.")
+        .await
+        .is(201);
+    service.memory("never").put("Nothing of the kind.").await.is(201);
+
+    let items = search(&service, "PARSER").await;
+
+    let ids: Vec<_> = items.iter().map(|item| &item["memory_id"]).collect();
+    assert_eq!(ids, ["often", "once"]);
+    assert!(items[0]["rank"].as_f64() > items[1]["rank"].as_f64());
+    assert_eq!(
+        items[0]["extract"],
+        "The <mark>parser</mark> &amp; the &lt;b&gt;<mark>parser</mark>&lt;/b&gt;: <mark>parser</mark> tests for \
+         the <mark>parser</mark>."
+    );
+    let context = service.memory("once").get_json("context").await.json();
+    for member in ["memory_id", "version", "context_id", "creation_time"] {
+        assert_eq!(items[1][member], context[member], "{member}");
+    }
+    assert_eq!(service.count("search_entries").await, 3);
+}
+
+#[tokio::test]
+async fn a_query_is_written_as_on_the_web() {
+    let service = Service::start().await;
+    for (id, text) in [
+        ("a", "the quick brown fox jumps in src/main.rs"),
+        ("b", "the brown quick dog, snake_case and Vec<String>"),
+        ("c", "ÄRGER mit dem Fuchs; Ärgernis\n記憶を保存する"),
+        ("d", "parsers KL-3"),
+    ] {
+        service.memory(id).put(text).await.is(201);
+    }
+    for (q, ids) in [
+        ("quick", &["a", "b"][..]),
+        ("quick brown", &["a", "b"]),
+        ("\"quick brown\"", &["a"]),
+        ("quick -fox", &["b"]),
+        ("quick -\"brown quick\"", &["a"]),
+        ("fox or dog", &["a", "b"]),
+        ("fox OR fuchs", &["a", "c"]),
+        ("the", &["a", "b"]),
+        ("jum", &["a"]),
+        ("jum fox", &[]),
+        ("fox jum", &["a"]),
+        ("\"jum\"", &[]),
+        ("parser", &["d"]),
+        ("main.rs", &["a"]),
+        ("rs.main", &[]),
+        ("case string", &["b"]),
+        ("snake_case", &["b"]),
+        ("ärger", &["c"]),
+        ("記憶", &["c"]),
+        ("憶記", &[]),
+        ("kl-3", &["d"]),
+        ("-quick", &["c", "d"]),
+        ("quick -quick", &[]),
+        ("!!!", &[]),
+        ("& | ! ( ) : * ' \\ <->", &[]),
+        ("fox & 'dog' | \\x:*A", &[]),
+        ("\"", &[]),
+        ("-", &[]),
+        ("or", &[]),
+        ("\0", &[]),
+    ] {
+        assert_eq!(found(&service, q).await, ids, "{q}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_newest_version_is_found() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("the first draft").await.is(201);
+    assert_eq!(found(&service, "draft").await, ["agent"]);
+
+    memory.put("the second text").await.is(201);
+
+    let stale = service.get("/v1/vaults/acme/search?q=draft").await.is(200);
+    assert_eq!(stale.json()["items"], json!([]));
+    assert!(found(&service, "draft").await.is_empty());
+    let items = search(&service, "second").await;
+    assert_eq!(items[0]["version"], 2);
+    assert_eq!(service.count("search_entries").await, 1);
+}
+
+#[tokio::test]
+async fn a_vault_finds_its_own_documents_only_and_none_that_are_gone() {
+    let service = Service::start().await;
+    service.memory("agent").put("secret plan").await.is(201);
+    let other = |id: &str| format!("/v1/vaults/{id}/search?q=secret&consistent=true");
+
+    for vault in ["globex", "acm", "acme.1"] {
+        let list = service.get(&other(vault)).await.is(200).json();
+        assert_eq!(list, json!({"items": [], "next_cursor": null}), "{vault}");
+    }
+    assert_eq!(found(&service, "secret").await, ["agent"]);
+    assert!(found(&service, "acme").await.is_empty());
+    sqlx::query("DELETE FROM memories WHERE vault_id = 'acme'")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    assert!(found(&service, "secret").await.is_empty());
+    assert_eq!(service.count("search_entries").await, 0);
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_without_gaps_or_repeats() {
+    let service = Service::start().await;
+    for number in 0..7 {
+        let text = format!("{} {}", "cat ".repeat(1 + number / 3), "dog ".repeat(5));
+        service.memory(&format!("m{number}")).put(text).await.is(201);
+    }
+    let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut more = vec![("limit", "2")];
+        more.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let list = searching(&service, "cat", &more).await.is(200).json();
+        let items = list["items"].as_array().unwrap();
+        seen.extend(
+            items
+                .iter()
+                .map(|item| item["memory_id"].as_str().unwrap().to_owned()),
+        );
+        cursor = list["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+        let foreign = [("cursor", cursor.as_deref().unwrap())];
+        searching(&service, "dog", &foreign)
+            .await
+            .problem(400, "malformed", Some("cursor"));
+    }
+    assert_eq!(seen, ["m6", "m3", "m4", "m5", "m0", "m1", "m2"]);
+    assert_eq!(seen.iter().collect::<HashSet<_>>().len(), 7);
+}
+
+#[tokio::test]
+async fn a_query_that_is_none_is_named() {
+    let service = Service::start().await;
+    for q in ["", " ", "\n\u{a0}"] {
+        searching(&service, q, &[])
+            .await
+            .problem(422, "invalid", Some("q"));
+    }
+    let problem = searching(&service, &"x".repeat(1_001), &[]).await;
+    assert_eq!(problem.problem(422, "invalid", Some("q"))["limit"], 1_000);
+    searching(&service, &"x ".repeat(500), &[]).await.is(200);
+    searching(&service, &"\"a-b\" or -c ".repeat(80), &[])
+        .await
+        .is(200);
+    for (path, field) in [
+        ("search", "q"),
+        ("search?q=x&limit=0", "limit"),
+        ("search?q=x&consistent=yes", "consistent"),
+        ("search?q=x&query=x", "query"),
+    ] {
+        let answer = service.get(&format!("/v1/vaults/acme/{path}")).await;
+        answer.problem(422, "invalid", Some(field));
+    }
+    let answer = service.get("/v1/vaults/-/search?q=x").await;
+    answer.problem(422, "invalid", Some("vault_id"));
+}
+
+#[tokio::test]
+async fn documents_that_are_hard_to_index_are_found_too() {
+    let service = Service::start_with(|config| config.limits.context_bytes = 2 << 20, None).await;
+    let words = (0..120_000).fold(String::new(), |text, number| text + &format!("w{number} "));
+    service.memory("words").put(words).await.is(201);
+    service
+        .memory("blob")
+        .put(format!("blob {} end", "x".repeat(1 << 20)))
+        .await
+        .is(201);
+    service.memory("same").put("same ".repeat(200_000)).await.is(201);
+
+    assert_eq!(found(&service, "w77").await, ["words"]);
+    assert_eq!(found(&service, "blob end").await, ["blob"]);
+    assert_eq!(found(&service, &"x".repeat(900)).await, ["blob"]);
+    assert_eq!(found(&service, "same").await, ["same"]);
+}
+
+/// Waits until a search that forces nothing finds `count` documents.
+async fn eventually_finds(service: &Service, q: &str, count: usize) {
+    let found = async || {
+        let list = service
+            .get(&format!("/v1/vaults/acme/search?q={q}"))
+            .await
+            .is(200)
+            .json();
+        list["items"].as_array().unwrap().len()
+    };
+    for _ in 0..100 {
+        if found().await == count {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{q} does not find {count} documents");
+}
+
+#[tokio::test]
+async fn indexers_of_two_instances_catch_up_and_follow() {
+    let service = Service::start().await;
+    let beside = service.beside(None).await;
+    for number in 0..40 {
+        let memory = format!("m{number}");
+        service.memory(&memory).put("left behind").await.is(201);
+    }
+    let clock: Arc<dyn Clock> = service.clock.clone();
+    let running = [&service, &beside].map(|service| Background::start(service.storage(), &clock, None));
+
+    eventually_finds(&service, "behind", 40).await;
+    let instances = [&service, &beside];
+    let puts = (0..40).map(|number: usize| async move {
+        let memory = format!("m{number}");
+        instances[number % 2]
+            .memory(&memory)
+            .put("written again")
+            .await
+            .is(201)
+    });
+    futures::future::join_all(puts).await;
+    eventually_finds(&service, "again", 40).await;
+    eventually_finds(&service, "behind", 0).await;
+
+    assert!(
+        service
+            .get("/metrics")
+            .await
+            .text()
+            .contains("search_lag_seconds")
+    );
+    for background in running {
+        background.stop().await;
+    }
+}
