@@ -63,13 +63,27 @@ fn is_whole(operation: &Operation) {
 
 /// Printing puts sections in order and additions before archives; nothing else may differ.
 fn reads_back(parsed: &Parsed) {
-    let mut first: Vec<_> = parsed.items.iter().map(|item| item.operation.clone()).collect();
+    let mut first = operations(parsed);
+    first.retain(has_a_canonical_form);
     first.sort_by_key(|operation| (operation.role(), matches!(operation, Operation::Archive { .. })));
     let printed = print(&first);
-    let second: Vec<_> = parse(&printed, &Options::default())
-        .items
-        .into_iter()
-        .map(|item| item.operation)
-        .collect();
+    let second = operations(&parse(&printed, &Options::default()));
     assert_eq!(second, first, "printed as:\n{printed}");
+}
+
+fn operations(parsed: &Parsed) -> Vec<Operation> {
+    parsed.items.iter().map(|item| item.operation.clone()).collect()
+}
+
+/// Not all that can be read can be printed to be read again: not a bullet whose folded lines say "no change",
+/// not a snippet with an open fence, with blank lines above an indented one, or that ends in half a line end.
+fn has_a_canonical_form(operation: &Operation) -> bool {
+    match operation {
+        Operation::RewriteProgress(_) => false,
+        Operation::AddVerbatim { snippet, .. } => {
+            let first = snippet.lines().next().unwrap_or_default().trim();
+            !first.is_empty() && !first.starts_with(['`', '~']) && !snippet.ends_with('\r')
+        }
+        Operation::AddLearning { .. } | Operation::Archive { .. } => true,
+    }
 }

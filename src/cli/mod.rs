@@ -4,6 +4,7 @@
 mod health;
 mod migrate;
 mod openapi;
+mod retention;
 mod serve;
 mod with_postgres;
 

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+pub mod retention;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +37,8 @@ pub struct Config {
     pub llm: llm::LlmConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
+    /// Which old versions are taken out.
+    pub retention: retention::RetentionConfig,
     /// What the service writes to its log.
     pub log: log::LogConfig,
 }
@@ -122,6 +125,7 @@ impl Config {
         self.database.validate().map_err(ConfigError::Invalid)?;
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
+        self.retention.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()
             .map_err(|error| ConfigError::Invalid(error.to_string()))?;

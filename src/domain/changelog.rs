@@ -16,14 +16,30 @@ pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
     } else {
         format!("document put: {} bytes, before {}", after.len(), before.len())
     };
+    record_lines(&mut log, changes);
+    log
+}
+
+/// What the return to the text of an older version did.
+#[must_use]
+pub fn of_restore(version: i64, before: &str, after: &str, changes: &[RecordChange]) -> String {
+    let mut log = format!(
+        "version {version} restored: {} bytes, before {}",
+        after.len(),
+        before.len()
+    );
+    record_lines(&mut log, changes);
+    log
+}
+
+fn record_lines(log: &mut String, changes: &[RecordChange]) {
     for change in changes {
         match change {
-            RecordChange::Added(record) => line(&mut log, '+', &quote(record)),
-            RecordChange::Changed(record) => line(&mut log, '~', &quote(record)),
-            RecordChange::Archived(id) => line(&mut log, '-', &format!("{id} left out")),
+            RecordChange::Added(record) => line(log, '+', &quote(record)),
+            RecordChange::Changed(record) => line(log, '~', &quote(record)),
+            RecordChange::Archived(id) => line(log, '-', &format!("{id} left out")),
         }
     }
-    log
 }
 
 /// What operations did, one line each. `numbered` are hand-written bullets that got their ids on the way.

@@ -7,3 +7,5 @@ pub mod dsl;
 pub mod ids;
 pub mod memory;
 pub mod operation;
+pub mod redaction;
+pub mod retention;

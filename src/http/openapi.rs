@@ -42,6 +42,8 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
 ];
 
 const TAGS: &[(&str, &str)] = &[
+    ("vaults", "The tenants."),
+    ("memories", "The memories of a vault as a whole."),
     ("contexts", "The document of a memory and its versions."),
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),

@@ -2,7 +2,7 @@
 
 use super::middleware::{bounds, headers, observe};
 use super::problem::{Kind, Problem};
-use super::routes::{contexts, health, operations, records, update, updates};
+use super::routes::{contexts, health, memories, operations, records, update, updates, vaults};
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
 use axum::http::Method;
@@ -64,9 +64,14 @@ fn health() -> OpenApiRouter<AppState> {
 /// Routes that ask the database and nobody else.
 fn quick() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
+        .routes(routes!(vaults::list::list))
+        .routes(routes!(memories::list::list))
+        .routes(routes!(memories::get::get, memories::delete::delete))
         .routes(routes!(contexts::put::put, contexts::latest::latest))
         .routes(routes!(contexts::list::list))
         .routes(routes!(contexts::get::get))
+        .routes(routes!(contexts::restore::restore))
+        .routes(routes!(contexts::redact::redact))
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))

@@ -70,6 +70,9 @@ pub enum PipelineError {
         /// How often it was asked again.
         rebases: u32,
     },
+    /// The memory was deleted while the update ran; no run was kept.
+    #[error("the memory was deleted while the update ran")]
+    Deleted,
     /// The run to be finished by hand does not exist.
     #[error("there is no run {0}")]
     UnknownRun(UpdateId),

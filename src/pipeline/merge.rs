@@ -23,6 +23,8 @@ pub(super) struct Merged {
 pub(super) enum Refused {
     /// A precondition does not hold for the head.
     PreconditionFailed { current: Option<ContextId> },
+    /// The memory was deleted since it was captured; what stands there now, if anything, is another one.
+    Deleted,
     /// Somebody else changed progress: it has to be asked again on this head.
     ProgressMoved,
     /// The document would exceed its cap.
@@ -50,6 +52,11 @@ pub(super) fn merge(
         return Err(Refused::PreconditionFailed {
             current: head.context_id.clone(),
         });
+    }
+    // The versions of one memory only grow.
+    let is_another = head.version == base.version && head.context_id != base.context_id;
+    if head.version < base.version || is_another {
+        return Err(Refused::Deleted);
     }
     let rewrites = accepted
         .iter()

@@ -197,6 +197,8 @@ impl Pipeline {
             Refused::PreconditionFailed { current } => {
                 return Ok(PipelineError::PreconditionFailed { current });
             }
+            // Its run is not kept either: it quotes what was deleted.
+            Refused::Deleted => return Ok(PipelineError::Deleted),
             Refused::ProgressMoved => PipelineError::Conflict {
                 update_id,
                 rebases: self.settings.max_rebases,

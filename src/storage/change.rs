@@ -1,9 +1,9 @@
 //! The one way a memory changes: a transaction that locks its row, asks a pure function what to do with
 //! the head, and stores the new version with everything derived from it.
 
-use super::contexts::{ContextMetadata, Source};
+use super::contexts::{Context, ContextMetadata, ContextRef, Source, find_context};
 use super::records::archived_among;
-use super::updates::{Run, insert_run, resolve_run};
+use super::updates::{Run, insert_run, lives_on, resolve_run};
 use super::{Storage, StorageError, error, record_changes};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
@@ -136,9 +136,29 @@ impl Storage {
         mentioned: &[RecordId],
         mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
+        self.change_from(vault, memory, mentioned, None, |head, _| decide(head))
+            .await
+    }
+
+    /// As [`Self::change`], with the version of `reference` as it stands while the memory's row is locked;
+    /// `None` if there is no such version.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub(super) async fn change_from<T, E>(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+        reference: Option<&ContextRef>,
+        mut decide: impl FnMut(&Head, Option<Context>) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
         let mut repeats = 0;
         loop {
-            match self.try_change(vault, memory, mentioned, &mut decide).await {
+            match self
+                .try_change(vault, memory, mentioned, reference, &mut decide)
+                .await
+            {
                 Err(ChangeError::Storage(error)) if error::may_repeat(&error) && repeats < MAX_REPEATS => {
                     repeats += 1;
                     tracing::debug!(repeats, error = %error, "transaction lost a race, running it again");
@@ -153,11 +173,16 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
         mentioned: &[RecordId],
-        decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
+        reference: Option<&ContextRef>,
+        decide: &mut impl FnMut(&Head, Option<Context>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
-        let (version, result) = match decide(&head).map_err(ChangeError::Refused)? {
+        let referred = match reference {
+            Some(reference) => find_context(&mut transaction, vault, memory, reference).await?,
+            None => None,
+        };
+        let (version, result) = match decide(&head, referred).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {
                 // Nothing was written but perhaps the row of a memory that does not come to be.
                 transaction.rollback().await?;
@@ -181,20 +206,7 @@ impl Storage {
         memory: &MemoryId,
         mentioned: &[RecordId],
     ) -> Result<Head, StorageError> {
-        let row = match lock_memory(connection, vault, memory).await? {
-            Some(row) => row,
-            None => {
-                insert_memory(connection, vault, memory, self.clock.now()).await?;
-                // Another writer may have made it in between: the lock then waits for that one.
-                lock_memory(connection, vault, memory)
-                    .await?
-                    .ok_or(StorageError::WrongRowCount {
-                        statement: "db.memories.lock",
-                        expected: 1,
-                        actual: 0,
-                    })?
-            }
-        };
+        let row = self.lock_or_insert(connection, vault, memory).await?;
         // Read after the lock was granted: a writer that waited is later than the one it waited for.
         let now = self.clock.now().max(row.changed_at);
         let text = match row.context_id {
@@ -212,12 +224,39 @@ impl Storage {
         })
     }
 
-    /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run.
+    /// A row that is there when it is looked for may be deleted while the lock is waited for, and one that
+    /// was in the way of an insertion may be deleted before it is locked: then it is made anew.
+    async fn lock_or_insert(
+        &self,
+        connection: &mut PgConnection,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<LockedMemory, StorageError> {
+        for _ in 0..=MAX_REPEATS {
+            if let Some(row) = lock_memory(connection, vault, memory).await? {
+                return Ok(row);
+            }
+            insert_memory(connection, vault, memory, self.clock.now()).await?;
+        }
+        lock_memory(connection, vault, memory)
+            .await?
+            .ok_or(StorageError::WrongRowCount {
+                statement: "db.memories.lock",
+                expected: 1,
+                actual: 0,
+            })
+    }
+
+    /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run; nothing of a memory
+    /// that was deleted meanwhile.
     ///
     /// # Errors
     /// [`StorageError::AlreadyResolved`], or the database's.
     pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<(), StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
+        if !lives_on(&mut transaction, run).await? {
+            return Ok(());
+        }
         insert_run(&mut transaction, run).await?;
         resolve(&mut transaction, run, resolves).await?;
         transaction.commit().await?;
@@ -248,15 +287,17 @@ fn new_id(storage: &Storage) -> Result<ContextId, StorageError> {
         })
 }
 
-struct LockedMemory {
-    version: i64,
-    context_id: Option<ContextId>,
+/// The row of a memory, locked until the transaction ends.
+pub(super) struct LockedMemory {
+    pub(super) version: i64,
+    pub(super) context_id: Option<ContextId>,
     counters: Counters,
-    changed_at: DateTime<Utc>,
+    pub(super) changed_at: DateTime<Utc>,
 }
 
+/// Locks a memory's row; `None` if there is none, also when it is deleted while the lock is waited for.
 #[tracing::instrument(name = "db.memories.lock", skip_all)]
-async fn lock_memory(
+pub(super) async fn lock_memory(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,
@@ -395,6 +436,7 @@ async fn save_version(
         bytes,
         update_id,
         log: new.log,
+        redaction: None,
     })
 }
 

@@ -54,7 +54,7 @@ impl Source {
         }
     }
 
-    fn from_name(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.name() == name)
     }
 }
@@ -68,7 +68,7 @@ pub struct ContextMetadata {
     pub memory_id: MemoryId,
     /// The version's id, also its entity tag.
     pub context_id: ContextId,
-    /// Its number: 1, 2, 3 … without gaps.
+    /// Its number: 1, 2, 3 …, each given once. Retention may take out old ones.
     pub version: i64,
     /// Who made it.
     pub actor_id: ActorId,
@@ -82,6 +82,21 @@ pub struct ContextMetadata {
     pub update_id: Option<UpdateId>,
     /// The change in words.
     pub log: String,
+    /// Set when the text was taken out; then the version is not to be shown, compared or restored.
+    pub redaction: Option<Redaction>,
+}
+
+/// Why a version has no text any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redaction {
+    /// When the text was taken out.
+    pub at: DateTime<Utc>,
+    /// Who took it out.
+    pub by: ActorId,
+    /// Why.
+    pub reason: String,
+    /// The SHA-256 of the text, in hexadecimal.
+    pub sha256: String,
 }
 
 /// A version with its text.
@@ -89,7 +104,7 @@ pub struct ContextMetadata {
 pub struct Context {
     /// All but the text.
     pub metadata: ContextMetadata,
-    /// The document, byte for byte.
+    /// The document, byte for byte; empty if it was redacted, which [`ContextMetadata::redaction`] tells.
     pub text: String,
 }
 
@@ -136,6 +151,10 @@ struct Row {
     bytes: i32,
     update_id: Option<String>,
     log: String,
+    redacted_at: Option<DateTime<Utc>>,
+    redacted_by: Option<String>,
+    redaction_reason: Option<String>,
+    redacted_sha256: Option<String>,
 }
 
 impl Row {
@@ -173,6 +192,20 @@ impl Row {
                 None => None,
             },
             log: self.log,
+            redaction: match (
+                self.redacted_at,
+                self.redacted_by,
+                self.redaction_reason,
+                self.redacted_sha256,
+            ) {
+                (Some(at), Some(by), Some(reason), Some(sha256)) => Some(Redaction {
+                    at,
+                    by: by.parse().map_err(|_| corrupt("redacted_by", "not an id"))?,
+                    reason,
+                    sha256,
+                }),
+                _ => None,
+            },
         };
         Ok(Context {
             metadata,
@@ -195,7 +228,7 @@ impl Storage {
         let row = sqlx::query_as!(
             Row,
             "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                    update_id, log
+                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
              FROM memory_contexts
              WHERE vault_id = $1 AND memory_id = $2
              ORDER BY version DESC
@@ -203,12 +236,13 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
     }
 
-    /// The version that was the newest at `time`; `None` if there was none yet.
+    /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it
+    /// out: a version whose successor is gone cannot be told from the newest one of a later time.
     ///
     /// # Errors
     /// The database's.
@@ -222,16 +256,28 @@ impl Storage {
         let row = sqlx::query_as!(
             Row,
             "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                    update_id, log
-             FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
-             ORDER BY creation_time DESC, version DESC
-             LIMIT 1",
+                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+             FROM (
+                 SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                 FROM memory_contexts
+                 WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
+                 ORDER BY creation_time DESC, version DESC
+                 LIMIT 1
+             ) AS newest
+             WHERE NOT EXISTS (
+                       SELECT 1 FROM memory_contexts AS later
+                       WHERE later.vault_id = $1 AND later.memory_id = $2 AND later.version > newest.version
+                   )
+                OR EXISTS (
+                       SELECT 1 FROM memory_contexts AS next
+                       WHERE next.vault_id = $1 AND next.memory_id = $2 AND next.version = newest.version + 1
+                   )",
             vault.as_str(),
             memory.as_str(),
             time,
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
     }
@@ -240,44 +286,14 @@ impl Storage {
     ///
     /// # Errors
     /// The database's.
-    #[tracing::instrument(name = "db.memory_contexts.get", skip_all)]
     pub async fn context(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
         reference: &ContextRef,
     ) -> Result<Option<Context>, StorageError> {
-        let row = match reference {
-            ContextRef::Version(version) => {
-                sqlx::query_as!(
-                Row,
-                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                            bytes, update_id, log
-                     FROM memory_contexts
-                     WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-                vault.as_str(),
-                memory.as_str(),
-                version,
-            )
-                .fetch_optional(&self.pool)
-                .await?
-            }
-            ContextRef::Id(context_id) => {
-                sqlx::query_as!(
-                Row,
-                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                            bytes, update_id, log
-                     FROM memory_contexts
-                     WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3",
-                vault.as_str(),
-                memory.as_str(),
-                context_id.as_str(),
-            )
-                .fetch_optional(&self.pool)
-                .await?
-            }
-        };
-        row.map(Row::into_context).transpose()
+        let mut connection = self.reader().await?;
+        find_context(&mut connection, vault, memory, reference).await
     }
 
     /// Versions before `before` (all if `None`), newest first, at most `limit`, without texts. Empty for a
@@ -296,7 +312,7 @@ impl Storage {
         let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log
+                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
                FROM memory_contexts
                WHERE vault_id = $1 AND memory_id = $2 AND ($3::bigint IS NULL OR version < $3)
                ORDER BY version DESC
@@ -306,7 +322,7 @@ impl Storage {
             before,
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter()
             .map(|row| Ok(row.into_context()?.metadata))
@@ -324,8 +340,49 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *self.reader().await?)
         .await?;
         Ok(found)
     }
+}
+
+/// As [`Storage::context`], on a connection, which may be in a transaction.
+#[tracing::instrument(name = "db.memory_contexts.get", skip_all)]
+pub(super) async fn find_context(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    reference: &ContextRef,
+) -> Result<Option<Context>, StorageError> {
+    let row = match reference {
+        ContextRef::Version(version) => {
+            sqlx::query_as!(
+                Row,
+                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                 FROM memory_contexts
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+                vault.as_str(),
+                memory.as_str(),
+                version,
+            )
+            .fetch_optional(connection)
+            .await?
+        }
+        ContextRef::Id(context_id) => {
+            sqlx::query_as!(
+                Row,
+                "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                 FROM memory_contexts
+                 WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3",
+                vault.as_str(),
+                memory.as_str(),
+                context_id.as_str(),
+            )
+            .fetch_optional(connection)
+            .await?
+        }
+    };
+    row.map(Row::into_context).transpose()
 }

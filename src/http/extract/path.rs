@@ -35,6 +35,13 @@ impl PathId for ContextRef {
     const NAME: &'static str = "ref";
 }
 
+/// `/v1/vaults/{vault_id}/…`
+#[derive(Debug)]
+pub(crate) struct VaultPath {
+    /// The tenant.
+    pub(crate) vault_id: VaultId,
+}
+
 /// `/v1/vaults/{vault_id}/memories/{memory_id}/…`
 #[derive(Debug)]
 pub(crate) struct MemoryPath {
@@ -74,6 +81,17 @@ fn id<T: PathId>(params: &RawPathParams) -> Result<T, Problem> {
         .ok_or_else(|| Problem::internal(format_args!("the route has no {}", T::NAME)))?;
     text.parse()
         .map_err(|rule| Problem::invalid(T::NAME, format!("{} {rule}", T::NAME)))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for VaultPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        Ok(Self {
+            vault_id: id(&params)?,
+        })
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for MemoryPath {

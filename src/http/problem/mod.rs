@@ -69,6 +69,8 @@ kinds! {
     RequestTimeout = REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time";
     /// The state of the memory stands against it.
     Conflict = CONFLICT, "conflict", "The memory has changed";
+    /// It was there and was taken out for good.
+    Gone = GONE, "gone", "Gone";
     /// A precondition of the request does not hold.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
     /// The body is over a limit.

@@ -48,6 +48,10 @@ impl From<PipelineError> for Problem {
             PipelineError::Conflict { update_id, rebases } => Self::new(Kind::Conflict, message)
                 .with("update_id", update_id.as_str())
                 .with("limit", rebases),
+            PipelineError::Deleted => Self::new(
+                Kind::Conflict,
+                format!("{message}; nothing was saved, send it again to begin a new memory"),
+            ),
             PipelineError::UnknownRun(_) => Self::new(Kind::NotFound, message).with("field", "update_id"),
             PipelineError::NotResolvable { .. } => {
                 Self::new(Kind::Conflict, format!("{message}; only a run that is invalid can be finished by hand"))

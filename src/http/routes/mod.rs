@@ -2,8 +2,10 @@
 
 pub(crate) mod contexts;
 pub(crate) mod health;
+pub(crate) mod memories;
 mod memory;
 pub(crate) mod operations;
 pub(crate) mod records;
 pub(crate) mod update;
 pub(crate) mod updates;
+pub(crate) mod vaults;

@@ -67,7 +67,7 @@ impl FromQuery for OperationsParams {
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
         (status = 404, description = "There is no run `update_id`."),
-        (status = 409, description = "Run `update_id` is not one to be finished by hand."),
+        (status = 409, description = "Run `update_id` is not one to be finished by hand, or the memory was deleted meanwhile."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items are faulty with `on_invalid=fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "As many updates of this memory as may wait are waiting."),

@@ -115,7 +115,7 @@ fn all_roles() -> Vec<RoleName> {
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
-        (status = 409, description = "Progress moved again and again while it was rewritten; nothing was saved."),
+        (status = 409, description = "Progress moved again and again while it was rewritten, or the memory was deleted meanwhile; nothing was saved."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "As many updates of this memory as may wait are waiting."),

@@ -53,6 +53,32 @@ impl<'s> Memory<'s> {
             .body(text.into())
     }
 
+    /// A request to the memory itself, to be refined.
+    pub(crate) fn itself(&self, method: Method) -> RequestBuilder {
+        self.service.request(method, &self.path)
+    }
+
+    /// DELETE the memory.
+    pub(crate) async fn delete(&self) -> Answer {
+        Answer::to(self.itself(Method::DELETE)).await
+    }
+
+    /// POST the restoration of a version.
+    pub(crate) async fn restore(&self, reference: &str) -> Answer {
+        Answer::to(self.request(Method::POST, &format!("contexts/{reference}/restore"))).await
+    }
+
+    /// A request to redact a version, to be refined.
+    pub(crate) fn redacting(&self, reference: &str, reason: &str) -> RequestBuilder {
+        self.request(Method::POST, &format!("contexts/{reference}/redact"))
+            .json(&serde_json::json!({ "reason": reason }))
+    }
+
+    /// POST the redaction of a version.
+    pub(crate) async fn redact(&self, reference: &str) -> Answer {
+        Answer::to(self.redacting(reference, "it held a key")).await
+    }
+
     /// POST operations.
     pub(crate) async fn apply(&self, text: &str) -> Answer {
         Answer::to(self.applying("", text)).await

@@ -130,6 +130,36 @@ impl Service {
         self.address.trim_start_matches("http://")
     }
 
+    /// The service's storage, for what no route does.
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The tables that hold a text in any of their rows, in the form of the rows' text.
+    pub(crate) async fn tables_that_hold(&self, text: &str) -> Vec<String> {
+        let tables: Vec<String> = sqlx::query_scalar(
+            "SELECT table_name::text FROM information_schema.tables
+             WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1",
+        )
+        .fetch_all(self.rows())
+        .await
+        .unwrap();
+        let mut holding = Vec::new();
+        for table in tables {
+            let statement =
+                format!(r#"SELECT EXISTS (SELECT 1 FROM "{table}" AS t WHERE strpos(t::text, $1) > 0)"#);
+            let found: bool = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
+                .bind(text)
+                .fetch_one(self.rows())
+                .await
+                .unwrap();
+            if found {
+                holding.push(table);
+            }
+        }
+        holding
+    }
+
     /// The rows behind the service.
     pub(crate) fn rows(&self) -> &PgPool {
         self.storage.pool()

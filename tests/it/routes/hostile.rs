@@ -13,6 +13,8 @@ const ROUTES: &[(&str, &str, Option<&str>)] = &[
     ("GET", "context", None),
     ("GET", "contexts", None),
     ("GET", "contexts/1", None),
+    ("POST", "contexts/1/restore", None),
+    ("POST", "contexts/1/redact", Some("application/json")),
     ("GET", "records", None),
     ("GET", "records/KL-1", None),
     ("GET", "updates", None),

@@ -4,7 +4,9 @@
 mod contexts;
 mod health;
 mod hostile;
+mod memories;
 mod operations;
 mod records;
 mod update;
 mod updates;
+mod vaults;

@@ -34,6 +34,7 @@ use axum::response::Response;
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory or version."),
         (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 410, description = "The version was redacted."),
         (status = 412, description = "`If-Match` does not hold."),
     )
 )]

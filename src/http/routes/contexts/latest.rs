@@ -61,6 +61,7 @@ impl FromQuery for LatestParams {
         (status = 304, description = "The client has it already."),
         (status = 404, description = "There is no such memory, no version at that time, or no such section."),
         (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 410, description = "The version was redacted."),
         (status = 412, description = "`If-Match` does not hold."),
     )
 )]

@@ -4,4 +4,6 @@ pub(crate) mod get;
 pub(crate) mod latest;
 pub(crate) mod list;
 pub(crate) mod put;
+pub(crate) mod redact;
+pub(crate) mod restore;
 mod view;

@@ -95,6 +95,11 @@ pub(crate) async fn put(
         .storage
         .put_context(&vault_id, &memory_id, &text, &actor, &preconditions)
         .await?;
+    answer(&state, put)
+}
+
+/// The answer of whatever puts a text as the newest version.
+pub(super) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
     let (status, metadata, unchanged) = match put {
         Put::Created(metadata) => (StatusCode::CREATED, metadata, false),
         Put::Unchanged(metadata) => (StatusCode::OK, metadata, true),
@@ -110,8 +115,8 @@ pub(crate) async fn put(
     let mut response = (status, headers, Json(body)).into_response();
     if !unchanged {
         let location = format!(
-            "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{}",
-            metadata.version
+            "/v1/vaults/{}/memories/{}/contexts/{}",
+            metadata.vault_id, metadata.memory_id, metadata.version
         );
         // Ids hold only characters that may stand in a header.
         let location = location.parse().map_err(Problem::internal)?;

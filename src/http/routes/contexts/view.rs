@@ -3,10 +3,10 @@
 use crate::domain::document;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
-use crate::http::problem::Problem;
+use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::pipeline::report;
-use crate::storage::{Context, ContextMetadata};
+use crate::storage::{Context, ContextMetadata, Redaction};
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -31,7 +31,7 @@ pub(crate) struct ContextBody {
     memory_id: String,
     /// The version's id; in double quotes it is the entity tag of its text.
     context_id: String,
-    /// Its number: 1, 2, 3 … without gaps.
+    /// Its number: 1, 2, 3 …, each given once. Retention, where it is configured, takes out old ones.
     #[schema(minimum = 1)]
     version: i64,
     /// Who made it.
@@ -54,6 +54,26 @@ pub(crate) struct ContextBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     context: Option<String>,
+    /// True if the text was taken out for good; absent otherwise, like the next four.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted: Option<bool>,
+    /// Why the text was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redaction_reason: Option<String>,
+    /// When it was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted_at: Option<DateTime<Utc>>,
+    /// Who took it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted_by: Option<String>,
+    /// The SHA-256 of the text, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted_sha256: Option<String>,
 }
 
 /// What can make a version.
@@ -87,6 +107,11 @@ impl ContextBody {
             estimated_tokens: estimated_tokens(bytes),
             percent_of_cap: report::percent_of_cap(bytes, cap),
             context: None,
+            redacted: metadata.redaction.as_ref().map(|_| true),
+            redaction_reason: metadata.redaction.as_ref().map(|gone| gone.reason.clone()),
+            redacted_at: metadata.redaction.as_ref().map(|gone| gone.at),
+            redacted_by: metadata.redaction.as_ref().map(|gone| gone.by.to_string()),
+            redacted_sha256: metadata.redaction.as_ref().map(|gone| gone.sha256.clone()),
         }
     }
 }
@@ -96,10 +121,25 @@ fn estimated_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }
 
+/// 410 for a version whose text was taken out.
+pub(super) fn redacted(version: i64, redaction: &Redaction) -> Problem {
+    Problem::new(
+        Kind::Gone,
+        format!(
+            "version {version} was redacted by {}; reason: {}",
+            redaction.by, redaction.reason
+        ),
+    )
+    .with("field", "ref")
+    .with("version", version)
+    .with("redaction_reason", redaction.reason.as_str())
+    .with("redacted_at", serde_json::json!(redaction.at))
+}
+
 /// Answers with a version, or with one section of it, or with 304 if the client has it.
 ///
 /// # Errors
-/// 404 if there is no such section, 412 if `If-Match` names another representation.
+/// 410 if its text was taken out, 404 if there is no such section, 412 if `If-Match` names another representation.
 pub(super) fn answer(
     state: &AppState,
     context: Context,
@@ -108,6 +148,9 @@ pub(super) fn answer(
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
     let Context { metadata, text } = context;
+    if let Some(redaction) = &metadata.redaction {
+        return Err(redacted(metadata.version, redaction));
+    }
     let mut etag = ETag::of(&metadata.context_id);
     let text = match section {
         Some(name) => {

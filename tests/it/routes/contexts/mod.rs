@@ -4,3 +4,5 @@ mod get;
 mod latest;
 mod list;
 mod put;
+mod redact;
+mod restore;

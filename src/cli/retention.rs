@@ -1,0 +1,22 @@
+//! Retention, beside the service: any number of instances may do it at once.
+
+use crate::clock::Clock;
+use crate::domain::retention::Retention;
+use crate::storage::Storage;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait between two rounds.
+const BETWEEN_ROUNDS: Duration = Duration::from_secs(15 * 60);
+
+/// Takes out old versions, now and again and again. Ends only by being aborted, at any time.
+pub(super) async fn keep(storage: Storage, clock: Arc<dyn Clock>, retention: Retention) {
+    loop {
+        match storage.prune_versions(&retention, clock.now()).await {
+            Ok(0) => {}
+            Ok(versions) => tracing::info!(versions, "old versions taken out"),
+            Err(error) => tracing::warn!(%error, "old versions could not be taken out, trying again later"),
+        }
+        tokio::time::sleep(BETWEEN_ROUNDS).await;
+    }
+}

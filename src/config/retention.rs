@@ -1,0 +1,96 @@
+//! `[retention]`: which old versions are taken out. By default all are kept for ever.
+
+use crate::domain::retention::Retention;
+use chrono::TimeDelta;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+/// Which old versions are taken out; the newest of a memory never is.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionConfig {
+    /// How many of the newest versions of a memory stay. All, if it is not set.
+    pub max_versions: Option<u32>,
+    /// How long a version stays after another took its place: a number and `s`, `m`, `h`, `d` or `w`, such as
+    /// `90d`. For ever, if it is not set.
+    #[serde(deserialize_with = "age")]
+    pub max_age: Option<TimeDelta>,
+    /// Whether versions stay in which an active record first stood.
+    pub keep_provenance: bool,
+}
+
+impl Default for RetentionConfig {
+    fn default() -> Self {
+        Self {
+            max_versions: None,
+            max_age: None,
+            keep_provenance: true,
+        }
+    }
+}
+
+impl RetentionConfig {
+    /// What to keep; `None` if nothing is ever taken out.
+    #[must_use]
+    pub fn policy(&self) -> Option<Retention> {
+        let limited = self.max_versions.is_some() || self.max_age.is_some();
+        limited.then(|| Retention {
+            max_versions: self.max_versions.map(i64::from),
+            max_age: self.max_age,
+            keep_provenance: self.keep_provenance,
+        })
+    }
+
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if self.max_versions == Some(0) {
+            return Err(
+                "retention.max_versions must be at least 1: the newest version always stays".to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
+fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    parse_age(&text).map(Some).ok_or_else(|| {
+        D::Error::custom(format!(
+            "retention.max_age must be a number and s, m, h, d or w, such as 90d, not {text:?}"
+        ))
+    })
+}
+
+fn parse_age(text: &str) -> Option<TimeDelta> {
+    let (number, unit) = text.trim().split_at_checked(text.trim().len().checked_sub(1)?)?;
+    let number: u32 = number.parse().ok().filter(|number| *number > 0)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    TimeDelta::try_seconds(i64::from(number) * seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_a_number_and_a_unit() {
+        assert_eq!(parse_age("90d"), Some(TimeDelta::days(90)));
+        assert_eq!(parse_age(" 12h "), Some(TimeDelta::hours(12)));
+        for bad in ["", "d", "90", "-1d", "0d", "1.5h", "1y", "1ä", "99999999999d"] {
+            assert_eq!(parse_age(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_out_unless_it_is_said() {
+        assert_eq!(RetentionConfig::default().policy(), None);
+    }
+}

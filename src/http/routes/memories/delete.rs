@@ -1,0 +1,54 @@
+//! `DELETE M`
+
+use crate::http::extract::conditions::{Conditions, refused_write};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::routes::memory;
+use crate::http::state::AppState;
+use crate::storage::DeleteError;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+/// Delete a memory
+///
+/// With its versions, records and runs, for good. What is put under its id later is a new memory that begins at
+/// version 1.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}",
+    operation_id = "DeleteMemory",
+    tag = "memories",
+    params(
+        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags."),
+        ("If-None-Match" = Option<String>, Header, description = "Only if the newest version has none of these entity tags."),
+    ),
+    responses(
+        (status = 204, description = "It is gone."),
+        (status = 404, description = "There is no such memory."),
+        (status = 412, description = "A precondition does not hold."),
+    )
+)]
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    conditions: Conditions,
+) -> Result<StatusCode, Problem> {
+    let preconditions = conditions.for_write();
+    state
+        .storage
+        .delete_memory(&vault_id, &memory_id, &preconditions)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl From<DeleteError> for Problem {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            DeleteError::NotFound => memory::missing(),
+            DeleteError::Storage(error) => error.into(),
+        }
+    }
+}

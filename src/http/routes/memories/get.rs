@@ -1,0 +1,107 @@
+//! `GET M`
+
+use super::list::MemoryEntry;
+use crate::domain::ids::RecordKind;
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::routes::memory;
+use crate::http::state::AppState;
+use crate::storage::memories::MemoryState;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+/// A memory by itself.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Memory)]
+pub(crate) struct MemoryBody {
+    /// What lists show.
+    #[serde(flatten)]
+    entry: MemoryEntry,
+    /// Who made the newest version.
+    last_actor_id: String,
+    /// What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore` or `import`.
+    last_source: &'static str,
+    /// The largest number ever given to a record, by kind; the next one is greater.
+    counters: ByKind,
+    /// How many records there are.
+    records: RecordCounts,
+}
+
+/// How many records there are.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+struct RecordCounts {
+    /// In the newest version.
+    active: ByKind,
+    /// In older ones only.
+    archived: ByKind,
+}
+
+/// A number for each kind of records.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+struct ByKind {
+    /// Key learnings.
+    #[schema(minimum = 0)]
+    kl: i64,
+    /// Verbatim context.
+    #[schema(minimum = 0)]
+    vc: i64,
+    /// Tasks.
+    #[schema(minimum = 0)]
+    t: i64,
+    /// Decisions.
+    #[schema(minimum = 0)]
+    d: i64,
+}
+
+impl ByKind {
+    fn of(number: impl Fn(RecordKind) -> i64) -> Self {
+        Self {
+            kl: number(RecordKind::Learning),
+            vc: number(RecordKind::Verbatim),
+            t: number(RecordKind::Task),
+            d: number(RecordKind::Decision),
+        }
+    }
+}
+
+/// Read about a memory
+///
+/// Its newest version, its counters, and how many records it has.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}",
+    operation_id = "GetMemory",
+    tag = "memories",
+    responses(
+        (status = 200, description = "The memory.", body = MemoryBody),
+        (status = 404, description = "There is no such memory."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+) -> Result<Json<MemoryBody>, Problem> {
+    let MemoryState {
+        summary,
+        counters,
+        records,
+    } = state
+        .storage
+        .memory(&vault_id, &memory_id)
+        .await?
+        .ok_or_else(memory::missing)?;
+    Ok(Json(MemoryBody {
+        last_actor_id: summary.actor_id.to_string(),
+        last_source: summary.source.name(),
+        entry: summary.into(),
+        counters: ByKind::of(|kind| counters.get(kind)),
+        records: RecordCounts {
+            active: ByKind::of(|kind| records[kind as usize].active),
+            archived: ByKind::of(|kind| records[kind as usize].archived),
+        },
+    }))
+}

@@ -1,0 +1,60 @@
+//! `GET /v1/vaults`
+
+use crate::domain::ids::VaultId;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::query::Query;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::memories::VaultSummary;
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// A vault (tenant).
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Vault)]
+pub(crate) struct VaultBody {
+    /// Its id.
+    vault_id: String,
+    /// How many memories it has.
+    #[schema(minimum = 1)]
+    memories: i64,
+    /// When one of them last got a new version.
+    changed_at: DateTime<Utc>,
+}
+
+impl From<VaultSummary> for VaultBody {
+    fn from(vault: VaultSummary) -> Self {
+        Self {
+            vault_id: vault.vault_id.to_string(),
+            memories: vault.memories,
+            changed_at: vault.changed_at,
+        }
+    }
+}
+
+/// List the vaults
+///
+/// By id. A vault is there as long as it has a memory.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults",
+    operation_id = "ListVaults",
+    tag = "vaults",
+    params(Page),
+    responses((status = 200, description = "One page.", body = List<VaultBody>))
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Query(page): Query<Page>,
+) -> Result<Json<List<VaultBody>>, Problem> {
+    let after = page.after::<VaultId>("vaults")?;
+    let vaults = state.storage.list_vaults(after.as_ref(), page.fetch()).await?;
+    Ok(Json(page.of(
+        "vaults",
+        vaults,
+        |vault| vault.vault_id.clone(),
+        VaultBody::from,
+    )))
+}

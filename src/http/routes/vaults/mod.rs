@@ -1,0 +1,3 @@
+//! Vaults: `/v1/vaults`.
+
+pub(crate) mod list;

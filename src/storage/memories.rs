@@ -1,0 +1,313 @@
+//! Vaults and memories as a whole: `memories`, lists, one memory's state, deletion.
+
+use super::change::lock_memory;
+use super::contexts::Source;
+use super::{Preconditions, Storage, StorageError};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::memory::Counters;
+use chrono::{DateTime, Utc};
+
+/// A vault: it is there as long as it has a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaultSummary {
+    /// Its id.
+    pub vault_id: VaultId,
+    /// How many memories it has.
+    pub memories: i64,
+    /// When one of them last got a new version.
+    pub changed_at: DateTime<Utc>,
+}
+
+/// A memory in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemorySummary {
+    /// Its vault.
+    pub vault_id: VaultId,
+    /// Its id.
+    pub memory_id: MemoryId,
+    /// The newest version's number.
+    pub version: i64,
+    /// The newest version's id.
+    pub context_id: ContextId,
+    /// When the memory was made.
+    pub created_at: DateTime<Utc>,
+    /// When the newest version was made.
+    pub changed_at: DateTime<Utc>,
+    /// The size of the newest version's text in bytes.
+    pub bytes: i32,
+    /// Who made the newest version.
+    pub actor_id: ActorId,
+    /// What made it.
+    pub source: Source,
+}
+
+/// How many records of a kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RecordCount {
+    /// Those in the newest version.
+    pub active: i64,
+    /// Those that were in an older one.
+    pub archived: i64,
+}
+
+/// A memory by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryState {
+    /// What lists show.
+    pub summary: MemorySummary,
+    /// The largest number ever given, by kind.
+    pub counters: Counters,
+    /// How many records there are, in the order of [`RecordKind::ALL`].
+    pub records: [RecordCount; RecordKind::ALL.len()],
+}
+
+/// Why a memory was not deleted.
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    /// A precondition does not hold.
+    #[error("the precondition does not hold")]
+    PreconditionFailed {
+        /// The newest version's id; `None` if the memory does not exist.
+        current: Option<ContextId>,
+    },
+    /// There is no such memory.
+    #[error("there is no such memory")]
+    NotFound,
+    /// The database failed; nothing was deleted.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for DeleteError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+struct Row {
+    vault_id: String,
+    memory_id: String,
+    head_version: i64,
+    context_id: String,
+    created_at: DateTime<Utc>,
+    changed_at: DateTime<Utc>,
+    bytes: i32,
+    actor_id: String,
+    source: String,
+}
+
+impl Row {
+    fn into_summary(self) -> Result<MemorySummary, StorageError> {
+        let key = format!("({}, {})", self.vault_id, self.memory_id);
+        let corrupt = |table: &'static str, column: &'static str| StorageError::Corrupt {
+            table,
+            column,
+            row: key.clone(),
+            problem: "not what it must be".to_owned(),
+        };
+        let id = |column| corrupt("memories", column);
+        Ok(MemorySummary {
+            vault_id: self.vault_id.parse().map_err(|_| id("vault_id"))?,
+            memory_id: self.memory_id.parse().map_err(|_| id("memory_id"))?,
+            version: self.head_version,
+            context_id: self.context_id.parse().map_err(|_| id("head_context_id"))?,
+            created_at: self.created_at,
+            changed_at: self.changed_at,
+            bytes: self.bytes,
+            actor_id: self
+                .actor_id
+                .parse()
+                .map_err(|_| corrupt("memory_contexts", "actor_id"))?,
+            source: Source::from_name(&self.source).ok_or_else(|| corrupt("memory_contexts", "source"))?,
+        })
+    }
+}
+
+impl Storage {
+    /// Vaults by id, those behind `after`, at most `limit`. Reads the memories of the vaults it shows and no
+    /// others.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.vaults", skip_all)]
+    pub async fn list_vaults(
+        &self,
+        after: Option<&VaultId>,
+        limit: i64,
+    ) -> Result<Vec<VaultSummary>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT vault_id, count(*) AS "memories!", max(changed_at) AS "changed_at!"
+               FROM memories
+               WHERE vault_id > COALESCE($1::text, '')
+               GROUP BY vault_id
+               ORDER BY vault_id
+               LIMIT $2"#,
+            after.map(VaultId::as_str),
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                let vault_id = row.vault_id.parse().map_err(|_| StorageError::Corrupt {
+                    table: "memories",
+                    column: "vault_id",
+                    row: row.vault_id.clone(),
+                    problem: "not an id".to_owned(),
+                })?;
+                Ok(VaultSummary {
+                    vault_id,
+                    memories: row.memories,
+                    changed_at: row.changed_at,
+                })
+            })
+            .collect()
+    }
+
+    /// Memories of a vault in the order of their ids' bytes, those that begin with `prefix` and stand behind
+    /// `after`, at most `limit`. Empty for a vault without memories.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.list", skip_all)]
+    pub async fn list_memories(
+        &self,
+        vault: &VaultId,
+        prefix: Option<&MemoryId>,
+        after: Option<&MemoryId>,
+        limit: i64,
+    ) -> Result<Vec<MemorySummary>, StorageError> {
+        // No id holds a tilde, and every character of one is less.
+        let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT memories.vault_id, memories.memory_id, memories.head_version, head.context_id,
+                      memories.created_at, memories.changed_at, head.bytes, head.actor_id, head.source
+               FROM memories
+               JOIN memory_contexts AS head
+                 ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
+                AND head.context_id = memories.head_context_id
+               WHERE memories.vault_id = $1 AND head.vault_id = $1
+                 AND memories.memory_id COLLATE "C" >= $2
+                 AND memories.memory_id COLLATE "C" < $3
+                 AND memories.memory_id COLLATE "C" > $4
+               ORDER BY memories.memory_id COLLATE "C"
+               LIMIT $5"#,
+            vault.as_str(),
+            prefix.map_or("", MemoryId::as_str),
+            end,
+            after.map_or("", MemoryId::as_str),
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter().map(Row::into_summary).collect()
+    }
+
+    /// One memory with its counters and the numbers of its records; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.get", skip_all)]
+    pub async fn memory(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<MemoryState>, StorageError> {
+        let row = sqlx::query!(
+            r#"SELECT memories.vault_id, memories.memory_id, memories.head_version, head.context_id,
+                      memories.created_at, memories.changed_at, head.bytes, head.actor_id, head.source,
+                      memories.learning_counter, memories.verbatim_counter, memories.task_counter,
+                      memories.decision_counter,
+                      ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
+                            FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
+                                        ARRAY['active', 'archived', 'active', 'archived',
+                                              'active', 'archived', 'active', 'archived'])
+                                 WITH ORDINALITY AS counted (kind, status, place)
+                            LEFT JOIN records
+                              ON records.vault_id = $1 AND records.memory_id = $2 AND records.kind = counted.kind
+                            GROUP BY counted.place
+                            ORDER BY counted.place) AS "counts!"
+               FROM memories
+               JOIN memory_contexts AS head
+                 ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
+                AND head.context_id = memories.head_context_id
+               WHERE memories.vault_id = $1 AND head.vault_id = $1 AND memories.memory_id = $2"#,
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut counters = Counters::default();
+        counters.raise(RecordKind::Learning, row.learning_counter);
+        counters.raise(RecordKind::Verbatim, row.verbatim_counter);
+        counters.raise(RecordKind::Task, row.task_counter);
+        counters.raise(RecordKind::Decision, row.decision_counter);
+        let mut records = [RecordCount::default(); RecordKind::ALL.len()];
+        for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
+            count.active = pair.first().copied().unwrap_or_default();
+            count.archived = pair.get(1).copied().unwrap_or_default();
+        }
+        let summary = Row {
+            vault_id: row.vault_id,
+            memory_id: row.memory_id,
+            head_version: row.head_version,
+            context_id: row.context_id,
+            created_at: row.created_at,
+            changed_at: row.changed_at,
+            bytes: row.bytes,
+            actor_id: row.actor_id,
+            source: row.source,
+        };
+        Ok(Some(MemoryState {
+            summary: summary.into_summary()?,
+            counters,
+            records,
+        }))
+    }
+
+    /// Deletes a memory with its versions, records and runs, in one transaction. What is put there later is
+    /// a new memory: it begins at version 1, and no id of it is one of the old. A memory that does not exist
+    /// and of which only runs were kept that failed to make it counts as there.
+    ///
+    /// Tables of a memory's rows either refer to `memories` with `ON DELETE CASCADE` or are named here.
+    ///
+    /// # Errors
+    /// As [`DeleteError`] says.
+    #[tracing::instrument(name = "db.memories.delete", skip_all)]
+    pub async fn delete_memory(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        preconditions: &Preconditions,
+    ) -> Result<(), DeleteError> {
+        let mut transaction = self.begin().await?;
+        // Whoever writes to the memory waits here or is waited for.
+        let head = lock_memory(&mut transaction, vault, memory).await?;
+        let exists = head.is_some();
+        let current = head.and_then(|head| head.context_id);
+        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
+            return Err(DeleteError::PreconditionFailed { current });
+        }
+        let runs = sqlx::query!(
+            "DELETE FROM updates WHERE vault_id = $1 AND memory_id = $2",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        if !exists && runs.rows_affected() == 0 {
+            return Err(DeleteError::NotFound);
+        }
+        sqlx::query!(
+            "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,368 @@
+//! `RedactContext`'s transaction: the text of a version is gone, from its row and from all that quotes it.
+
+use super::change::lock_memory;
+use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use super::updates::redacted_json;
+use super::{Preconditions, Storage, StorageError};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::redaction::{LostRecord, Quotations, Redaction};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// Rows read at once: versions and runs may have 100 KiB each and more.
+const ROWS_AT_ONCE: i64 = 32;
+
+/// Why a version was not redacted.
+#[derive(Debug, thiserror::Error)]
+pub enum RedactError {
+    /// A precondition does not hold.
+    #[error("the precondition does not hold")]
+    PreconditionFailed {
+        /// The newest version's id; `None` if the memory does not exist.
+        current: Option<ContextId>,
+    },
+    /// There is no such memory or version.
+    #[error("there is no such memory or version")]
+    NotFound,
+    /// It is the newest version, which always has a text.
+    #[error("version {version} is the newest")]
+    IsHead {
+        /// Its number.
+        version: i64,
+    },
+    /// The database failed; nothing was redacted.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for RedactError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+/// The version being redacted.
+struct Place<'a> {
+    vault: &'a VaultId,
+    memory: &'a MemoryId,
+    version: i64,
+}
+
+impl Storage {
+    /// Takes the text of a version out for good. The row, its maker and its place stay; beside them stand
+    /// who redacted it, when and why, and the hash of the text. What quotes the text goes with it: the
+    /// version's own log and operations, runs that made it, started from it or quote it, the words of logs
+    /// and operations of other versions, and the parts of archived records that no other version holds.
+    /// Redacting it again changes nothing.
+    ///
+    /// Old copies in the files of the database last until it cleans up (`VACUUM`), those in backups as long
+    /// as the backups.
+    ///
+    /// # Errors
+    /// As [`RedactError`] says.
+    #[tracing::instrument(name = "db.memory_contexts.redact", skip_all)]
+    pub async fn redact_context(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        reference: &ContextRef,
+        actor: &ActorId,
+        reason: &str,
+        preconditions: &Preconditions,
+    ) -> Result<ContextMetadata, RedactError> {
+        let mut transaction = self.begin().await?;
+        let head = lock_memory(&mut transaction, vault, memory).await?;
+        let current = head.as_ref().and_then(|head| head.context_id.clone());
+        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
+            return Err(RedactError::PreconditionFailed { current });
+        }
+        let found = find_context(&mut transaction, vault, memory, reference).await?;
+        let (Some(head), Some(Context { metadata, text })) = (head, found) else {
+            return Err(RedactError::NotFound);
+        };
+        let version = metadata.version;
+        if metadata.redaction.is_some() {
+            return Ok(metadata);
+        }
+        if version == head.version {
+            return Err(RedactError::IsHead { version });
+        }
+        let place = Place {
+            vault,
+            memory,
+            version,
+        };
+        let mut redaction = Redaction::of(&text);
+        keep_other_versions(&mut transaction, &place, &mut redaction).await?;
+        let quotations = redaction.quotations();
+        let now = self.clock.now().max(head.changed_at);
+        clear_version(&mut transaction, &place, actor, reason, now).await?;
+        clear_words(&mut transaction, &place, &quotations).await?;
+        clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
+        clear_archive_reasons(&mut transaction, &place, &quotations).await?;
+        clear_runs(&mut transaction, &place, &quotations).await?;
+        let redacted = find_context(&mut transaction, vault, memory, reference).await?;
+        transaction.commit().await?;
+        redacted
+            .map(|context| context.metadata)
+            .ok_or(RedactError::NotFound)
+    }
+}
+
+/// Shows the redaction all texts that stay.
+async fn keep_other_versions(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    redaction: &mut Redaction,
+) -> Result<(), StorageError> {
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            "SELECT version, context FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4 AND redacted_at IS NULL
+             ORDER BY version
+             LIMIT $5",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            after,
+            place.version,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.version;
+        for row in &rows {
+            redaction.keep(&row.context);
+        }
+    }
+}
+
+async fn clear_version(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    actor: &ActorId,
+    reason: &str,
+    now: DateTime<Utc>,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE memory_contexts
+         SET context = '', operations = NULL, log = $7, redacted_at = $4, redacted_by = $5,
+             redaction_reason = $6, redacted_sha256 = encode(sha256(convert_to(context, 'UTF8')), 'hex')
+         WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+        now,
+        actor.as_str(),
+        reason,
+        format!("redacted: {reason}"),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Takes the quotations out of the operations and logs of the other versions: the next one says of what it
+/// archived what that was.
+async fn clear_words(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            "SELECT version, operations, log FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4
+             ORDER BY version
+             LIMIT $5",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            after,
+            place.version,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.version;
+        for mut row in rows {
+            let log = clear_lines(&row.log, quotations);
+            let operations = row
+                .operations
+                .as_mut()
+                .is_some_and(|value| clear_strings(value, quotations));
+            if log.is_none() && !operations {
+                continue;
+            }
+            sqlx::query!(
+                "UPDATE memory_contexts SET operations = $4, log = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+                place.vault.as_str(),
+                place.memory.as_str(),
+                row.version,
+                row.operations,
+                log.unwrap_or(row.log),
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
+    }
+}
+
+/// What stands for a quotation in a text that is kept.
+const REDACTED: &str = "[redacted]";
+
+/// The text with the lines that quote replaced; `None` if none does.
+fn clear_lines(text: &str, quotations: &Quotations) -> Option<String> {
+    quotations.are_in(text).then(|| {
+        let lines: Vec<&str> = text
+            .split('\n')
+            .map(|line| if quotations.are_in(line) { REDACTED } else { line })
+            .collect();
+        lines.join("\n")
+    })
+}
+
+/// Replaces the strings that quote. `false` if none does.
+fn clear_strings(value: &mut Value, quotations: &Quotations) -> bool {
+    match value {
+        Value::String(text) if quotations.are_in(text) => {
+            REDACTED.clone_into(text);
+            true
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .fold(false, |any, value| clear_strings(value, quotations) || any),
+        Value::Object(members) => members
+            .values_mut()
+            .fold(false, |any, value| clear_strings(value, quotations) || any),
+        _ => false,
+    }
+}
+
+/// Whether a string of the value quotes.
+fn quotes(value: &Value, quotations: &Quotations) -> bool {
+    match value {
+        Value::String(text) => quotations.are_in(text),
+        Value::Array(values) => values.iter().any(|value| quotes(value, quotations)),
+        Value::Object(members) => members.values().any(|value| quotes(value, quotations)),
+        _ => false,
+    }
+}
+
+/// A record that no version holds any more keeps its id and its history and says nothing.
+async fn clear_records(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    lost: &[LostRecord],
+) -> Result<(), StorageError> {
+    let kinds: Vec<String> = lost
+        .iter()
+        .map(|record| record.id.kind.prefix().to_owned())
+        .collect();
+    let numbers: Vec<i64> = lost.iter().map(|record| record.id.number).collect();
+    let labels: Vec<Option<String>> = lost.iter().map(|record| record.label.clone()).collect();
+    let reasons: Vec<Option<String>> = lost.iter().map(|record| record.reason.clone()).collect();
+    let contents: Vec<Option<String>> = lost.iter().map(|record| record.content.clone()).collect();
+    sqlx::query!(
+        "UPDATE records
+         SET label = NULLIF(records.label, lost.label), reason = NULLIF(records.reason, lost.reason),
+             content = COALESCE(NULLIF(records.content, lost.content), '')
+         FROM unnest($3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+              AS lost (kind, number, label, reason, content)
+         WHERE records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = lost.kind AND records.number = lost.number AND records.status = 'archived'",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        &kinds,
+        &numbers,
+        &labels as &[Option<String>],
+        &reasons as &[Option<String>],
+        &contents as &[Option<String>],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn clear_archive_reasons(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    let rows = sqlx::query!(
+        r#"SELECT kind, number, archive_reason AS "archive_reason!" FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND archive_reason IS NOT NULL"#,
+        place.vault.as_str(),
+        place.memory.as_str(),
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in rows {
+        if quotations.are_in(&row.archive_reason) {
+            sqlx::query!(
+                "UPDATE records SET archive_reason = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
+                place.vault.as_str(),
+                place.memory.as_str(),
+                row.kind,
+                row.number,
+                REDACTED,
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs that made the version, started from it or led away from it quote it in their prompts and diffs;
+/// others may, when the memory moved while they ran, or when a message held what the document came to hold.
+async fn clear_runs(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    let mut after = String::new();
+    loop {
+        let rows = sqlx::query!(
+            r#"SELECT update_id, request, exchanges, outcome,
+                      (base_version = $4 OR version IN ($4, $4 + 1)) IS TRUE AS "touches!"
+               FROM updates
+               WHERE vault_id = $1 AND memory_id = $2 AND update_id > $3
+               ORDER BY update_id
+               LIMIT $5"#,
+            place.vault.as_str(),
+            place.memory.as_str(),
+            after,
+            place.version,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after.clone_from(&last.update_id);
+        let cleared: Vec<String> = rows
+            .into_iter()
+            .filter(|row| {
+                let parts = [&row.request, &row.exchanges, &row.outcome];
+                row.touches || parts.into_iter().any(|part| quotes(part, quotations))
+            })
+            .map(|row| row.update_id)
+            .collect();
+        sqlx::query!(
+            "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            &cleared,
+            redacted_json(),
+            Value::Array(Vec::new()),
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+}

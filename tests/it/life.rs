@@ -1,0 +1,418 @@
+//! The law of a memory's life: whatever is done to it, in whatever order, its versions are contiguous, its ids are
+//! unique for ever, and its records are what its documents say.
+
+use crate::harness::{Database, TestClock};
+use futures::stream::{self, StreamExt};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, TestRng, TestRunner};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::clock::Clock;
+use working_memory::config::Config;
+use working_memory::domain::document::{Record, records};
+use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use working_memory::llm::{Models, Retry, RoleModel, scripted::Scripted, scripted::Step as Says};
+use working_memory::pipeline::prompts::Prompts;
+use working_memory::pipeline::report::UpdateStatus;
+use working_memory::pipeline::{OnInvalid, OperationsRequest, Pipeline, UpdateRequest};
+use working_memory::storage::records::{RecordFilter, StoredRecord};
+use working_memory::storage::{
+    ContextRef, DeleteError, PoolOptions, Preconditions, Put, RedactError, RestoreError, Storage,
+};
+
+const SEQUENCES: usize = 1_000;
+const AT_ONCE: usize = 6;
+
+/// What is done to a memory. Versions are counted from the newest back, so that most of them are there.
+#[derive(Debug, Clone)]
+enum Step {
+    Put(String),
+    /// The models answer with this text.
+    Update(String),
+    Operations(String),
+    Restore(i64),
+    Redact(i64),
+    Delete,
+}
+
+fn learning() -> impl Strategy<Value = String> {
+    (0..6_i64, 0..4).prop_map(|(number, content)| match number {
+        0 => format!("- a bullet without an id, number {content}\n"),
+        _ => format!("- KL-{number} because told: the lesson no-{content}\n"),
+    })
+}
+
+fn document() -> impl Strategy<Value = String> {
+    (0..4, vec(learning(), 0..4), vec(1..4_i64, 0..2)).prop_map(|(note, learnings, snippets)| {
+        let learnings: String = learnings.concat();
+        let snippets: String = snippets
+            .into_iter()
+            .map(|number| {
+                format!("- VC-{number} because next: label {number} =>\n  make\n  \ttest-{number}\n")
+            })
+            .collect();
+        format!("note-{note} of this text\n# Key Learnings\n{learnings}\n# Verbatim Context\n{snippets}")
+    })
+}
+
+fn operations() -> impl Strategy<Value = String> {
+    (vec(0..5, 0..3), vec(1..7_i64, 0..3), any::<bool>()).prop_map(|(added, archived, progress)| {
+        let added: String = added
+            .into_iter()
+            .map(|content| format!("    - because told: the lesson no-{content}\n"))
+            .collect();
+        let archived: String = archived
+            .into_iter()
+            .map(|number| format!("    - KL-{number} because it is over\n"))
+            .collect();
+        let progress = if progress {
+            "CURRENT_PROGRESS:\n  In Progress:\n    - going on with it\n"
+        } else {
+            ""
+        };
+        format!("{progress}KEY_LEARNINGS:\n  ADD:\n{added}  ARCHIVE:\n{archived}")
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => document().prop_map(Step::Put),
+        3 => operations().prop_map(Step::Operations),
+        2 => operations().prop_map(Step::Update),
+        3 => (0..4_i64).prop_map(Step::Restore),
+        3 => (0..4_i64).prop_map(Step::Redact),
+        1 => Just(Step::Delete),
+    ]
+}
+
+/// One version as the test remembers it.
+struct Remembered {
+    text: String,
+    redacted: bool,
+}
+
+/// One memory, and what must be true of it.
+struct Life<'a> {
+    storage: &'a Storage,
+    pipeline: &'a Pipeline,
+    vault: VaultId,
+    memory: MemoryId,
+    actor: ActorId,
+    /// The versions since the memory was last deleted.
+    versions: Vec<Remembered>,
+    /// All context ids of all lives.
+    given: HashSet<ContextId>,
+}
+
+impl Life<'_> {
+    async fn take(&mut self, step: &Step) {
+        let always = Preconditions::default();
+        let nth = |back: i64| ContextRef::Version(self.head() - back);
+        let known: BTreeSet<RecordId> = self
+            .versions
+            .iter()
+            .flat_map(|version| records(&version.text))
+            .map(|record| record.id)
+            .collect();
+        match step {
+            Step::Put(text) => {
+                let put = self
+                    .storage
+                    .put_context(&self.vault, &self.memory, text, &self.actor, &always);
+                self.follow(matches!(put.await.unwrap(), Put::Created(_))).await;
+            }
+            Step::Operations(text) => {
+                let answer = self
+                    .pipeline
+                    .apply_operations(self.operations(text))
+                    .await
+                    .unwrap();
+                self.follow_answer(answer.status, &answer.operations, &known)
+                    .await;
+            }
+            Step::Update(text) => {
+                let answer = self.pipeline.update(self.update(text)).await.unwrap();
+                self.follow_answer(answer.status, &answer.operations, &known)
+                    .await;
+            }
+            Step::Restore(back) => {
+                let (reference, limit) = (nth(*back), usize::MAX);
+                let restored = self
+                    .storage
+                    .restore_context(&self.vault, &self.memory, &reference, &self.actor, &always, limit)
+                    .await;
+                match restored {
+                    Ok(put) => {
+                        let text = self.versions[self.index(*back).unwrap()].text.clone();
+                        self.follow(matches!(put, Put::Created(_))).await;
+                        assert_eq!(self.versions.last().unwrap().text, text);
+                    }
+                    Err(RestoreError::NotFound) => assert!(self.index(*back).is_none()),
+                    Err(RestoreError::Redacted { .. }) => {
+                        assert!(self.versions[self.index(*back).unwrap()].redacted)
+                    }
+                    Err(other) => panic!("{other}"),
+                }
+            }
+            Step::Redact(back) => {
+                let reference = nth(*back);
+                let redacted = self
+                    .storage
+                    .redact_context(&self.vault, &self.memory, &reference, &self.actor, "law", &always)
+                    .await;
+                match redacted {
+                    Ok(metadata) => {
+                        assert!(metadata.redaction.is_some());
+                        let index = self.index(*back).unwrap();
+                        self.versions[index].redacted = true;
+                    }
+                    Err(RedactError::NotFound) => assert!(self.index(*back).is_none()),
+                    Err(RedactError::IsHead { .. }) => assert_eq!(*back, 0),
+                    Err(other) => panic!("{other}"),
+                }
+            }
+            Step::Delete => {
+                match self
+                    .storage
+                    .delete_memory(&self.vault, &self.memory, &always)
+                    .await
+                {
+                    Ok(()) => {}
+                    Err(DeleteError::NotFound) => assert!(self.versions.is_empty()),
+                    Err(other) => panic!("{other}"),
+                }
+                self.versions.clear();
+            }
+        }
+    }
+
+    fn head(&self) -> i64 {
+        i64::try_from(self.versions.len()).unwrap()
+    }
+
+    fn index(&self, back: i64) -> Option<usize> {
+        usize::try_from(self.head() - back - 1).ok()
+    }
+
+    fn operations(&self, text: &str) -> OperationsRequest {
+        OperationsRequest {
+            vault: self.vault.clone(),
+            memory: self.memory.clone(),
+            actor: self.actor.clone(),
+            preconditions: Preconditions::default(),
+            text: text.to_owned(),
+            dry_run: false,
+            on_invalid: OnInvalid::Drop,
+            max_additions: None,
+            resolves: None,
+        }
+    }
+
+    fn update(&self, text: &str) -> UpdateRequest {
+        UpdateRequest {
+            vault: self.vault.clone(),
+            memory: self.memory.clone(),
+            actor: self.actor.clone(),
+            preconditions: Preconditions::default(),
+            task: text.to_owned(),
+            messages: Vec::new(),
+            dry_run: false,
+            allow_partial: false,
+            on_invalid: OnInvalid::Drop,
+            roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
+        }
+    }
+
+    /// Remembers the newest version if one was made.
+    async fn follow(&mut self, made: bool) {
+        if made {
+            let latest = self
+                .storage
+                .latest_context(&self.vault, &self.memory)
+                .await
+                .unwrap()
+                .unwrap();
+            assert_eq!(latest.metadata.version, self.head() + 1);
+            assert!(self.given.insert(latest.metadata.context_id), "an id given twice");
+            self.versions.push(Remembered {
+                text: latest.text,
+                redacted: false,
+            });
+        }
+    }
+
+    async fn follow_answer(
+        &mut self,
+        status: UpdateStatus,
+        operations: &[working_memory::pipeline::report::OperationReport],
+        known: &BTreeSet<RecordId>,
+    ) {
+        for added in operations.iter().filter(|operation| operation.op == "add") {
+            let id: RecordId = added.id.as_deref().unwrap().parse().unwrap();
+            assert!(!known.contains(&id), "{id} given again");
+        }
+        self.follow(status == UpdateStatus::Applied).await;
+    }
+
+    async fn holds(&self) {
+        let all = self
+            .storage
+            .list_contexts(&self.vault, &self.memory, None, 1_000)
+            .await
+            .unwrap();
+        let numbers: Vec<i64> = all.iter().rev().map(|version| version.version).collect();
+        assert_eq!(numbers, (1..=self.head()).collect::<Vec<_>>());
+        for (stored, version) in all.iter().rev().zip(&self.versions) {
+            assert_eq!(stored.redaction.is_some(), version.redacted);
+        }
+        let stored = self
+            .storage
+            .list_records(&self.vault, &self.memory, RecordFilter::default(), None, 1_000)
+            .await
+            .unwrap();
+        let stored: BTreeMap<RecordId, Told> = stored
+            .into_iter()
+            .map(|record| (record.id, Told::of(record)))
+            .collect();
+        assert_eq!(stored, self.told());
+    }
+
+    /// The records that the documents tell of.
+    fn told(&self) -> BTreeMap<RecordId, Told> {
+        let mut told: BTreeMap<RecordId, Told> = BTreeMap::new();
+        for (version, remembered) in (1..).zip(&self.versions) {
+            let here: BTreeMap<RecordId, Record> = records(&remembered.text)
+                .into_iter()
+                .map(|record| (record.id, record))
+                .collect();
+            for (id, record) in &mut told {
+                if !here.contains_key(id) && record.ended.is_none() {
+                    record.ended = Some(version);
+                }
+            }
+            for (id, record) in here {
+                let created = told.get(&id).map_or(version, |before| before.created);
+                let (label, reason, content) = (record.label, record.reason, record.content);
+                told.insert(
+                    id,
+                    Told {
+                        label,
+                        reason,
+                        content,
+                        created,
+                        ended: None,
+                    },
+                );
+            }
+        }
+        let held: HashSet<(RecordId, u8, String)> = self
+            .versions
+            .iter()
+            .filter(|version| !version.redacted)
+            .flat_map(|version| records(&version.text))
+            .flat_map(|record| {
+                let parts = [(0, record.label), (1, record.reason), (2, Some(record.content))];
+                parts
+                    .into_iter()
+                    .filter_map(move |(part, text)| Some((record.id, part, text?)))
+            })
+            .collect();
+        for (id, record) in &mut told {
+            let kept = |part, text: &String| held.contains(&(*id, part, text.clone()));
+            record.label = record.label.take().filter(|label| kept(0, label));
+            record.reason = record.reason.take().filter(|reason| kept(1, reason));
+            if !kept(2, &record.content) {
+                record.content.clear();
+            }
+        }
+        told
+    }
+}
+
+/// What is told of a record.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    label: Option<String>,
+    reason: Option<String>,
+    content: String,
+    created: i64,
+    ended: Option<i64>,
+}
+
+impl Told {
+    fn of(record: StoredRecord) -> Self {
+        Self {
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+            created: record.created_version,
+            ended: record.end.map(|end| end.version),
+        }
+    }
+}
+
+/// Models that say what the task says.
+fn echoing() -> Models {
+    Models::new(|role| {
+        let model = Scripted::by_rule(role.name(), |request| Says::answer(&request.source.task));
+        RoleModel::new(Arc::new(model), Retry::new(Duration::from_secs(5), 0))
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
+    let database = Database::create().await;
+    let clock: Arc<dyn Clock> = Arc::new(TestClock::new());
+    let options = PoolOptions {
+        url: database.url(),
+        max_connections: u32::try_from(AT_ONCE).unwrap(),
+        prepared_statements: true,
+        acquire_timeout: Duration::from_secs(30),
+    };
+    let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
+    let config = Config::default();
+    let prompts = Prompts::load(None).unwrap();
+    let pipeline = Pipeline::new(
+        storage.clone(),
+        echoing(),
+        prompts,
+        clock,
+        config.limits,
+        config.pipeline,
+    );
+    // The same sequences every time: what fails here fails for everybody.
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
+    let sequences: Vec<Vec<Step>> = (0..SEQUENCES)
+        .map(|_| vec(step(), 3..=9).new_tree(&mut runner).unwrap().current())
+        .collect();
+
+    stream::iter(sequences.iter().enumerate())
+        .for_each_concurrent(AT_ONCE, |(number, steps)| {
+            let (storage, pipeline) = (&storage, &pipeline);
+            async move {
+                let mut life = Life {
+                    storage,
+                    pipeline,
+                    vault: "law".parse().unwrap(),
+                    memory: format!("memory-{number}").parse().unwrap(),
+                    actor: "law".parse().unwrap(),
+                    versions: Vec::new(),
+                    given: HashSet::new(),
+                };
+                for (place, step) in steps.iter().enumerate() {
+                    let lived = std::panic::AssertUnwindSafe(async {
+                        life.take(step).await;
+                        life.holds().await;
+                    });
+                    if futures::FutureExt::catch_unwind(lived).await.is_err() {
+                        panic!("sequence {number} breaks the law at step {place}: {steps:#?}");
+                    }
+                }
+            }
+        })
+        .await;
+}

@@ -1,0 +1,163 @@
+//! Retention: which versions are taken out, and what is told of them then.
+
+use crate::harness::Service;
+use chrono::TimeDelta;
+use serde_json::json;
+use std::time::Duration;
+use working_memory::clock::Clock;
+use working_memory::domain::retention::Retention;
+
+const NEWEST_TWO: Retention = Retention {
+    max_versions: Some(2),
+    max_age: None,
+    keep_provenance: true,
+};
+
+async fn versions(service: &Service, memory: &str) -> Vec<i64> {
+    let list = service.memory(memory).get("contexts").await.is(200).json();
+    let items = list["items"].as_array().unwrap();
+    items
+        .iter()
+        .map(|item| item["version"].as_i64().unwrap())
+        .collect()
+}
+
+async fn prune(service: &Service, retention: &Retention) -> u64 {
+    service
+        .storage()
+        .prune_versions(retention, service.clock.now())
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn the_newest_versions_and_the_births_of_active_records_stay() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("one").await.is(201);
+    memory
+        .put("# Key Learnings\n- KL-1 because a: b\n- KL-2 because a: c\n")
+        .await
+        .is(201);
+    memory
+        .put("# Key Learnings\n- KL-1 because a: b\n- KL-3 because a: d\n")
+        .await
+        .is(201);
+    for number in 4..=6 {
+        let text = format!("{number}\n# Key Learnings\n- KL-1 because a: b\n");
+        memory.put(text).await.is(201);
+    }
+    service.memory("small").put("x").await.is(201);
+
+    assert_eq!(prune(&service, &NEWEST_TWO).await, 3);
+
+    assert_eq!(versions(&service, "agent").await, [6, 5, 2]);
+    assert_eq!(versions(&service, "small").await, [1]);
+    assert_eq!(prune(&service, &NEWEST_TWO).await, 0);
+    memory
+        .get("contexts/1")
+        .await
+        .problem(404, "not-found", Some("ref"));
+    memory.get("contexts/2").await.is(200);
+    memory.restore("3").await.problem(404, "not-found", Some("ref"));
+    let archived = memory.get("records/KL-3").await.is(200).json();
+    assert_eq!(
+        (&archived["created_version"], &archived["content"]),
+        (&json!(3), &json!("d"))
+    );
+    let regardless = Retention {
+        keep_provenance: false,
+        ..NEWEST_TWO
+    };
+    assert_eq!(prune(&service, &regardless).await, 1);
+    assert_eq!(memory.put("next").await.is(201).json()["version"], 7);
+    assert_eq!(
+        memory
+            .apply("KEY_LEARNINGS:\n  ADD:\n    - because e: f\n")
+            .await
+            .is(200)
+            .json()["operations"][0]["id"],
+        "KL-4"
+    );
+}
+
+#[tokio::test]
+async fn a_version_stays_as_long_as_its_time_can_be_looked_back_at() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for text in ["one", "two", "three"] {
+        memory.put(text).await.is(201);
+        service.clock.advance(Duration::from_secs(60));
+    }
+    let retention = Retention {
+        max_versions: None,
+        max_age: Some(TimeDelta::seconds(90)),
+        keep_provenance: true,
+    };
+
+    // It is 02:03; at 02:01:30 the second version was the newest.
+    assert_eq!(prune(&service, &retention).await, 1);
+
+    assert_eq!(versions(&service, "agent").await, [3, 2]);
+    assert_eq!(
+        memory
+            .get("context?as_of=2026-11-21T02:01:30Z")
+            .await
+            .is(200)
+            .text(),
+        "two"
+    );
+    memory
+        .get("context?as_of=2026-11-21T02:00:30Z")
+        .await
+        .problem(404, "not-found", Some("as_of"));
+    service.clock.advance(Duration::from_secs(86_400));
+    assert_eq!(prune(&service, &retention).await, 1);
+    assert_eq!(memory.get("context").await.is(200).text(), "three");
+}
+
+#[tokio::test]
+async fn a_version_kept_for_its_records_does_not_stand_for_the_time_after_it() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 1..=5 {
+        let text = format!("# Key Learnings\n- KL-1 because a: b\n\n# Notes\n{number}\n");
+        memory.put(text).await.is(201);
+        service.clock.advance(Duration::from_secs(60));
+    }
+
+    assert_eq!(prune(&service, &NEWEST_TWO).await, 2);
+
+    assert_eq!(versions(&service, "agent").await, [5, 4, 1]);
+    memory
+        .get("context?as_of=2026-11-21T02:02:30Z")
+        .await
+        .problem(404, "not-found", Some("as_of"));
+    memory.get("context?as_of=2026-11-21T02:03:30Z").await.is(200);
+    memory.get("context?as_of=2026-11-21T02:04:30Z").await.is(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_instances_take_out_each_version_once() {
+    let service = Service::start().await;
+    sqlx::query(
+        "INSERT INTO memories VALUES ('v', 'm', 1203, 'c-1203', 0, 0, 0, 0, '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z')",
+    )
+    .execute(service.rows())
+    .await
+    .unwrap();
+    sqlx::query(
+        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
+                                      source, bytes, log)
+         SELECT 'v', 'm', 'c-' || n, 'a', 'x', '2026-11-21T02:00:00Z', n, 'put', 1, '' FROM generate_series(1, 1203) AS n",
+    )
+    .execute(service.rows())
+    .await
+    .unwrap();
+
+    let rounds = futures::future::join_all((0..4).map(|_| prune(&service, &NEWEST_TWO))).await;
+    let again = prune(&service, &NEWEST_TWO).await;
+
+    assert_eq!(rounds.iter().sum::<u64>() + again, 1201);
+    assert_eq!(service.count("memory_contexts").await, 2);
+}

@@ -1,0 +1,248 @@
+//! `POST M/contexts/{ref}/redact`
+
+use crate::harness::{Answer, Service, scripted};
+use chrono::TimeDelta;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use working_memory::clock::Clock;
+use working_memory::domain::operation::Role;
+use working_memory::llm::scripted::Step;
+use working_memory::storage::updates::{Run, RunKind, RunStatus};
+
+const MARKER: &str = "sk-live-4711";
+
+#[tokio::test]
+async fn the_text_is_gone_and_the_row_stays() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = format!("the key is {MARKER}\n");
+    let first = Answer::to(memory.putting(&*text).header("X-Actor-Id", "bob"))
+        .await
+        .is(201)
+        .json();
+    service.clock.advance(Duration::from_secs(60));
+    memory.put("no key\n").await.is(201);
+
+    let request = memory
+        .redacting("1", " it held a key ")
+        .header("X-Actor-Id", "ann");
+    let redacted = Answer::to(request).await.is(200).json();
+
+    let check = |body: &Value| {
+        for member in [
+            "context_id",
+            "version",
+            "actor_id",
+            "creation_time",
+            "bytes",
+            "source",
+        ] {
+            assert_eq!(body[member], first[member], "{member}");
+        }
+        assert_eq!(body["redacted"], true);
+        assert_eq!(body["redaction_reason"], "it held a key");
+        assert_eq!(body["redacted_by"], "ann");
+        assert_eq!(body["redacted_at"], "2026-11-21T02:01:00Z");
+        assert_eq!(body["redacted_sha256"].as_str().unwrap().len(), 64);
+        assert!(body.get("context").is_none());
+    };
+    check(&redacted);
+    let list = memory.get("contexts").await.is(200).json();
+    check(&list["items"][1]);
+    assert!(list["items"][0].get("redacted").is_none());
+    let hash: String = sqlx::query_scalar("SELECT encode(sha256(convert_to($1, 'UTF8')), 'hex')")
+        .bind(&text)
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(redacted["redacted_sha256"], hash);
+    assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
+    for below in [
+        "contexts/1",
+        &format!("contexts/{}", first["context_id"].as_str().unwrap()),
+        "context?as_of=2026-11-21T02:00:30Z",
+    ] {
+        let gone = memory.get(below).await.problem(410, "gone", Some("ref"));
+        assert!(
+            gone["detail"].as_str().unwrap().contains("it held a key"),
+            "{gone}"
+        );
+        assert_eq!(gone["redaction_reason"], "it held a key");
+    }
+    assert_eq!(memory.get("context").await.is(200).text(), "no key\n");
+}
+
+#[tokio::test]
+async fn the_newest_version_is_not_redacted_and_a_second_time_changes_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.redact("1").await.problem(404, "not-found", Some("ref"));
+    memory.put("one").await.is(201);
+
+    let refused = memory.redact("1").await.problem(409, "conflict", Some("ref"));
+    assert!(
+        refused["detail"].as_str().unwrap().contains("put a new version"),
+        "{refused}"
+    );
+    memory.put("two").await.is(201);
+    let first = memory.redact("1").await.is(200).json();
+    service.clock.advance(Duration::from_secs(60));
+    let second = Answer::to(memory.redacting("1", "another reason"))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(first, second);
+    memory.redact("9").await.problem(404, "not-found", Some("ref"));
+}
+
+#[tokio::test]
+async fn a_reason_is_required_and_conditions_are_honoured() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let old = memory.put("one").await.is(201).header("etag").to_owned();
+    memory.put("two").await.is(201);
+    for (body, field) in [
+        (json!({}), "body"),
+        (json!({"reason": " \t"}), "reason"),
+        (json!({"reason": "a\u{0}"}), "reason"),
+        (json!({"reason": "x".repeat(1_001)}), "reason"),
+        (json!({"reason": 1}), "reason"),
+        (json!({"reason": "a", "because": "b"}), "because"),
+    ] {
+        let request = memory.request(Method::POST, "contexts/1/redact").json(&body);
+        Answer::to(request).await.problem(422, "invalid", Some(field));
+    }
+    let stale = memory.redacting("1", "a").header("If-Match", old);
+    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    assert_eq!(memory.get("contexts/1").await.is(200).text(), "one");
+}
+
+#[tokio::test]
+async fn no_run_log_operation_or_record_quotes_what_only_that_version_held() {
+    let answer = move |role| {
+        Step::answer(&match role {
+            Role::Learnings => format!("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: use {MARKER}\n"),
+            _ => format!("VERBATIM_CONTEXT:\n  ADD:\n    - because next: {MARKER} =>\n      curl {MARKER}\n"),
+        })
+    };
+    let service = Service::with_models(scripted(answer)).await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\nold\n").await.is(201);
+    let task = json!({"task": "try it", "roles": ["learnings", "verbatim"]});
+    memory.update(task.clone()).await.is(200);
+    // What is shown of version 2: a dry run, a run that changed nothing, one that failed, and the way out of it.
+    Answer::to(memory.applying(
+        "?dry_run=true",
+        "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n",
+    ))
+    .await
+    .is(200);
+    memory.update(task).await.is(200);
+    Answer::to(memory.applying(
+        "?on_invalid=fail",
+        "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-9 because x\n",
+    ))
+    .await
+    .is(422);
+    let out = format!(
+        "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because {MARKER} was a key\nVERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-1 because y\n"
+    );
+    memory.apply(&out).await.is(200);
+    memory.put("# Notes\nnew\n").await.is(201);
+    assert!(service.tables_that_hold(MARKER).await.len() >= 3);
+
+    memory.redact("2").await.is(200);
+
+    assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
+    let record = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(
+        (&record["status"], &record["content"]),
+        (&json!("archived"), &json!(""))
+    );
+    assert_eq!(
+        (&record["created_version"], &record["ended_version"]),
+        (&json!(2), &json!(3))
+    );
+    let runs = memory.get("updates").await.is(200).json();
+    assert_eq!(runs["items"].as_array().unwrap().len(), 5);
+    for run in runs["items"].as_array().unwrap() {
+        memory
+            .get(&format!("updates/{}", run["update_id"].as_str().unwrap()))
+            .await
+            .is(200);
+    }
+}
+
+#[tokio::test]
+async fn what_another_version_holds_too_stays() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because a: a lesson of many words\n")
+        .await
+        .is(200);
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because b: another lesson\n")
+        .await
+        .is(200);
+    memory
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because c\n    - KL-2 because d\n")
+        .await
+        .is(200);
+
+    memory.redact("2").await.is(200);
+
+    let kept = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(
+        (&kept["content"], &kept["reason"]),
+        (&json!("a lesson of many words"), &json!("a"))
+    );
+    let gone = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!((&gone["content"], &gone["reason"]), (&json!(""), &json!(null)));
+    assert_eq!(gone["archive_reason"], "d");
+    memory.redact("1").await.is(200);
+    assert_eq!(memory.get("records/KL-1").await.is(200).json()["content"], "");
+    assert_eq!(service.tables_that_hold("a lesson of many words").await, [""; 0]);
+    memory
+        .put("# Key Learnings\n- KL-1 because a: a lesson of many words\n")
+        .await
+        .is(201);
+    let back = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(
+        (&back["content"], &back["created_version"]),
+        (&json!("a lesson of many words"), &json!(1))
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_ends_after_the_redaction_quotes_nothing_either() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(MARKER).await.is(201);
+    memory.put("two").await.is(201);
+    memory.redact("1").await.is(200);
+    let now = service.clock.now();
+    let run = Run {
+        vault_id: "acme".parse().unwrap(),
+        memory_id: "agent".parse().unwrap(),
+        update_id: "run".parse().unwrap(),
+        kind: RunKind::Update,
+        status: RunStatus::Failed,
+        actor_id: "ann".parse().unwrap(),
+        created_at: now - TimeDelta::seconds(5),
+        finished_at: now,
+        base_version: 1,
+        version: None,
+        resolved_by: None,
+        request: json!({"task": MARKER}),
+        exchanges: json!([MARKER]),
+        outcome: json!({"problem": MARKER}),
+    };
+
+    service.storage().save_run(&run).await.unwrap();
+
+    assert_eq!(memory.get("updates/run").await.is(200).json()["status"], "failed");
+    assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
+}

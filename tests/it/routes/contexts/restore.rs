@@ -1,0 +1,139 @@
+//! `POST M/contexts/{ref}/restore`
+
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::json;
+use std::time::Duration;
+
+const FIRST: &str = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because a: one\n";
+
+#[tokio::test]
+async fn an_older_text_becomes_a_new_version_and_its_records_are_active_again() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(FIRST).await.is(201);
+    service.clock.advance(Duration::from_secs(60));
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await
+        .is(200);
+
+    let request = memory.request(Method::POST, "contexts/1/restore");
+    let restored = Answer::to(request.header("X-Actor-Id", "ann")).await.is(201);
+
+    let body = restored.json();
+    assert_eq!((&body["version"], &body["unchanged"]), (&json!(3), &json!(false)));
+    assert_eq!(
+        (&body["source"], &body["actor_id"]),
+        (&json!("restore"), &json!("ann"))
+    );
+    assert_eq!(restored.header("location"), memory.path("contexts/3"));
+    assert_eq!(
+        restored.header("etag"),
+        format!("\"{}\"", body["context_id"].as_str().unwrap())
+    );
+    assert_eq!(memory.get("context").await.is(200).text(), FIRST);
+    let back = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(
+        (&back["status"], &back["created_version"]),
+        (&json!("active"), &json!(1))
+    );
+    assert_eq!(back["created_at"], "2026-11-21T02:00:00Z");
+    assert_eq!(
+        (&back["ended_version"], &back["archive_reason"]),
+        (&json!(null), &json!(null))
+    );
+    let left_out = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!(
+        (&left_out["status"], &left_out["ended_version"]),
+        (&json!("archived"), &json!(3))
+    );
+    assert_eq!(left_out["ended_by"], "ann");
+    let log: String =
+        sqlx::query_scalar("SELECT log FROM memory_contexts WHERE vault_id = 'acme' AND version = 3")
+            .fetch_one(service.rows())
+            .await
+            .unwrap();
+    assert!(
+        log.starts_with("version 1 restored: ") && log.contains("KL-1 one"),
+        "{log}"
+    );
+
+    let next = memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because c: three\n")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(next["operations"][0]["id"], "KL-3");
+}
+
+#[tokio::test]
+async fn the_newest_text_is_not_restored_again() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("one").await.is(201);
+    memory.put("two").await.is(201);
+    let head = memory.put("one").await.is(201);
+
+    for reference in ["1", "3"] {
+        let restored = memory.restore(reference).await.is(200);
+        assert_eq!(
+            (&restored.json()["version"], &restored.json()["unchanged"]),
+            (&json!(3), &json!(true))
+        );
+        assert_eq!(restored.header("etag"), head.header("etag"));
+        assert!(!restored.headers.contains_key("location"));
+    }
+    assert_eq!(service.count("memory_contexts").await, 3);
+}
+
+#[tokio::test]
+async fn preconditions_are_those_of_a_put() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let old = memory.put("one").await.is(201).header("etag").to_owned();
+    let head = memory.put("two").await.is(201).header("etag").to_owned();
+    let request = || memory.request(Method::POST, "contexts/1/restore");
+
+    for (name, value) in [
+        ("If-Match", &*old),
+        ("If-None-Match", &*head),
+        ("If-None-Match", "*"),
+    ] {
+        let refused = Answer::to(request().header(name, value)).await;
+        refused.problem(412, "precondition-failed", None);
+    }
+    assert_eq!(service.count("memory_contexts").await, 2);
+    Answer::to(request().header("If-Match", &head)).await.is(201);
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_redacted_is_not_restored() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.restore("1").await.problem(404, "not-found", Some("ref"));
+    assert_eq!(service.count("memories").await, 0);
+    memory.put("one").await.is(201);
+    memory.put("two").await.is(201);
+    memory.redact("1").await.is(200);
+
+    memory.restore("9").await.problem(404, "not-found", Some("ref"));
+    let gone = memory.restore("1").await.problem(410, "gone", Some("ref"));
+    assert!(gone["detail"].as_str().unwrap().contains("redacted"), "{gone}");
+    assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
+async fn a_text_over_a_lower_limit_is_not_restored() {
+    let service = Service::start_with(|config| config.limits.context_bytes = 20, None).await;
+    let memory = service.memory("agent");
+    memory.put("one").await.is(201);
+    sqlx::query("UPDATE memory_contexts SET context = $1 WHERE vault_id = 'acme' AND version = 1")
+        .bind("x".repeat(21))
+        .execute(service.rows())
+        .await
+        .unwrap();
+    memory.put("two").await.is(201);
+
+    memory.restore("1").await.problem(422, "invalid", Some("ref"));
+}

@@ -1,0 +1,167 @@
+//! `DELETE M`
+
+use crate::harness::{Answer, Service, scripted};
+use reqwest::Method;
+use serde_json::json;
+use std::time::Duration;
+use working_memory::llm::Answer as ModelAnswer;
+use working_memory::llm::scripted::Step;
+
+const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because certain: one\n";
+
+#[tokio::test]
+async fn all_of_a_memory_is_gone_and_nothing_of_another() {
+    let service = Service::start().await;
+    let (memory, other) = (service.memory("agent-to-go"), service.memory("agent"));
+    for memory in [&memory, &other] {
+        memory.put("# Notes\n").await.is(201);
+        memory.apply(ADD).await.is(200);
+        Answer::to(memory.applying("?on_invalid=fail", "KEY_LEARNINGS:\n  ADD:\n    - no reason\n"))
+            .await
+            .is(422);
+    }
+
+    let deleted = memory.delete().await.is(204);
+
+    assert!(deleted.body.is_empty());
+    for below in [
+        "context",
+        "contexts",
+        "contexts/1",
+        "records",
+        "records/KL-1",
+        "updates",
+    ] {
+        memory.get(below).await.problem(404, "not-found", None);
+    }
+    memory.delete().await.problem(404, "not-found", None);
+    assert_eq!(service.tables_that_hold("agent-to-go").await, [""; 0]);
+    assert_eq!(other.get("records/KL-1").await.is(200).json()["status"], "active");
+    assert_eq!(
+        (
+            service.count("memory_contexts").await,
+            service.count("updates").await
+        ),
+        (2, 2)
+    );
+}
+
+#[tokio::test]
+async fn a_memory_put_again_begins_a_new_life() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let old = memory.put("# Key Learnings\n- KL-7 because a: b\n").await.is(201);
+    memory.delete().await.is(204);
+
+    let new = memory.put("# Key Learnings\n").await.is(201);
+
+    assert_eq!(new.json()["version"], 1);
+    assert_ne!(new.header("etag"), old.header("etag"));
+    let stale = memory.putting("x").header("If-Match", old.header("etag"));
+    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    assert_eq!(
+        memory.apply(ADD).await.is(200).json()["operations"][0]["id"],
+        "KL-1"
+    );
+}
+
+#[tokio::test]
+async fn preconditions_are_honoured() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let old = memory.put("one").await.is(201).header("etag").to_owned();
+    let head = memory.put("two").await.is(201).header("etag").to_owned();
+    for (name, value) in [
+        ("If-Match", &*old),
+        ("If-None-Match", &*head),
+        ("If-None-Match", "*"),
+    ] {
+        let refused = Answer::to(memory.itself(Method::DELETE).header(name, value)).await;
+        refused.problem(412, "precondition-failed", None);
+    }
+    assert_eq!(service.count("memory_contexts").await, 2);
+    Answer::to(memory.itself(Method::DELETE).header("If-Match", &head))
+        .await
+        .is(204);
+    let again = Answer::to(memory.itself(Method::DELETE).header("If-Match", "*")).await;
+    again.problem(412, "precondition-failed", None);
+}
+
+#[tokio::test]
+async fn runs_that_failed_to_make_a_memory_can_be_deleted() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    Answer::to(memory.applying("?on_invalid=fail", "KEY_LEARNINGS:\n  ADD:\n    - no reason\n"))
+        .await
+        .is(422);
+    memory.delete().await.is(204);
+    assert_eq!(service.count("updates").await, 0);
+    memory.delete().await.problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn an_update_that_was_under_way_comes_to_nothing_and_leaves_nothing() {
+    for status in [409, 502] {
+        let late = ModelAnswer {
+            text: if status == 409 {
+                ADD.to_owned()
+            } else {
+                String::new()
+            },
+            ..ModelAnswer::default()
+        };
+        // The second is later than a model may be.
+        let wait = Duration::from_millis(if status == 409 { 100 } else { 400 });
+        let service = Service::with_models(scripted(move |_| Step::Late(wait, late.clone()))).await;
+        let memory = service.memory("agent");
+        memory.put("one").await.is(201);
+
+        let update = memory.update(json!({"task": "a telling-task", "roles": ["learnings"]}));
+        let delete = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            memory.delete().await.is(204);
+        };
+        let (answer, ()) = futures::future::join(update, delete).await;
+
+        assert!(
+            answer.status == status || answer.status == 504,
+            "{}",
+            answer.text()
+        );
+        assert_eq!(service.tables_that_hold("telling-task").await, [""; 0]);
+        assert_eq!(service.count("memories").await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_among_writers_leaves_a_whole_memory_or_none() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("begin").await.is(201);
+    for round in 0..10 {
+        let writers = (0..6).map(|number| memory.put(format!("text {round} {number}")));
+        let deletions = (0..2).map(|_| memory.delete());
+        let (puts, deletions) = futures::future::join(
+            futures::future::join_all(writers),
+            futures::future::join_all(deletions),
+        )
+        .await;
+        for put in puts {
+            put.is(201);
+        }
+        for deletion in deletions {
+            assert!(matches!(deletion.status, 204 | 404), "{}", deletion.text());
+        }
+        let versions: Vec<i64> = sqlx::query_scalar(
+            "SELECT version FROM memory_contexts WHERE vault_id = 'acme' ORDER BY version",
+        )
+        .fetch_all(service.rows())
+        .await
+        .unwrap();
+        assert_eq!(
+            versions,
+            (1..=i64::try_from(versions.len()).unwrap()).collect::<Vec<_>>()
+        );
+        assert_eq!(service.count("memories").await, i64::from(!versions.is_empty()));
+    }
+}
