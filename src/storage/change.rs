@@ -252,7 +252,8 @@ impl Storage {
             })
     }
 
-    /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run.
+    /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run; nothing of a memory
+    /// that was deleted meanwhile.
     ///
     /// # Errors
     /// [`StorageError::AlreadyResolved`], or the database's.
