@@ -174,7 +174,7 @@ impl Storage {
     }
 
     /// Locks the memory's row, making it first where there is none, and reads the head.
-    async fn lock_head(
+    pub(super) async fn lock_head(
         &self,
         connection: &mut PgConnection,
         vault: &VaultId,
@@ -337,7 +337,8 @@ async fn read_text(
     })
 }
 
-async fn save_version(
+/// Stores a version on top of a head whose row is locked, with everything derived from it.
+pub(super) async fn save_version(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,

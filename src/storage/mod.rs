@@ -14,6 +14,7 @@ mod precondition;
 pub mod put;
 mod record_changes;
 pub mod records;
+pub mod transfer;
 pub mod updates;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
