@@ -48,11 +48,11 @@ impl Offline {
         };
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
         let offline = Self { storage, server };
-        if offline.server.is_some() || access == Access::Write {
-            if let Err(error) = offline.storage.migrate().await {
-                offline.close().await?;
-                return Err(error.into());
-            }
+        if (offline.server.is_some() || access == Access::Write)
+            && let Err(error) = offline.storage.migrate().await
+        {
+            offline.close().await?;
+            return Err(error.into());
         }
         Ok(offline)
     }

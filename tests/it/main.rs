@@ -5,4 +5,5 @@ mod embedded;
 mod harness;
 mod health;
 mod routes;
+mod transfer;
 mod with_postgres;

@@ -48,7 +48,7 @@ pub(super) fn time(field: &'static str, time: DateTime<Utc>) -> Result<(), Fault
     let nanos = time.nanosecond();
     order(
         field,
-        nanos % 1_000 == 0 && nanos < 1_000_000_000 && (1..=9999).contains(&time.year()),
+        nanos.is_multiple_of(1_000) && nanos < 1_000_000_000 && (1..=9999).contains(&time.year()),
         "a time of the years 1 to 9999 in whole microseconds",
     )
 }

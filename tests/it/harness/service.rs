@@ -24,7 +24,7 @@ pub(crate) struct Service {
     address: String,
     client: reqwest::Client,
     _stop: oneshot::Sender<()>,
-    _database: Database,
+    database: Database,
 }
 
 /// Models that answer each role with one text, again and again.
@@ -93,7 +93,7 @@ impl Service {
             address,
             client,
             _stop: stop,
-            _database: database,
+            database,
         }
     }
 
@@ -115,6 +115,11 @@ impl Service {
     /// Where the service listens, as `host:port`.
     pub(crate) fn socket_address(&self) -> &str {
         self.address.trim_start_matches("http://")
+    }
+
+    /// The address of the service's database.
+    pub(crate) fn database_url(&self) -> String {
+        self.database.url()
     }
 
     /// The rows behind the service.
