@@ -5,11 +5,6 @@
     clippy::print_stdout,
     reason = "a benchmark shows what it measured, or fails"
 )]
-#![expect(
-    missing_docs,
-    unreachable_pub,
-    reason = "a program, and a module that not all of them use fully"
-)]
 
 mod service;
 

@@ -6,22 +6,22 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// `cargo bench` says so; a test runner that builds everything does not mean to measure.
-pub fn is_wanted() -> bool {
+pub(crate) fn is_wanted() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
 /// A running `working-memory serve`, stopped with the value.
-pub struct Service {
-    process: Child,
+pub(crate) struct Service {
+    pub(crate) process: Child,
     /// `http://…`, without a slash at the end.
-    pub url: String,
+    pub(crate) url: String,
     /// From the start of the process to the first 200 of `/readyz`.
-    pub start: Duration,
+    pub(crate) start: Duration,
 }
 
 impl Service {
     /// Starts the service with further environment; a variable without a value is taken away.
-    pub async fn start(client: &reqwest::Client, environment: &[(&str, Option<String>)]) -> Self {
+    pub(crate) async fn start(client: &reqwest::Client, environment: &[(&str, Option<String>)]) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap().to_string();
         drop(free);
@@ -58,16 +58,6 @@ impl Service {
             start: began.elapsed(),
         }
     }
-
-    /// The memory that the process has in RAM, in KiB.
-    pub fn resident_kib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:"))
-            .unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
-    }
 }
 
 impl Drop for Service {
@@ -78,7 +68,7 @@ impl Drop for Service {
 }
 
 /// A client that keeps its connections and speaks no TLS.
-pub fn client() -> reqwest::Client {
+pub(crate) fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()
@@ -88,12 +78,12 @@ pub fn client() -> reqwest::Client {
 }
 
 /// Milliseconds.
-pub fn millis(time: Duration) -> f64 {
+pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
 /// The value that a share of the values does not exceed: 0.5 for the median.
-pub fn percentile(values: &mut [f64], share: f64) -> f64 {
+pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
     values[(last as f64 * share).round() as usize]

@@ -4,7 +4,7 @@
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
-use crate::storage::{PoolOptions, Storage};
+use crate::storage::{PoolOptions, Storage, keeps_prepared_statements};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::sync::Arc;
@@ -40,10 +40,14 @@ impl Offline {
             (None, Some(server)) => server.url(),
             (None, None) => return Err("no database".into()),
         };
+        let prepared_statements = match config.database.prepared_statements {
+            Some(kept) => kept,
+            None => keeps_prepared_statements(&url).await?,
+        };
         let options = PoolOptions {
             url,
             max_connections: CONNECTIONS,
-            prepared_statements: config.database.prepared_statements,
+            prepared_statements,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
         };
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;

@@ -10,6 +10,8 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+#[cfg(test)]
+mod tests;
 
 use secrecy::SecretString;
 use serde::Deserialize;

@@ -155,7 +155,7 @@ impl Storage {
         mentioned: &[RecordId],
         decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
         let (version, result) = match decide(&head).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {
@@ -217,7 +217,7 @@ impl Storage {
     /// # Errors
     /// The database's.
     pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<bool, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         insert_run(&mut transaction, run).await?;
         let resolved = resolve_run(
             &mut transaction,

@@ -204,7 +204,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
     }
@@ -232,7 +232,7 @@ impl Storage {
             memory.as_str(),
             time,
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
     }
@@ -260,7 +260,7 @@ impl Storage {
                 memory.as_str(),
                 version,
             )
-                .fetch_optional(&self.pool)
+                .fetch_optional(&mut *self.reader().await?)
                 .await?
             }
             ContextRef::Id(context_id) => {
@@ -274,7 +274,7 @@ impl Storage {
                 memory.as_str(),
                 context_id.as_str(),
             )
-                .fetch_optional(&self.pool)
+                .fetch_optional(&mut *self.reader().await?)
                 .await?
             }
         };
@@ -307,7 +307,7 @@ impl Storage {
             before,
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter()
             .map(|row| Ok(row.into_context()?.metadata))
@@ -325,7 +325,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *self.reader().await?)
         .await?;
         Ok(found)
     }

@@ -14,6 +14,7 @@ mod precondition;
 pub mod put;
 mod record_changes;
 pub mod records;
+mod session;
 pub mod transfer;
 pub mod updates;
 
@@ -23,3 +24,4 @@ pub use error::StorageError;
 pub use pool::{PoolOptions, Storage};
 pub use precondition::{EntityTags, Preconditions};
 pub use put::{Put, PutError};
+pub use session::keeps_prepared_statements;

@@ -188,8 +188,9 @@ impl Storage {
     /// # Errors
     /// The database's.
     pub async fn save_run(&self, run: &Run) -> Result<(), StorageError> {
-        let mut connection = self.pool.acquire().await?;
-        insert_run(&mut connection, run).await
+        let mut transaction = self.begin().await?;
+        insert_run(&mut transaction, run).await?;
+        Ok(transaction.commit().await?)
     }
 
     /// Runs of a memory, newest first, those older than `before`, at most `limit`. The exchanges are left
@@ -218,7 +219,7 @@ impl Storage {
             before.map(UpdateId::as_str),
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_run).collect()
     }
@@ -244,7 +245,7 @@ impl Storage {
             memory.as_str(),
             id.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_run).transpose()
     }

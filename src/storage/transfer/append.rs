@@ -37,7 +37,7 @@ impl Append {
         line: &MemoryLine,
     ) -> Result<Self, LineError> {
         let head = storage.lock_head(connection, vault, memory, &[]).await?;
-        sqlx::query("SAVEPOINT known").execute(connection).await?;
+        sqlx::raw_sql("SAVEPOINT known").execute(connection).await?;
         Ok(Self {
             known: head.clone(),
             head,
@@ -97,7 +97,7 @@ impl Append {
     /// Takes back what was appended: a version that was there has shown it to be past.
     async fn go_back(&mut self, connection: &mut PgConnection) -> Result<(), LineError> {
         if self.appended > 0 {
-            sqlx::query("ROLLBACK TO SAVEPOINT known")
+            sqlx::raw_sql("ROLLBACK TO SAVEPOINT known")
                 .execute(connection)
                 .await?;
             self.head = self.known.clone();

@@ -10,9 +10,6 @@ use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-/// All statements of a memory see one state of it.
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-
 impl Storage {
     /// Writes a vault, or one memory of it, to `out`. Memory use does not grow with the vault or with a memory,
     /// only with the largest single row. Each memory is as it was at one moment; two memories may be of
@@ -71,7 +68,7 @@ impl Storage {
     }
 
     async fn page(&self, vault: &VaultId, after: Option<&str>) -> Result<Vec<String>, StorageError> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.reader().await?;
         memory::page(&mut connection, vault, after).await
     }
 }
@@ -92,12 +89,8 @@ struct Export<'e, W> {
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
     async fn memory(&mut self, id: &str) -> Result<(), ExportError> {
         let vault = self.vault;
-        let mut snapshot = self
-            .storage
-            .pool
-            .begin_with(SNAPSHOT)
-            .await
-            .map_err(StorageError::from)?;
+        let mut snapshot = self.storage.begin().await?;
+        memory::take_snapshot(&mut snapshot).await?;
         let Some(row) = memory::read(&mut snapshot, vault, id).await? else {
             return Ok(());
         };

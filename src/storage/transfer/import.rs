@@ -189,7 +189,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         }
         self.last = Some(memory.clone());
         let vault = self.vault.clone();
-        let mut transaction = self.storage.pool.begin().await?;
+        let mut transaction = self.storage.begin().await?;
         let target = if memory::insert(&mut transaction, &vault, &line).await? {
             Target::Create
         } else {

@@ -76,6 +76,14 @@ pub(super) async fn page(
     Ok(ids)
 }
 
+/// Makes all further statements of the transaction see one state of the database.
+pub(super) async fn take_snapshot(connection: &mut PgConnection) -> Result<(), StorageError> {
+    sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// One memory; `None` if it does not exist.
 #[tracing::instrument(name = "db.memories.export", skip_all)]
 pub(super) async fn read(
