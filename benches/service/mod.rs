@@ -15,12 +15,11 @@ pub(crate) struct Service {
     pub(crate) process: Child,
     /// `http://…`, without a slash at the end.
     pub(crate) url: String,
-    /// From the start of the process to the first 200 of `/readyz`.
-    pub(crate) start: Duration,
 }
 
 impl Service {
-    /// Starts the service with further environment; a variable without a value is taken away.
+    /// Starts the service and waits for the first 200 of `/readyz`, with
+    /// further environment; a variable without a value is taken away.
     pub(crate) async fn start(client: &reqwest::Client, environment: &[(&str, Option<String>)]) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap().to_string();
@@ -52,11 +51,7 @@ impl Service {
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        Self {
-            process,
-            url,
-            start: began.elapsed(),
-        }
+        Self { process, url }
     }
 }
 
