@@ -30,6 +30,7 @@ mod contexts;
 mod error;
 mod export;
 mod import;
+mod incoming;
 mod line;
 mod memory;
 mod reader;
