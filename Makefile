@@ -3,6 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run test demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: bench-history bench-update bench-start
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -45,6 +46,15 @@ openapi: rust ## Refresh openapi.yaml from the code
 openapi-check: rust ## Check that openapi.yaml is what the code says
 	@cargo run --quiet -- openapi | diff -u openapi.yaml - || \
 		{ echo "openapi.yaml is out of date: run make openapi, and commit it." >&2; exit 1; }
+
+bench-history: rust postgres ## Measure reads at 10 and at 100,000 versions of a memory
+	@sh scripts/bench.sh history
+
+bench-update: rust postgres ## Measure what the service adds to the time of the models
+	@sh scripts/bench.sh update
+
+bench-start: rust postgres ## Measure the start of the service, and its memory when idle
+	@sh scripts/bench.sh start
 
 postgres: ## Install the PostgreSQL server binaries, if there are none
 	@sh scripts/install-postgres.sh

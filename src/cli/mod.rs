@@ -1,9 +1,13 @@
 //! The command line: one file a command.
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
+mod export;
 mod health;
+mod import;
 mod migrate;
+mod offline;
 mod openapi;
+mod progress;
 mod serve;
 mod with_postgres;
 
@@ -11,6 +15,7 @@ use crate::config::{Config, ConfigError};
 use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -30,6 +35,10 @@ pub enum Command {
     Serve(serve::Serve),
     /// Bring a database's schema up to date, or take it back.
     Migrate(migrate::Migrate),
+    /// Write a vault to a file of JSON Lines.
+    Export(export::Export),
+    /// Read such a file into a vault.
+    Import(import::Import),
     /// Print the OpenAPI document.
     Openapi,
     /// Ask a running service whether it is ready; exits with 0 if so.
@@ -48,15 +57,20 @@ pub fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    runtime.block_on(async {
+    let code = runtime.block_on(async {
         match cli.command {
             Command::Health(command) => command.run().await,
             Command::Serve(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
+            Command::Export(command) => command.run().await,
+            Command::Import(command) => command.run().await,
             Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
         }
-    })
+    });
+    // A read from a terminal cannot be broken off, and nobody waits for it any more.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    code
 }
 
 /// Tells the user what went wrong.

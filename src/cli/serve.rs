@@ -164,20 +164,20 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
 }
 
 /// SIGINT and SIGTERM, taken over before there is anything to clean up.
-struct Stop {
+pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Stop {
-    fn listen() -> std::io::Result<Self> {
+    pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         })
     }
 
-    async fn wait(&mut self) {
+    pub(super) async fn wait(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

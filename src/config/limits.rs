@@ -3,6 +3,9 @@
 use crate::domain::memory::Limits;
 use serde::Deserialize;
 
+/// The largest document or item that any configuration allows, in bytes.
+pub const MOST_BYTES: usize = 10 * 1024 * 1024;
+
 /// Sizes in bytes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -37,13 +40,12 @@ impl LimitsConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        const MOST: usize = 10 * 1024 * 1024;
         for (key, value) in [
             ("limits.context_bytes", self.context_bytes),
             ("limits.item_bytes", self.item_bytes),
         ] {
-            if value == 0 || value > MOST {
-                return Err(format!("{key} must be 1 to {MOST}"));
+            if value == 0 || value > MOST_BYTES {
+                return Err(format!("{key} must be 1 to {MOST_BYTES}"));
             }
         }
         if self.body_bytes == 0 {

@@ -203,7 +203,7 @@ impl Storage {
     }
 
     /// Locks the memory's row, making it first where there is none, and reads the head.
-    async fn lock_head(
+    pub(super) async fn lock_head(
         &self,
         connection: &mut PgConnection,
         vault: &VaultId,
@@ -391,7 +391,8 @@ async fn read_text(
     Ok((row.context, origins))
 }
 
-async fn save_version(
+/// Stores a version on top of a head whose row is locked, with everything derived from it.
+pub(super) async fn save_version(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,

@@ -54,6 +54,7 @@ impl Source {
         }
     }
 
+    /// The source of a name, in its exact spelling.
     pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.name() == name)
     }

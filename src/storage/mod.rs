@@ -23,6 +23,7 @@ pub mod restore;
 mod retention;
 pub mod search;
 mod session;
+pub mod transfer;
 pub mod updates;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};

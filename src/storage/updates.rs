@@ -23,6 +23,13 @@ impl RunKind {
             Self::Operations => "operations",
         }
     }
+
+    /// The kind of a name, in its exact spelling.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        [Self::Update, Self::Operations]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
 }
 
 /// How a run ended.
@@ -67,6 +74,11 @@ impl RunStatus {
             Self::Conflict => "conflict",
             Self::Resolved => "resolved",
         }
+    }
+
+    /// The status of a name, in its exact spelling.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
     }
 }
 
@@ -143,15 +155,8 @@ impl Row {
                 .update_id
                 .parse()
                 .map_err(|_| corrupt("update_id", "not an id"))?,
-            kind: match self.kind.as_str() {
-                "update" => RunKind::Update,
-                "operations" => RunKind::Operations,
-                _ => return Err(corrupt("kind", "not a kind")),
-            },
-            status: RunStatus::ALL
-                .into_iter()
-                .find(|status| status.name() == self.status)
-                .ok_or_else(|| corrupt("status", "not a status"))?,
+            kind: RunKind::from_name(&self.kind).ok_or_else(|| corrupt("kind", "not a kind"))?,
+            status: RunStatus::from_name(&self.status).ok_or_else(|| corrupt("status", "not a status"))?,
             actor_id: self
                 .actor_id
                 .parse()

@@ -12,4 +12,5 @@ mod pipeline;
 mod process;
 mod retention;
 mod routes;
+mod transfer;
 mod with_postgres;

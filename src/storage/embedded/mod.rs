@@ -17,7 +17,7 @@ mod server;
 mod server_log;
 mod supervisor;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -37,6 +37,12 @@ pub struct EmbeddedOptions {
     pub throw_away: bool,
     /// Most connections at a time, at least 1.
     pub max_connections: u32,
+}
+
+/// Whether a data folder holds a cluster, so far as this process may look.
+#[must_use]
+pub fn has_cluster(data_dir: &Path) -> bool {
+    cluster::major_version(&data_dir.join("postgres/cluster")).is_some()
 }
 
 /// A running embedded server. [`stop`](Self::stop) it to wait for its end; dropped, it is told to stop.

@@ -160,6 +160,11 @@ impl Service {
         holding
     }
 
+    /// The address of the service's database.
+    pub(crate) fn database_url(&self) -> String {
+        self.database.url()
+    }
+
     /// The rows behind the service.
     pub(crate) fn rows(&self) -> &PgPool {
         self.storage.pool()

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Builds the program and one of the benchmarks as a release, and runs it with a durable PostgreSQL server of its
+# own, which is gone afterwards.
+#
+#   scripts/bench.sh history|update|start
+set -eu
+cd "$(dirname "$0")/.."
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/wm-bench.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+# As root the server runs under another account, which has to get through to its folder.
+chmod 711 "$folder"
+
+cargo build --release --locked
+target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+"$target/release/working-memory" with-postgres --data-dir "$folder/data" -- cargo bench --locked --bench "$1"

@@ -1,0 +1,108 @@
+//! The versions of a file behind the versions of a memory that exists.
+
+use super::contexts::{self, ContextLine};
+use super::error::LineError;
+use super::memory::MemoryLine;
+use crate::domain::changelog;
+use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::memory::Counters;
+use crate::storage::change::{Head, NewVersion, save_version};
+use crate::storage::{Source, Storage};
+use chrono::SecondsFormat;
+use sqlx::PgConnection;
+
+/// Appends texts to a memory whose row is locked.
+///
+/// A version that the memory has, by its `context_id`, is the memory's past, and so is every version of the file
+/// before it: what was appended of those is taken back. So a file is appended once however often it is read, and
+/// a newer export of the same memory adds only what is newer.
+#[derive(Debug)]
+pub(super) struct Append {
+    /// The head as it was at the savepoint.
+    known: Head,
+    /// The head now.
+    head: Head,
+    /// Numbers that the file knows to be used.
+    counters: Counters,
+    appended: u64,
+}
+
+impl Append {
+    /// Begins behind the memory's head.
+    pub(super) async fn begin(
+        connection: &mut PgConnection,
+        storage: &Storage,
+        vault: &VaultId,
+        memory: &MemoryId,
+        line: &MemoryLine,
+    ) -> Result<Self, LineError> {
+        let head = storage.lock_head(connection, vault, memory, &[]).await?;
+        sqlx::raw_sql("SAVEPOINT known").execute(connection).await?;
+        Ok(Self {
+            known: head.clone(),
+            head,
+            counters: line.counters(),
+            appended: 0,
+        })
+    }
+
+    /// How many versions were appended.
+    pub(super) fn appended(&self) -> u64 {
+        self.appended
+    }
+
+    /// Takes the next version of the file.
+    pub(super) async fn context(
+        &mut self,
+        connection: &mut PgConnection,
+        (vault, memory): (&VaultId, &MemoryId),
+        line: ContextLine,
+        (context_id, actor): (ContextId, ActorId),
+    ) -> Result<(), LineError> {
+        match contexts::present(connection, vault, memory, &context_id, &line.context).await? {
+            Some(present) if !present.same_text => {
+                return Err(LineError::Problem(format!(
+                    "context_id: {context_id} is version {} of the memory already, with another text",
+                    present.version
+                )));
+            }
+            Some(present) if present.version > self.known.version => {
+                return Err(LineError::Problem(format!(
+                    "context_id: {context_id} stands twice in the file"
+                )));
+            }
+            Some(_) => return self.go_back(connection).await,
+            None if line.context == self.head.text => return Ok(()),
+            None => {}
+        }
+        self.head.next_context_id = context_id;
+        let mut version = NewVersion::of_text(&self.head, line.context, Source::Import, actor);
+        version.counters = version.counters.raised_by(&self.counters);
+        let made = line.creation_time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+        let changes = changelog::of_text(&self.head.text, &version.text, &version.changes);
+        version.log = format!(
+            "imported: version {}, made {made} by {}\n{changes}",
+            line.version, line.source
+        );
+        let (text, counters) = (version.text.clone(), version.counters);
+        let saved = save_version(connection, vault, memory, &self.head, version).await?;
+        self.head.version = saved.version;
+        self.head.context_id = Some(saved.context_id);
+        self.head.text = text;
+        self.head.counters = counters;
+        self.appended += 1;
+        Ok(())
+    }
+
+    /// Takes back what was appended: a version that was there has shown it to be past.
+    async fn go_back(&mut self, connection: &mut PgConnection) -> Result<(), LineError> {
+        if self.appended > 0 {
+            sqlx::raw_sql("ROLLBACK TO SAVEPOINT known")
+                .execute(connection)
+                .await?;
+            self.head = self.known.clone();
+            self.appended = 0;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! `memory_contexts`: the row, the line, and the statements of both ways.
+
+use super::check::{Fault, id, json, known, order, said, text, time};
+use crate::domain::document;
+use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::{Source, StorageError};
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// A version of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContextLine {
+    pub(super) context_id: String,
+    pub(super) version: i64,
+    pub(super) actor_id: String,
+    pub(super) creation_time: DateTime<Utc>,
+    pub(super) source: String,
+    pub(super) bytes: i32,
+    pub(super) update_id: Option<String>,
+    pub(super) operations: Option<Value>,
+    pub(super) log: String,
+    pub(super) context: String,
+}
+
+impl ContextLine {
+    /// Checks what one line alone must fulfil, and gives the ids.
+    pub(super) fn check(&self, max_bytes: usize) -> Result<(ContextId, ActorId), Fault> {
+        known("source", &self.source, Source::from_name(&self.source))?;
+        time("creation_time", self.creation_time)?;
+        if let Some(update) = &self.update_id {
+            id::<UpdateId>("update_id", update)?;
+        }
+        if let Some(operations) = &self.operations {
+            order("operations", operations.is_array(), "a list or null")?;
+            json("operations", operations)?;
+        }
+        text("log", &self.log)?;
+        document::check(&self.context, max_bytes).map_err(|problem| said("context", &problem))?;
+        let length = i32::try_from(self.context.len()).ok();
+        order(
+            "bytes",
+            length == Some(self.bytes),
+            "the size of the context in bytes",
+        )?;
+        Ok((
+            id("context_id", &self.context_id)?,
+            id("actor_id", &self.actor_id)?,
+        ))
+    }
+}
+
+/// The versions of a memory, from the first on, as the database sends them.
+pub(super) fn read<'c>(
+    connection: &'c mut PgConnection,
+    vault: &'c VaultId,
+    memory: &'c str,
+) -> BoxStream<'c, Result<ContextLine, StorageError>> {
+    let rows = sqlx::query_as!(
+        ContextLine,
+        "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context
+         FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2
+         ORDER BY version",
+        vault.as_str(),
+        memory,
+    )
+    .fetch(connection);
+    Box::pin(rows.map_err(StorageError::from))
+}
+
+/// Stores a version as it was. `false` if its memory has one of that id already.
+#[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    line: &ContextLine,
+) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
+                                      source, bytes, update_id, operations, log)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         ON CONFLICT (vault_id, memory_id, context_id) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+        line.context_id,
+        line.actor_id,
+        line.context,
+        line.creation_time,
+        line.version,
+        line.source,
+        line.bytes,
+        line.update_id,
+        line.operations,
+        line.log,
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Whether a memory has the version of this id, and then, whether it has this number and this text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Present {
+    pub(super) version: i64,
+    pub(super) same_text: bool,
+}
+
+/// Looks for a version by its id, and compares its text with another.
+#[tracing::instrument(name = "db.memory_contexts.import_present", skip_all)]
+pub(super) async fn present(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    context: &ContextId,
+    text: &str,
+) -> Result<Option<Present>, StorageError> {
+    let found = sqlx::query_as!(
+        Present,
+        r#"SELECT version, context = $4 AS "same_text!"
+           FROM memory_contexts
+           WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3"#,
+        vault.as_str(),
+        memory.as_str(),
+        context.as_str(),
+        text,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(found)
+}

@@ -1,0 +1,149 @@
+//! A vault written as lines: one read-only snapshot a memory, rows written as they come.
+
+use super::error::ExportError;
+use super::line::{Counts, End, Footer, Header, Line};
+use super::{FORMAT, FORMAT_VERSION, Progress, contexts, memory, records, runs};
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::{Storage, StorageError};
+use futures::TryStreamExt as _;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+impl Storage {
+    /// Writes a vault, or one memory of it, to `out`. Memory use does not grow with the vault or with a memory,
+    /// only with the largest single row. Each memory is as it was at one moment; two memories may be of
+    /// different moments. A memory that is deleted meanwhile is left out.
+    ///
+    /// `report` is called after each row.
+    ///
+    /// # Errors
+    /// As [`ExportError`] says; `out` has no footer then.
+    pub async fn export_vault<W: AsyncWrite + Unpin>(
+        &self,
+        vault: &VaultId,
+        only: Option<&MemoryId>,
+        out: &mut W,
+        report: &mut dyn FnMut(&Progress),
+    ) -> Result<Progress, ExportError> {
+        let mut page = match only {
+            Some(memory) => vec![memory.as_str().to_owned()],
+            None => self.page(vault, None).await?,
+        };
+        if page.is_empty() {
+            return Err(ExportError::NoSuchVault(vault.clone()));
+        }
+        let mut export = Export {
+            storage: self,
+            vault,
+            out,
+            line: Vec::new(),
+            hash: Sha256::new(),
+            progress: Progress::default(),
+            report,
+        };
+        let header = Header {
+            format: FORMAT.to_owned(),
+            version: FORMAT_VERSION,
+            vault_id: vault.as_str().to_owned(),
+        };
+        export.write(&Line::Header(header)).await?;
+        while let Some(last) = page.last() {
+            for memory in &page {
+                export.memory(memory).await?;
+            }
+            page = match only {
+                Some(_) => Vec::new(),
+                None => self.page(vault, Some(last)).await?,
+            };
+        }
+        let memories = export.progress.memories;
+        if let (Some(memory), 0) = (only, memories) {
+            return Err(ExportError::NoSuchMemory(vault.clone(), memory.clone()));
+        }
+        export.write(&Line::Footer(Footer { memories })).await?;
+        let progress = export.progress;
+        out.flush().await.map_err(ExportError::Write)?;
+        Ok(progress)
+    }
+
+    async fn page(&self, vault: &VaultId, after: Option<&str>) -> Result<Vec<String>, StorageError> {
+        let mut connection = self.reader().await?;
+        memory::page(&mut connection, vault, after).await
+    }
+}
+
+/// An export on its way.
+struct Export<'e, W> {
+    storage: &'e Storage,
+    vault: &'e VaultId,
+    out: &'e mut W,
+    /// Taken again for every line.
+    line: Vec<u8>,
+    /// Of the lines of this memory.
+    hash: Sha256,
+    progress: Progress,
+    report: &'e mut dyn FnMut(&Progress),
+}
+
+impl<W: AsyncWrite + Unpin> Export<'_, W> {
+    async fn memory(&mut self, id: &str) -> Result<(), ExportError> {
+        let vault = self.vault;
+        let mut snapshot = self.storage.begin().await?;
+        memory::take_snapshot(&mut snapshot).await?;
+        let Some(row) = memory::read(&mut snapshot, vault, id).await? else {
+            return Ok(());
+        };
+        self.hash = Sha256::new();
+        let mut counts = Counts::default();
+        self.write(&Line::Memory(row)).await?;
+        let mut rows = contexts::read(&mut snapshot, vault, id);
+        while let Some(row) = rows.try_next().await? {
+            counts.contexts += 1;
+            self.progress.contexts += 1;
+            self.write(&Line::Context(Box::new(row))).await?;
+        }
+        drop(rows);
+        let mut rows = records::read(&mut snapshot, vault, id);
+        while let Some(row) = rows.try_next().await? {
+            counts.records += 1;
+            self.write(&Line::Record(Box::new(row))).await?;
+        }
+        drop(rows);
+        let mut rows = runs::read(&mut snapshot, vault, id);
+        while let Some(row) = rows.try_next().await? {
+            counts.runs += 1;
+            self.write(&Line::Run(Box::new(row))).await?;
+        }
+        drop(rows);
+        snapshot.commit().await.map_err(StorageError::from)?;
+        self.progress.memories += 1;
+        let sha256 = hex(self.hash.finalize_reset().as_slice());
+        let end = End {
+            memory_id: id.to_owned(),
+            counts,
+            sha256,
+        };
+        self.write(&Line::End(end)).await
+    }
+
+    async fn write(&mut self, line: &Line) -> Result<(), ExportError> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, line).map_err(|error| ExportError::Write(error.into()))?;
+        self.line.push(b'\n');
+        self.hash.update(&self.line);
+        self.out.write_all(&self.line).await.map_err(ExportError::Write)?;
+        self.progress.bytes += self.line.len() as u64;
+        (self.report)(&self.progress);
+        Ok(())
+    }
+}
+
+/// Lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
+}

@@ -1,0 +1,182 @@
+//! A file read into a vault: one transaction a memory, lines checked and stored as they come.
+
+use super::error::{ImportError, LineError};
+use super::incoming::Incoming;
+use super::line::{Header, Line};
+use super::memory::MemoryLine;
+use super::reader::Reader;
+use super::{FORMAT, FORMAT_VERSION, Progress};
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::Storage;
+use tokio::io::AsyncBufRead;
+
+/// What becomes of a memory that exists already and is not the one in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnConflict {
+    /// The import ends.
+    Fail,
+    /// It stays as it is.
+    Skip,
+    /// The versions it does not have are put behind its newest, in order: same `context_id`, text and actor;
+    /// new number; source `import`, the time of the import. A text equal to the version before makes none. Runs,
+    /// operations and record lines are left out; the records are what the texts say.
+    Append,
+}
+
+/// How a file is imported.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// The vault it goes into; `None`: the one it came from.
+    pub into_vault: Option<VaultId>,
+    /// What becomes of memories that exist.
+    pub on_conflict: OnConflict,
+    /// The longest line that is read, in bytes; a line is held in memory as a whole.
+    pub max_line_bytes: usize,
+    /// The largest document that is taken, in bytes.
+    pub max_document_bytes: usize,
+}
+
+/// What an import came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Imported {
+    /// Memories that are new.
+    pub created: u64,
+    /// Memories that got further versions.
+    pub appended: u64,
+    /// Memories that had all of it before.
+    pub unchanged: u64,
+    /// Memories left as they are though they differ.
+    pub skipped: u64,
+}
+
+impl Storage {
+    /// Reads a file that [`Storage::export_vault`] wrote. Each memory is imported completely or not at all; one
+    /// that is there completely (its head in the file is a version of it, under the same number) is left as it
+    /// is, so that an import that ended can be run again.
+    ///
+    /// `report` is called after each line.
+    ///
+    /// # Errors
+    /// As [`ImportError`] says. `done` counts the memories before it, which stay.
+    pub async fn import_vault<R: AsyncBufRead + Unpin>(
+        &self,
+        input: R,
+        options: &ImportOptions,
+        done: &mut Imported,
+        report: &mut dyn FnMut(&Progress),
+    ) -> Result<(), ImportError> {
+        let mut reader = Reader::new(input, options.max_line_bytes);
+        let vault = match reader.next("a header").await? {
+            Line::Header(header) => vault_of(&header, options).map_err(|error| error.at(reader.number()))?,
+            other => return Err(unexpected(&reader, "a header", &other)),
+        };
+        let mut import = Import {
+            storage: self,
+            vault: &vault,
+            options,
+            reader,
+            progress: Progress::default(),
+            report,
+            last: None,
+        };
+        loop {
+            match import.next("a memory or the footer").await? {
+                Line::Memory(line) => import.memory(line, done).await?,
+                Line::Footer(footer) if footer.memories == import.progress.memories => {
+                    return import.reader.end().await;
+                }
+                Line::Footer(footer) => {
+                    let (said, were) = (footer.memories, import.progress.memories);
+                    let problem = format!("memories: the footer counts {said}, the file has {were}");
+                    return Err(import.reader.broken(problem));
+                }
+                other => return Err(unexpected(&import.reader, "a memory or the footer", &other)),
+            }
+        }
+    }
+}
+
+fn vault_of(header: &Header, options: &ImportOptions) -> Result<VaultId, LineError> {
+    if header.format != FORMAT || header.version != FORMAT_VERSION {
+        return Err(LineError::Problem(format!(
+            "format: {FORMAT} of version {FORMAT_VERSION} is expected; a newer program may have written this file"
+        )));
+    }
+    let own = super::check::id("vault_id", &header.vault_id)?;
+    Ok(options.into_vault.clone().unwrap_or(own))
+}
+
+fn unexpected<R: AsyncBufRead + Unpin>(reader: &Reader<R>, expected: &str, found: &Line) -> ImportError {
+    reader.broken(format!("{expected} is expected here, not: {}", found.name()))
+}
+
+/// An import on its way.
+struct Import<'i, R> {
+    storage: &'i Storage,
+    vault: &'i VaultId,
+    options: &'i ImportOptions,
+    reader: Reader<R>,
+    progress: Progress,
+    report: &'i mut dyn FnMut(&Progress),
+    /// The memory before.
+    last: Option<MemoryId>,
+}
+
+impl<R: AsyncBufRead + Unpin> Import<'_, R> {
+    async fn next(&mut self, expected: &'static str) -> Result<Line, ImportError> {
+        let line = self.reader.next(expected).await?;
+        self.progress.bytes = self.reader.bytes();
+        (self.report)(&self.progress);
+        Ok(line)
+    }
+
+    /// Reads the lines of one memory, and commits it when its end fits.
+    async fn memory(&mut self, line: MemoryLine, done: &mut Imported) -> Result<(), ImportError> {
+        self.reader.begin_hash();
+        let first = self.reader.number();
+        let begun = Incoming::begin(self.storage, self.vault, self.options.on_conflict, line).await;
+        let mut incoming = begun.map_err(|error| error.at(first))?;
+        let memory = incoming.memory().clone();
+        if self.last.as_ref().is_some_and(|last| *last >= memory) {
+            let problem = format!("memory_id: {memory} must come before the memory above it, and only once");
+            return Err(self.reader.broken(problem));
+        }
+        self.last = Some(memory.clone());
+        if incoming.is_refused() {
+            return Err(ImportError::Exists {
+                line: first,
+                vault: self.vault.clone(),
+                memory,
+            });
+        }
+        loop {
+            let line = self
+                .next("a context, a record, a run or the end of the memory")
+                .await?;
+            if let Line::End(end) = line {
+                let hash = self.reader.take_hash();
+                let finished = incoming.finish(&end, &hash, done).await;
+                finished.map_err(|error| error.at(self.reader.number()))?;
+                self.progress.memories += 1;
+                return Ok(());
+            }
+            self.reader.continue_hash();
+            let taken = match line {
+                Line::Context(line) => {
+                    self.progress.contexts += 1;
+                    incoming.context(*line, self.options.max_document_bytes).await
+                }
+                Line::Record(line) => incoming.record(&line).await,
+                Line::Run(line) => incoming.run(&line).await,
+                other => {
+                    return Err(unexpected(
+                        &self.reader,
+                        "a line of this memory or its end",
+                        &other,
+                    ));
+                }
+            };
+            taken.map_err(|error| error.at(self.reader.number()))?;
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! One memory on its way in: where its lines go, and what they must add up to.
+
+use super::append::Append;
+use super::contexts::{self, ContextLine};
+use super::error::LineError;
+use super::import::{Imported, OnConflict};
+use super::line::{Counts, End};
+use super::memory::{self, MemoryLine};
+use super::records::{self, RecordLine};
+use super::runs::{self, RunLine};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::memory::{Counters, project};
+use crate::storage::{Storage, record_changes};
+use chrono::{DateTime, Utc};
+use sqlx::{Postgres, Transaction};
+
+/// What becomes of the lines of a memory.
+enum Target {
+    /// They make it.
+    Create,
+    /// They go behind what is there.
+    Append(Box<Append>),
+    /// They are there.
+    Unchanged,
+    /// They are read and left out.
+    Skip,
+    /// They are not wanted.
+    Refuse,
+}
+
+/// A memory while its lines come.
+pub(super) struct Incoming {
+    vault: VaultId,
+    memory: MemoryId,
+    line: MemoryLine,
+    transaction: Transaction<'static, Postgres>,
+    target: Target,
+    counts: Counts,
+    last_record: Option<(&'static str, i64)>,
+    last_run: Option<String>,
+    /// The newest version's text, while the memory is made.
+    text: String,
+    /// The newest version's id and time.
+    newest: Option<(String, DateTime<Utc>)>,
+}
+
+impl Incoming {
+    /// Opens the memory's transaction and decides what becomes of it.
+    pub(super) async fn begin(
+        storage: &Storage,
+        vault: &VaultId,
+        on_conflict: OnConflict,
+        line: MemoryLine,
+    ) -> Result<Self, LineError> {
+        let (memory, head) = line.check()?;
+        let mut transaction = storage.begin().await?;
+        let target = if memory::insert(&mut transaction, vault, &line).await? {
+            Target::Create
+        } else {
+            let there = contexts::present(&mut transaction, vault, &memory, &head, "").await?;
+            match on_conflict {
+                _ if there.is_some_and(|there| there.version == line.head_version) => Target::Unchanged,
+                OnConflict::Fail => Target::Refuse,
+                OnConflict::Skip => Target::Skip,
+                OnConflict::Append => {
+                    let append = Append::begin(&mut transaction, storage, vault, &memory, &line).await?;
+                    Target::Append(Box::new(append))
+                }
+            }
+        };
+        Ok(Self {
+            vault: vault.clone(),
+            memory,
+            line,
+            transaction,
+            target,
+            counts: Counts::default(),
+            last_record: None,
+            last_run: None,
+            text: String::new(),
+            newest: None,
+        })
+    }
+
+    pub(super) fn memory(&self) -> &MemoryId {
+        &self.memory
+    }
+
+    /// Whether the memory exists and must not.
+    pub(super) fn is_refused(&self) -> bool {
+        matches!(self.target, Target::Refuse)
+    }
+
+    pub(super) async fn context(&mut self, line: ContextLine, max_bytes: usize) -> Result<(), LineError> {
+        if self.counts.records + self.counts.runs > 0 {
+            return Err(problem(
+                "a context stands behind records or runs; it must come before them",
+            ));
+        }
+        let ids = line.check(max_bytes)?;
+        self.counts.contexts += 1;
+        let expected = i64::try_from(self.counts.contexts).unwrap_or(i64::MAX);
+        if line.version != expected {
+            let found = line.version;
+            return Err(problem(format!(
+                "version: {expected} is expected here, not {found}"
+            )));
+        }
+        if let Some((_, before)) = &self.newest
+            && line.creation_time < *before
+        {
+            return Err(problem(
+                "creation_time: must not be before that of the version before",
+            ));
+        }
+        let seen = Counters::seen_in(&line.context);
+        if self.line.counters().raised_by(&seen) != self.line.counters() {
+            return Err(problem(
+                "context: it has a record with a number over the memory's counter, so the number could be used again",
+            ));
+        }
+        self.newest = Some((line.context_id.clone(), line.creation_time));
+        match &mut self.target {
+            Target::Create => self.create(line, ids).await,
+            Target::Append(append) => {
+                let place = (&self.vault, &self.memory);
+                append.context(&mut self.transaction, place, line, ids).await
+            }
+            Target::Unchanged | Target::Skip | Target::Refuse => Ok(()),
+        }
+    }
+
+    /// Stores a version as it was, and what it did to the records.
+    async fn create(
+        &mut self,
+        line: ContextLine,
+        (id, actor): (ContextId, ActorId),
+    ) -> Result<(), LineError> {
+        if !contexts::insert(&mut self.transaction, &self.vault, &self.memory, &line).await? {
+            return Err(problem(format!("context_id: {id} stands twice in this memory")));
+        }
+        let changes = project(&self.text, &line.context);
+        let place = record_changes::Place {
+            vault: &self.vault,
+            memory: &self.memory,
+            version: line.version,
+            at: line.creation_time,
+            by: &actor,
+        };
+        record_changes::save(&mut self.transaction, &place, &changes, &[]).await?;
+        self.text = line.context;
+        Ok(())
+    }
+
+    pub(super) async fn record(&mut self, line: &RecordLine) -> Result<(), LineError> {
+        if self.counts.runs > 0 {
+            return Err(problem("a record stands behind runs; it must come before them"));
+        }
+        let id = line.check()?;
+        let key = (id.kind.prefix(), id.number);
+        if self.last_record.is_some_and(|last| last >= key) {
+            return Err(problem(format!(
+                "{id} must come before the record above it, by kind and number, and only once"
+            )));
+        }
+        self.last_record = Some(key);
+        self.counts.records += 1;
+        if matches!(self.target, Target::Create) {
+            self.compare(line, id).await?;
+        }
+        Ok(())
+    }
+
+    /// Holds a record line to what the documents say, and takes from it what they do not say.
+    async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
+        let Some(made) = records::made(&mut self.transaction, &self.vault, &self.memory, id).await? else {
+            return Err(problem(format!("{id} is in none of the memory's documents")));
+        };
+        if let Some(column) = line.differs_from(&made) {
+            return Err(problem(format!(
+                "{id}.{column}: the memory's documents say something else"
+            )));
+        }
+        if line.knows_more() {
+            records::complete(&mut self.transaction, &self.vault, &self.memory, line).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
+        line.check()?;
+        if line
+            .version
+            .is_some_and(|version| version > self.line.head_version)
+        {
+            return Err(problem("version: the memory has no such version"));
+        }
+        if self.last_run.as_ref().is_some_and(|last| *last >= line.update_id) {
+            return Err(problem(format!(
+                "update_id: {} must come before the run above it, and only once",
+                line.update_id
+            )));
+        }
+        self.last_run = Some(line.update_id.clone());
+        self.counts.runs += 1;
+        if matches!(self.target, Target::Create) {
+            runs::insert(&mut self.transaction, &self.vault, &self.memory, line).await?;
+        }
+        Ok(())
+    }
+
+    /// Checks that all of the memory was there, and commits it.
+    pub(super) async fn finish(
+        mut self,
+        end: &End,
+        hash: &str,
+        done: &mut Imported,
+    ) -> Result<(), LineError> {
+        if end.memory_id != self.memory.as_str() {
+            return Err(problem(format!(
+                "memory_id: the end of {} is expected here",
+                self.memory
+            )));
+        }
+        if end.counts != self.counts || end.sha256 != hash {
+            return Err(problem(format!(
+                "the lines of {} are not those that were exported: {} contexts, {} records and {} runs with the \
+                 sha256 {hash} came before this line",
+                self.memory, self.counts.contexts, self.counts.records, self.counts.runs
+            )));
+        }
+        let Some((head, changed)) = &self.newest else {
+            return Err(problem(format!("the memory {} has no context", self.memory)));
+        };
+        let last = i64::try_from(self.counts.contexts).unwrap_or(i64::MAX);
+        if self.line.head_version != last || self.line.head_context_id.as_ref() != Some(head) {
+            return Err(problem(format!(
+                "the memory's line says that its newest version is {}, but it is {last}, {head}",
+                self.line.head_version
+            )));
+        }
+        if self.line.changed_at < *changed {
+            return Err(problem(
+                "changed_at of the memory's line is before its newest version",
+            ));
+        }
+        match &self.target {
+            Target::Create => {
+                let made = records::count(&mut self.transaction, &self.vault, &self.memory).await?;
+                if u64::try_from(made) != Ok(self.counts.records) {
+                    let listed = self.counts.records;
+                    return Err(problem(format!(
+                        "the documents of {} have {made} records, but {listed} are listed",
+                        self.memory
+                    )));
+                }
+                self.transaction.commit().await?;
+                done.created += 1;
+            }
+            Target::Append(append) if append.appended() > 0 => {
+                self.transaction.commit().await?;
+                done.appended += 1;
+            }
+            Target::Append(_) | Target::Unchanged => done.unchanged += 1,
+            Target::Skip | Target::Refuse => done.skipped += 1,
+        }
+        Ok(())
+    }
+}
+
+fn problem(text: impl Into<String>) -> LineError {
+    LineError::Problem(text.into())
+}

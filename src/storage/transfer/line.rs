@@ -1,0 +1,69 @@
+//! The lines of a file that are not rows of a table, and all kinds of lines together.
+
+use super::contexts::ContextLine;
+use super::memory::MemoryLine;
+use super::records::RecordLine;
+use super::runs::RunLine;
+use serde::{Deserialize, Serialize};
+
+/// A line of a file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    Header(Header),
+    Memory(MemoryLine),
+    Context(Box<ContextLine>),
+    Record(Box<RecordLine>),
+    Run(Box<RunLine>),
+    End(End),
+    Footer(Footer),
+}
+
+impl Line {
+    /// The member that names it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Header(_) => "header",
+            Self::Memory(_) => "memory",
+            Self::Context(_) => "context",
+            Self::Record(_) => "record",
+            Self::Run(_) => "run",
+            Self::End(_) => "end",
+            Self::Footer(_) => "footer",
+        }
+    }
+}
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) format: String,
+    pub(super) version: u32,
+    pub(super) vault_id: String,
+}
+
+/// The last line of a memory: what there must have been before it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct End {
+    pub(super) memory_id: String,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+    pub(super) sha256: String,
+}
+
+/// How many lines of each kind a memory has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Counts {
+    pub(super) contexts: u64,
+    pub(super) records: u64,
+    pub(super) runs: u64,
+}
+
+/// The last line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Footer {
+    pub(super) memories: u64,
+}

@@ -1,0 +1,134 @@
+//! `memories`: the row, the line, and the statements of both ways.
+
+use super::check::{Fault, id, order, time};
+use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::memory::Counters;
+use crate::storage::StorageError;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+
+/// Memories of one page of ids.
+const PAGE: i64 = 1_000;
+
+/// A memory but for its vault, which the file's header or the caller names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MemoryLine {
+    pub(super) memory_id: String,
+    pub(super) head_version: i64,
+    pub(super) head_context_id: Option<String>,
+    pub(super) learning_counter: i64,
+    pub(super) verbatim_counter: i64,
+    pub(super) task_counter: i64,
+    pub(super) decision_counter: i64,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) changed_at: DateTime<Utc>,
+}
+
+impl MemoryLine {
+    /// Checks what one line alone must fulfil, and gives the ids.
+    pub(super) fn check(&self) -> Result<(MemoryId, ContextId), Fault> {
+        order("head_version", self.head_version >= 1, "1 or more")?;
+        for (field, counter) in [
+            ("learning_counter", self.learning_counter),
+            ("verbatim_counter", self.verbatim_counter),
+            ("task_counter", self.task_counter),
+            ("decision_counter", self.decision_counter),
+        ] {
+            order(field, counter >= 0, "0 or more")?;
+        }
+        time("created_at", self.created_at)?;
+        time("changed_at", self.changed_at)?;
+        let head = self.head_context_id.as_deref().unwrap_or_default();
+        Ok((id("memory_id", &self.memory_id)?, id("head_context_id", head)?))
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        counters.raise(RecordKind::Learning, self.learning_counter);
+        counters.raise(RecordKind::Verbatim, self.verbatim_counter);
+        counters.raise(RecordKind::Task, self.task_counter);
+        counters.raise(RecordKind::Decision, self.decision_counter);
+        counters
+    }
+}
+
+/// The ids of a page of memories behind `after`, in the order of their bytes whatever the database's order of
+/// text is: a file must not depend on that. Empty behind the last.
+#[tracing::instrument(name = "db.memories.export_ids", skip_all)]
+pub(super) async fn page(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    after: Option<&str>,
+) -> Result<Vec<String>, StorageError> {
+    let ids = sqlx::query_scalar!(
+        r#"SELECT memory_id FROM memories
+           WHERE vault_id = $1 AND ($2::text IS NULL OR memory_id COLLATE "C" > $2)
+           ORDER BY memory_id COLLATE "C"
+           LIMIT $3"#,
+        vault.as_str(),
+        after,
+        PAGE,
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(ids)
+}
+
+/// Makes all further statements of the transaction see one state of the database.
+pub(super) async fn take_snapshot(connection: &mut PgConnection) -> Result<(), StorageError> {
+    sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// One memory; `None` if it does not exist.
+#[tracing::instrument(name = "db.memories.export", skip_all)]
+pub(super) async fn read(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &str,
+) -> Result<Option<MemoryLine>, StorageError> {
+    let line = sqlx::query_as!(
+        MemoryLine,
+        "SELECT memory_id, head_version, head_context_id, learning_counter, verbatim_counter, task_counter,
+                decision_counter, created_at, changed_at
+         FROM memories
+         WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(line)
+}
+
+/// Makes a memory's row, and locks it until the transaction ends. `false` if there is one already.
+#[tracing::instrument(name = "db.memories.import", skip_all)]
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    line: &MemoryLine,
+) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
+                               verbatim_counter, task_counter, decision_counter, created_at, changed_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+         ON CONFLICT (vault_id, memory_id) DO NOTHING",
+        vault.as_str(),
+        line.memory_id,
+        line.head_version,
+        line.head_context_id,
+        line.learning_counter,
+        line.verbatim_counter,
+        line.task_counter,
+        line.decision_counter,
+        line.created_at,
+        line.changed_at,
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}

@@ -1,0 +1,58 @@
+//! Memories out of one database and into another: a vault as JSON Lines.
+//!
+//! One JSON object a line, with one member that names what the line is:
+//!
+//! ```text
+//! {"header": {"format": "working-memory", "version": 1, "vault_id": …}}
+//!   {"memory": {memory_id, head_version, head_context_id, counters, times}}
+//!     {"context": {…}}    its versions, from 1 on
+//!     {"record": {…}}     its records, by kind and number
+//!     {"run": {…}}        its runs, by update_id
+//!   {"end": {memory_id, contexts, records, runs, sha256}}
+//! {"footer": {memories}}
+//! ```
+//!
+//! - Memories come by their ids, and everything else in the stated order, so that equal vaults give equal bytes.
+//! - `sha256` is taken over all lines of the memory before the end line, with their line ends.
+//! - A file without its footer is cut off. Whole memories before the cut are good.
+//! - A later table is a further kind of line between `run` and `end`.
+//!
+//! Each table has one file here, with one type that is its row and its line at once: a column added there, to
+//! the SELECT and to the INSERT below it, is exported and imported.
+//!
+//! Records are a projection of the documents, so an import makes them anew from the documents, by the function
+//! that every writer uses, and then holds each record line to what came of it. What documents do not say (why a
+//! record was archived, what took its place) comes from the line.
+
+mod append;
+mod check;
+mod contexts;
+mod error;
+mod export;
+mod import;
+mod incoming;
+mod line;
+mod memory;
+mod reader;
+mod records;
+mod runs;
+
+pub use error::{ExportError, ImportError};
+pub use import::{ImportOptions, Imported, OnConflict};
+
+/// The first line's name of the format.
+const FORMAT: &str = "working-memory";
+
+/// The version of the format that is written; also the only one that is read.
+const FORMAT_VERSION: u32 = 1;
+
+/// How much was written or read so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Whole memories.
+    pub memories: u64,
+    /// Versions.
+    pub contexts: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+}

@@ -1,0 +1,116 @@
+//! `updates`: the row, the line, and the statements of both ways.
+
+use super::check::{Fault, id, json, known, order, time};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::StorageError;
+use crate::storage::updates::{RunKind, RunStatus};
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// A run of the pipeline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunLine {
+    pub(super) update_id: String,
+    pub(super) kind: String,
+    pub(super) status: String,
+    pub(super) actor_id: String,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) finished_at: DateTime<Utc>,
+    pub(super) base_version: i64,
+    pub(super) version: Option<i64>,
+    pub(super) context_id: Option<String>,
+    pub(super) resolved_by: Option<String>,
+    pub(super) request: Value,
+    pub(super) exchanges: Value,
+    pub(super) outcome: Value,
+}
+
+impl RunLine {
+    /// Checks what one line alone must fulfil.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        id::<UpdateId>("update_id", &self.update_id)?;
+        known("kind", &self.kind, RunKind::from_name(&self.kind))?;
+        let status = known("status", &self.status, RunStatus::from_name(&self.status))?;
+        id::<ActorId>("actor_id", &self.actor_id)?;
+        time("created_at", self.created_at)?;
+        time("finished_at", self.finished_at)?;
+        order("base_version", self.base_version >= 0, "0 or more")?;
+        order(
+            "version",
+            self.version.is_none_or(|version| version >= 1),
+            "1 or more",
+        )?;
+        let both = self.version.is_some() == self.context_id.is_some();
+        order("context_id", both, "there exactly if version is")?;
+        if let Some(context) = &self.context_id {
+            id::<ContextId>("context_id", context)?;
+        }
+        let resolved = (status == RunStatus::Resolved) == self.resolved_by.is_some();
+        order("resolved_by", resolved, "there exactly if status is resolved")?;
+        if let Some(by) = &self.resolved_by {
+            id::<UpdateId>("resolved_by", by)?;
+        }
+        json("request", &self.request)?;
+        json("exchanges", &self.exchanges)?;
+        json("outcome", &self.outcome)
+    }
+}
+
+/// The runs of a memory by their ids, as the database sends them.
+pub(super) fn read<'c>(
+    connection: &'c mut PgConnection,
+    vault: &'c VaultId,
+    memory: &'c str,
+) -> BoxStream<'c, Result<RunLine, StorageError>> {
+    let rows = sqlx::query_as!(
+        RunLine,
+        r#"SELECT update_id, kind, status, actor_id, created_at, finished_at, base_version, version, context_id,
+                  resolved_by, request, exchanges, outcome
+           FROM updates
+           WHERE vault_id = $1 AND memory_id = $2
+           ORDER BY update_id COLLATE "C""#,
+        vault.as_str(),
+        memory,
+    )
+    .fetch(connection);
+    Box::pin(rows.map_err(StorageError::from))
+}
+
+/// Stores a run as it was. One of that id, which a memory may have before it exists, stays as it is.
+#[tracing::instrument(name = "db.updates.import", skip_all)]
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    line: &RunLine,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                              base_version, version, context_id, resolved_by, request, exchanges, outcome)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+         ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+        line.update_id,
+        line.kind,
+        line.status,
+        line.actor_id,
+        line.created_at,
+        line.finished_at,
+        line.base_version,
+        line.version,
+        line.context_id,
+        line.resolved_by,
+        line.request,
+        line.exchanges,
+        line.outcome,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

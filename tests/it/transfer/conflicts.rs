@@ -1,0 +1,171 @@
+//! Memories that exist when a file is imported.
+
+use super::program::{export, import, imports, refuses, stderr};
+use crate::harness::{Database, Service};
+use serde_json::Value;
+
+const DONE: &str = "memories: 0 new, 0 appended to, 1 there before, 0 skipped";
+
+/// A service with the memory `agent`, its versions these texts.
+async fn with_versions(texts: &[&str]) -> Service {
+    let service = Service::start().await;
+    put(&service, texts).await;
+    service
+}
+
+async fn put(service: &Service, texts: &[&str]) {
+    for text in texts {
+        service.memory("agent").put(*text).await.is(201);
+    }
+}
+
+fn exported(service: &Service) -> String {
+    export(&service.database_url(), &["--vault", "acme"])
+}
+
+#[track_caller]
+fn import_into(service: &Service, policy: &str, file: &str, said: &str) {
+    let output = import(&service.database_url(), &["--on-conflict", policy], file);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output).trim_end(), said);
+}
+
+/// Texts of all versions, the oldest first.
+async fn texts(service: &Service) -> Vec<String> {
+    sqlx::query_scalar("SELECT context FROM memory_contexts WHERE memory_id = 'agent' ORDER BY version")
+        .fetch_all(service.rows())
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn another_memory_of_that_name_ends_the_import_and_stays() {
+    let (source, target) = (with_versions(&["a", "b"]).await, Service::start().await);
+    target.memory("agent").put("mine").await.is(201);
+    let said = "line 2: the memory agent of the vault acme exists already";
+    refuses(&target.database_url(), &[], &exported(&source), said);
+    assert_eq!(texts(&target).await, ["mine"]);
+}
+
+#[tokio::test]
+async fn skipped_memories_stay_as_they_are() {
+    let (source, target) = (
+        with_versions(&["a", "b"]).await,
+        with_versions(&["x", "mine"]).await,
+    );
+    // Ids of tests' clocks begin alike; those of services do not.
+    let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
+    let file = super::sealed::File::of(&file).sealed();
+    import_into(
+        &target,
+        "skip",
+        &file,
+        "memories: 0 new, 0 appended to, 0 there before, 1 skipped",
+    );
+    assert_eq!(texts(&target).await, ["x", "mine"]);
+}
+
+#[tokio::test]
+async fn an_import_run_again_finds_all_of_it_there_also_after_further_writes() {
+    let source = with_versions(&["a", "b"]).await;
+    let file = exported(&source);
+    import_into(&source, "fail", &file, DONE);
+    put(&source, &["c"]).await;
+    import_into(&source, "fail", &file, DONE);
+    import_into(&source, "append", &file, DONE);
+    assert_eq!(texts(&source).await, ["a", "b", "c"]);
+}
+
+#[tokio::test]
+async fn memories_before_a_broken_line_stay_and_the_rest_comes_with_the_next_run() {
+    let source = super::program::filled().await;
+    let file = exported(&source);
+    let target = Database::create().await;
+    let cut = file.rfind("{\"context\"").unwrap() + 30;
+    let output = import(&target.url(), &[], &file[..cut]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("the file is cut off"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(stderr(&output).contains("memories: 2 new"), "{}", stderr(&output));
+    imports(
+        &target,
+        &[],
+        &file,
+        "memories: 1 new, 0 appended to, 2 there before, 0 skipped",
+    );
+    assert_eq!(export(&target.url(), &["--vault", "acme"]), file);
+}
+
+#[tokio::test]
+async fn append_puts_unknown_versions_behind_the_head_once() {
+    let source = with_versions(&["same", "a\n\n# Key Learnings\n- KL-7 theirs\n", "b"]).await;
+    let target = with_versions(&["mine\n\n# Key Learnings\n- KL-1 mine\n", "same"]).await;
+    let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
+    let file = super::sealed::File::of(&file).sealed();
+    import_into(
+        &target,
+        "append",
+        &file,
+        "memories: 0 new, 1 appended to, 0 there before, 0 skipped",
+    );
+    let after = texts(&target).await;
+    assert_eq!(after[1..], ["same", "a\n\n# Key Learnings\n- KL-7 theirs\n", "b"]);
+
+    let contexts = target.memory("agent").get("contexts").await.is(200).json();
+    let newest: Value = contexts["items"][0].clone();
+    assert_eq!(
+        (&newest["version"], &newest["source"]),
+        (&Value::from(4), &Value::from("import"))
+    );
+    let theirs = serde_json::from_str::<Value>(file.lines().nth(4).unwrap()).unwrap();
+    assert_eq!(
+        newest["context_id"], theirs["context"]["context_id"],
+        "ids come along"
+    );
+    let archived = target.memory("agent").get("records/KL-7").await.is(200).json();
+    assert_eq!(
+        (&archived["created_version"], &archived["ended_version"]),
+        (&3.into(), &4.into())
+    );
+
+    // Nothing a second time, though the first version was left out as equal to the head.
+    import_into(
+        &target,
+        "append",
+        &file,
+        "memories: 0 new, 0 appended to, 1 there before, 0 skipped",
+    );
+    assert_eq!(texts(&target).await, after);
+    let added = target
+        .memory("agent")
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because new: one more\n")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(added["operations"][0]["id"], "KL-8", "the file's ids are used up");
+}
+
+#[tokio::test]
+async fn append_of_a_newer_export_adds_only_what_is_newer() {
+    let source = with_versions(&["same", "a"]).await;
+    let target = with_versions(&["same"]).await;
+    let foreign =
+        |file: String| super::sealed::File::of(&file.replace("-7000-8000-", "-7000-9000-")).sealed();
+    import_into(
+        &target,
+        "append",
+        &foreign(exported(&source)),
+        "memories: 0 new, 1 appended to, 0 there before, 0 skipped",
+    );
+    put(&source, &["b"]).await;
+    import_into(
+        &target,
+        "append",
+        &foreign(exported(&source)),
+        "memories: 0 new, 1 appended to, 0 there before, 0 skipped",
+    );
+    assert_eq!(texts(&target).await, ["same", "a", "b"]);
+}

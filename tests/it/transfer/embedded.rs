@@ -1,0 +1,53 @@
+//! Without `DATABASE_URL`: the embedded database, while no service runs on it.
+
+use super::program::{export, filled, stderr};
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(super::program::PROGRAM)
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("DATABASE_URL")
+        .env("WORKING_MEMORY__DATABASE__DATA_DIR", folder.join("data"))
+        .output()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_vault_goes_into_the_embedded_database_and_out_again_and_not_past_a_service() {
+    let service = filled().await;
+    let folder = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .tempdir()
+        .unwrap();
+    let empty = run(folder.path(), &["export", "--vault", "acme"]);
+    assert_eq!(empty.status.code(), Some(1));
+    assert!(
+        stderr(&empty).contains("there is no database in the folder"),
+        "{}",
+        stderr(&empty)
+    );
+    assert!(
+        !folder.path().join("data").exists(),
+        "an export makes no database"
+    );
+
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    let path = folder.path().join("file.jsonl");
+    std::fs::write(&path, &file).unwrap();
+    let output = run(folder.path(), &["import", path.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let output = run(folder.path(), &["export", "--vault", "acme"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), file);
+
+    let lock = std::fs::File::open(folder.path().join("data/service.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    let held = run(folder.path(), &["export", "--vault", "acme"]);
+    assert_eq!(held.status.code(), Some(1));
+    assert!(
+        stderr(&held).contains("is in use by another working-memory service"),
+        "{}",
+        stderr(&held)
+    );
+}

@@ -1,0 +1,416 @@
+//! Files that no export wrote: each is refused with its line, and its memory is not touched.
+
+use super::program::{export, filled, refuses};
+use super::sealed::File;
+use crate::harness::{Database, Service};
+use serde_json::{Value, json};
+use sqlx::Connection as _;
+
+/// The memory `agent` of a filled service, as a file.
+async fn agent() -> String {
+    let service = filled().await;
+    export(&service.database_url(), &["--vault", "acme", "--memory", "agent"])
+}
+
+async fn is_empty(database: &Database) {
+    let mut connection = sqlx::PgConnection::connect(&database.url()).await.unwrap();
+    let rows: i64 = sqlx::query_scalar(
+        "SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM records) + (SELECT count(*) FROM updates)",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    assert_eq!(rows, 0);
+}
+
+/// Changes one line, makes the hash fit, and expects these words, with the line's number.
+async fn refused(database: &Database, original: &str, line: usize, change: impl Fn(&mut Value), said: &str) {
+    let mut file = File::of(original);
+    change(&mut file.0[line]);
+    refuses(
+        &database.url(),
+        &[],
+        &file.sealed(),
+        &format!("line {}: {said}", line + 1),
+    );
+    is_empty(database).await;
+}
+
+#[tokio::test]
+async fn every_member_of_every_line_is_checked() {
+    let (file, database) = (agent().await, Database::create().await);
+    let lines = File::of(&file);
+    let cases: &[(&str, &str, Value, &str)] = &[
+        (
+            "header",
+            "format",
+            json!("other"),
+            "format: working-memory of version 1 is expected",
+        ),
+        (
+            "header",
+            "version",
+            json!(2),
+            "format: working-memory of version 1 is expected",
+        ),
+        ("header", "vault_id", json!("a/b"), "vault_id: must be 1 to 128"),
+        (
+            "memory",
+            "memory_id",
+            json!("../x"),
+            "memory_id: must be 1 to 128",
+        ),
+        (
+            "memory",
+            "head_version",
+            json!(0),
+            "head_version: must be 1 or more",
+        ),
+        (
+            "memory",
+            "task_counter",
+            json!(-1),
+            "task_counter: must be 0 or more",
+        ),
+        (
+            "memory",
+            "head_context_id",
+            json!(null),
+            "head_context_id: must be 1 to 128",
+        ),
+        (
+            "memory",
+            "changed_at",
+            json!("2026-11-21T02:00:00.000000001Z"),
+            "changed_at: must be a time",
+        ),
+        (
+            "memory",
+            "created_at",
+            json!("+12026-11-21T02:00:00Z"),
+            "created_at: must be a time",
+        ),
+        (
+            "context",
+            "version",
+            json!(2),
+            "version: 1 is expected here, not 2",
+        ),
+        ("context", "version", json!("1"), "expected a context"),
+        ("context", "context_id", json!(""), "context_id: must be 1 to 128"),
+        ("context", "actor_id", json!("a b"), "actor_id: must be 1 to 128"),
+        (
+            "context",
+            "source",
+            json!("magic"),
+            "source: \"magic\" is not known",
+        ),
+        ("context", "bytes", json!(7), "bytes: must be the size"),
+        ("context", "update_id", json!("-"), "update_id: must be 1 to 128"),
+        (
+            "context",
+            "operations",
+            json!({"op": "add"}),
+            "operations: must be a list or null",
+        ),
+        (
+            "context",
+            "operations",
+            json!([{"op": "\u{0}"}]),
+            "operations: must be free of NUL",
+        ),
+        ("context", "log", json!("a\u{0}"), "log: must be free of NUL"),
+        (
+            "context",
+            "context",
+            json!("a\u{0}b"),
+            "context: the context holds a NUL",
+        ),
+        (
+            "context",
+            "context",
+            json!(" \n"),
+            "context: the context is empty or blank",
+        ),
+        (
+            "context",
+            "context",
+            json!("x".repeat(11 << 20)),
+            "context: the context has 11534336 bytes",
+        ),
+        ("context", "vault_id", json!("other"), "expected a context"),
+        ("record", "kind", json!("XX"), "kind: \"XX\" is not known"),
+        ("record", "number", json!(0), "number: must be 1 or more"),
+        (
+            "record",
+            "number",
+            json!(77),
+            "KL-77 is in none of the memory's documents",
+        ),
+        (
+            "record",
+            "status",
+            json!("gone"),
+            "status: must be active or archived",
+        ),
+        (
+            "record",
+            "content",
+            json!("made up"),
+            "KL-1.content: the memory's documents say something else",
+        ),
+        (
+            "record",
+            "created_version",
+            json!(3),
+            "KL-1.created_version: the memory's documents",
+        ),
+        (
+            "record",
+            "archive_reason",
+            json!("x"),
+            "archive_reason: must be null while the record is active",
+        ),
+        (
+            "record",
+            "superseded_by",
+            json!("x"),
+            "superseded_by: must be null while",
+        ),
+        ("run", "kind", json!("cron"), "kind: \"cron\" is not known"),
+        (
+            "run",
+            "status",
+            json!("resolved"),
+            "resolved_by: must be there exactly",
+        ),
+        ("run", "version", json!(null), "context_id: must be there exactly"),
+        (
+            "run",
+            "version",
+            json!(99),
+            "version: the memory has no such version",
+        ),
+        (
+            "run",
+            "request",
+            json!({"\u{0}": 1}),
+            "request: must be free of NUL",
+        ),
+        (
+            "end",
+            "memory_id",
+            json!("other"),
+            "memory_id: the end of agent is expected here",
+        ),
+    ];
+    for (kind, member, value, said) in cases {
+        let line = lines.first(kind);
+        let change = |found: &mut Value| found[kind][member] = value.clone();
+        refused(&database, &file, line, change, said).await;
+    }
+    // A footer comes when its memories are there already.
+    let mut file = File::of(&file);
+    file.0.last_mut().unwrap()["footer"]["memories"] = json!(2);
+    let said = "memories: the footer counts 2, the file has 1";
+    refuses(&database.url(), &[], &file.sealed(), said);
+}
+
+#[tokio::test]
+async fn lines_out_of_place_are_refused() {
+    let (file, database) = (agent().await, Database::create().await);
+    let url = database.url();
+    let contexts = File::of(&file).first("context");
+    let records = File::of(&file).first("record");
+    let runs = File::of(&file).first("run");
+    type Change = Box<dyn Fn(&mut Vec<Value>)>;
+    let cases: Vec<(Change, &str)> = vec![
+        (
+            Box::new(move |lines| lines.swap(contexts, contexts + 1)),
+            "line 3: version: 1 is expected here, not 2",
+        ),
+        (
+            Box::new(move |lines| drop(lines.remove(contexts + 1))),
+            "version: 2 is expected here, not 3",
+        ),
+        (
+            Box::new(move |lines| lines.insert(contexts, lines[contexts].clone())),
+            "version: 2 is expected here, not 1",
+        ),
+        (
+            Box::new(move |lines| lines.swap(records, records + 1)),
+            "must come before the record above it",
+        ),
+        (Box::new(move |lines| drop(lines.remove(records))), "records, but"),
+        (
+            Box::new(move |lines| lines.insert(records, lines[records].clone())),
+            "must come before the record above it",
+        ),
+        (
+            Box::new(move |lines| lines.swap(runs, runs + 1)),
+            "must come before the run above it",
+        ),
+        (
+            Box::new(move |lines| {
+                let last = lines.remove(records - 1);
+                lines.insert(records, last);
+            }),
+            "a context stands behind records or runs",
+        ),
+        (
+            Box::new(move |lines| lines.swap(records, runs)),
+            "a record stands behind runs",
+        ),
+        (
+            Box::new(|lines| drop(lines.remove(0))),
+            "line 1: a header is expected here, not: memory",
+        ),
+        (
+            Box::new(|lines| drop(lines.remove(1))),
+            "line 2: a memory or the footer is expected here, not: context",
+        ),
+        (
+            Box::new(|lines| lines.push(json!({"footer": {"memories": 1}}))),
+            "nothing is expected behind the footer",
+        ),
+    ];
+    for (change, said) in cases {
+        let mut lines = File::of(&file);
+        change(&mut lines.0);
+        refuses(&url, &["--into-vault", "v"], &lines.sealed(), said);
+    }
+    let two = file.replacen(
+        "{\"footer\"",
+        &format!("{}\n{{\"footer\"", file.lines().nth(1).unwrap()),
+        1,
+    );
+    refuses(
+        &url,
+        &["--into-vault", "v"],
+        &two,
+        "agent must come before the memory above it, and only once",
+    );
+}
+
+#[tokio::test]
+async fn ids_of_versions_are_not_given_twice_and_counters_cover_all_records() {
+    let (file, database) = (agent().await, Database::create().await);
+    let mut twice = File::of(&file);
+    let first = twice.first("context");
+    twice.0[first + 1]["context"]["context_id"] = twice.0[first]["context"]["context_id"].clone();
+    refuses(
+        &database.url(),
+        &[],
+        &twice.sealed(),
+        "stands twice in this memory",
+    );
+    let low = |line: &mut Value| line["memory"]["learning_counter"] = json!(0);
+    refused_at_context(&database, &file, low).await;
+    is_empty(&database).await;
+}
+
+async fn refused_at_context(database: &Database, original: &str, change: impl Fn(&mut Value)) {
+    let mut file = File::of(original);
+    let memory = file.first("memory");
+    change(&mut file.0[memory]);
+    refuses(
+        &database.url(),
+        &[],
+        &file.sealed(),
+        "line 3: context: it has a record with a number over",
+    );
+}
+
+#[tokio::test]
+async fn what_the_hash_covers_cannot_be_changed_and_what_is_cut_off_is_noticed() {
+    let (file, database) = (agent().await, Database::create().await);
+    let changed = file.replacen("漢字", "漢子", 1);
+    refuses(
+        &database.url(),
+        &[],
+        &changed,
+        "the lines of agent are not those that were exported",
+    );
+    is_empty(&database).await;
+    for (end, _) in file.match_indices('\n').step_by(3) {
+        if file[end + 1..].lines().count() > 1 {
+            refuses(&database.url(), &[], &file[..=end], "it is cut off");
+            is_empty(&database).await;
+        }
+    }
+    refuses(
+        &database.url(),
+        &[],
+        "",
+        "the file ends behind line 0, but a header was expected: it is cut off",
+    );
+    let header = file.lines().next().unwrap();
+    refuses(
+        &database.url(),
+        &[],
+        header,
+        "line 1: it has no end: the file is cut off",
+    );
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_lines_are_refused_and_bounded() {
+    let database = Database::create().await;
+    let url = database.url();
+    let long = format!("{{\"header\":\"{}\"}}\n", "x".repeat(5_000));
+    refuses(
+        &url,
+        &["--max-line-bytes", "1000"],
+        &long,
+        "line 1: it is longer than 1000 bytes",
+    );
+    let deep = format!("{{\"header\":{}}}\n", "[".repeat(200_000));
+    refuses(&url, &[], &deep, "line 1: expected a header, but ");
+    refuses(
+        &url,
+        &[],
+        "not json\n",
+        "line 1: expected a header, but expected value at column 1",
+    );
+    refuses(&url, &[], "\n", "line 1: expected a header, but EOF");
+    refuses(
+        &url,
+        &[],
+        "{\"item\":{}}\n",
+        "line 1: expected a header, but unknown variant `item`",
+    );
+    is_empty(&database).await;
+}
+
+#[tokio::test]
+async fn deep_values_of_runs_are_refused_not_followed() {
+    let (file, database) = (agent().await, Database::create().await);
+    let mut lines = File::of(&file);
+    let run = lines.first("run");
+    lines.0[run]["run"]["request"] = json!("DEEP");
+    let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+    let text = lines.sealed().replacen("\"DEEP\"", &deep, 1);
+    refuses(&database.url(), &[], &text, "recursion limit exceeded");
+    is_empty(&database).await;
+}
+
+#[tokio::test]
+async fn append_refuses_another_text_under_a_known_id() {
+    let service = Service::start().await;
+    service.memory("agent").put("one").await.is(201);
+    service.memory("agent").put("two").await.is(201);
+    let mut file = File::of(&export(&service.database_url(), &["--vault", "acme"]));
+    let first = file.first("context");
+    file.0[first]["context"]["context"] = json!("six");
+    // A head that the memory does not have, or the file would count as there.
+    file.0[first + 1]["context"]["context_id"] = json!("foreign");
+    file.0[1]["memory"]["head_context_id"] = json!("foreign");
+    let said = "is version 1 of the memory already, with another text";
+    refuses(
+        &service.database_url(),
+        &["--on-conflict", "append"],
+        &file.sealed(),
+        said,
+    );
+    assert_eq!(service.memory("agent").get("context").await.text(), "two");
+}

@@ -1,0 +1,9 @@
+//! `working-memory export` and `working-memory import`.
+
+mod conflicts;
+mod embedded;
+mod hostile;
+mod laws;
+mod program;
+mod round_trip;
+mod sealed;

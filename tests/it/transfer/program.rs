@@ -1,0 +1,111 @@
+//! The program as its users run it, and a database filled through a service.
+
+use crate::harness::{Database, Service};
+use serde_json::json;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
+
+/// The program with these arguments, in a folder without a configuration file.
+pub(super) fn program(database: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .args(arguments)
+        .current_dir(std::env::temp_dir())
+        .env("DATABASE_URL", database);
+    command
+}
+
+/// Exports a vault to standard output; it must succeed.
+#[track_caller]
+pub(super) fn export(database: &str, arguments: &[&str]) -> String {
+    let output = program(database, &[&["export"], arguments].concat())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "", "no progress where there is no terminal");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Imports a text from standard input.
+pub(super) fn import(database: &str, arguments: &[&str], text: &str) -> Output {
+    let mut child = program(database, &[&["import"], arguments].concat())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A program that refuses a line does not read on.
+    let _ = stdin.write_all(text.as_bytes());
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+pub(super) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Imports; it must succeed and say this.
+#[track_caller]
+pub(super) fn imports(database: &Database, arguments: &[&str], text: &str, said: &str) {
+    let output = import(&database.url(), arguments, text);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output).trim_end(), said);
+}
+
+/// Imports; it must fail with exit code 1 and these words.
+#[track_caller]
+pub(super) fn refuses(database: &str, arguments: &[&str], text: &str, said: &str) {
+    let output = import(database, arguments, text);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains(said),
+        "{said:?} is not in {:?}",
+        stderr(&output)
+    );
+}
+
+/// Where a test's files go.
+pub(super) fn path(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+/// A service with three memories: `agent` with a history of everything, `plain` with one version, `Upper`.
+pub(super) async fn filled() -> Service {
+    let service = Service::start().await;
+    let agent = service.memory("agent");
+    agent
+        .put("# Notes\nÄ € 漢字 \u{1F980} \u{1} \"quoted\" \\ back\ttab\r\n\n# Key Learnings\n- KL-1 because x: first\n")
+        .await
+        .is(201);
+    service.clock.advance(Duration::from_secs(61));
+    agent
+        .apply(
+            "KEY_LEARNINGS:\n  ADD:\n    - because it is so: second\n  ARCHIVE:\n    - KL-1 because it is over\n\
+             VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: Makefile =>\n      test:\n      \tcargo test\n",
+        )
+        .await
+        .is(200);
+    service.clock.advance(Duration::from_micros(1_234_567));
+    // Left out without a reason, and then back again under its old birth.
+    agent
+        .put("# Key Learnings\n- KL-1 because y: first, again\n")
+        .await
+        .is(201);
+    agent
+        .update(json!({"task": "Wrote the parser. Next: wire it up.", "messages": [
+            {"role": "user", "content": "It turned out that CI has no database because nobody set one up."}]}))
+        .await
+        .is(200);
+    agent
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99 because no\n")
+        .await
+        .is(200);
+    agent.apply("KEY_LEARNINGS:\n  (none)\n").await.is(200);
+    service.memory("plain").put("only this").await.is(201);
+    service.memory("Upper").put("A before a").await.is(201);
+    service
+}

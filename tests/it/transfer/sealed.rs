@@ -1,0 +1,50 @@
+//! Files changed by hand whose hashes fit again, so that what is behind the hash is reached.
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+/// The lines of a file, to be changed.
+pub(super) struct File(pub(super) Vec<Value>);
+
+impl File {
+    pub(super) fn of(text: &str) -> Self {
+        Self(
+            text.lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect(),
+        )
+    }
+
+    /// The place of the first line of a kind.
+    pub(super) fn first(&self, kind: &str) -> usize {
+        self.0.iter().position(|line| line.get(kind).is_some()).unwrap()
+    }
+
+    /// The file with counts and hashes that fit its lines.
+    pub(super) fn sealed(mut self) -> String {
+        let mut text = String::new();
+        let mut hash = Sha256::new();
+        let mut counts = [0, 0, 0];
+        for line in &mut self.0 {
+            if line.get("memory").is_some() {
+                hash = Sha256::new();
+                counts = [0, 0, 0];
+            }
+            for (count, kind) in counts.iter_mut().zip(["context", "record", "run"]) {
+                *count += i32::from(line.get(kind).is_some());
+            }
+            if line.get("end").is_some() {
+                let digest = hash.clone().finalize();
+                let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                line["end"]["contexts"] = json!(counts[0]);
+                line["end"]["records"] = json!(counts[1]);
+                line["end"]["runs"] = json!(counts[2]);
+                line["end"]["sha256"] = json!(digits);
+            }
+            let written = format!("{line}\n");
+            hash.update(&written);
+            text.push_str(&written);
+        }
+        text
+    }
+}
