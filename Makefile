@@ -1,6 +1,8 @@
 # Everything a checkout needs; `make help` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test demo check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+FUZZ_SECONDS ?= 60
+
+.PHONY: help run test demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -12,7 +14,12 @@ test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database
-	@sh scripts/demo.sh
+	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh
+
+# Coverage-guided fuzzing needs flags that only a nightly compiler takes without RUSTC_BOOTSTRAP.
+fuzz: rust ## Fuzz the reading of updates for FUZZ_SECONDS (60)
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
+	RUSTC_BOOTSTRAP=1 cargo fuzz run dsl_parse -- -max_total_time=$(FUZZ_SECONDS) -dict=fuzz/dsl.dict
 
 check: fmt clippy doc prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
 

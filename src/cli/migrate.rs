@@ -2,7 +2,8 @@
 
 use super::{fail, load_config};
 use crate::clock::SystemClock;
-use crate::storage::{PoolOptions, Storage};
+use crate::config::Config;
+use crate::storage::{PoolOptions, Storage, StorageError};
 use clap::Args;
 use secrecy::ExposeSecret;
 use std::path::PathBuf;
@@ -30,23 +31,24 @@ impl Migrate {
         let Some(url) = &config.database.url else {
             return fail(&"set DATABASE_URL: the embedded database is migrated whenever the service starts");
         };
-        let options = PoolOptions {
-            url: url.expose_secret().to_owned(),
-            max_connections: 1,
-            prepared_statements: config.database.prepared_statements,
-            acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-        };
-        let storage = match Storage::connect_lazy(&options, Arc::new(SystemClock)) {
-            Ok(storage) => storage,
-            Err(error) => return fail(&error),
-        };
-        let done = match self.down_to {
-            Some(version) => storage.migrate_down(version).await,
-            None => storage.migrate().await,
-        };
-        match done {
+        match self.migrate(&config, url.expose_secret()).await {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(&error),
+        }
+    }
+
+    async fn migrate(&self, config: &Config, url: &str) -> Result<(), StorageError> {
+        let options = PoolOptions {
+            url: url.to_owned(),
+            max_connections: 1,
+            // One connection, one transaction: nothing is gained by keeping any.
+            prepared_statements: false,
+            acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+        };
+        let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
+        match self.down_to {
+            Some(version) => storage.migrate_down(version).await,
+            None => storage.migrate().await,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::http::{self, AppState, Settings};
 use crate::llm::Models;
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
-use crate::storage::{PoolOptions, Storage, StorageError};
+use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statements};
 use crate::telemetry;
 use clap::Args;
 use secrecy::ExposeSecret;
@@ -98,17 +98,10 @@ async fn with_database(
     stop: &mut Stop,
 ) -> Result<bool, Box<dyn Error>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let options = PoolOptions {
-        url: url.to_owned(),
-        max_connections: config.database.max_connections,
-        prepared_statements: config.database.prepared_statements,
-        acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-    };
-    let storage = Storage::connect_lazy(&options, clock.clone())?;
-    tokio::select! {
-        migrated = migrate(&storage) => migrated?,
+    let storage = tokio::select! {
+        storage = open(config, url, clock.clone()) => storage?,
         () = stop.wait() => return Ok(true),
-    }
+    };
     tracing::info!(models = models.describe(), "models");
     let pipeline = Pipeline::new(
         storage.clone(),
@@ -139,11 +132,11 @@ async fn with_database(
     Ok(finished)
 }
 
-/// Brings the schema up to date, waiting for a database that is just starting itself.
-async fn migrate(storage: &Storage) -> Result<(), StorageError> {
+/// Opens the database and brings its schema up to date, waiting for one that is just starting itself.
+async fn open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<Storage, StorageError> {
     let mut tries = 1;
     loop {
-        match storage.migrate().await {
+        match try_open(config, url, clock.clone()).await {
             Err(error @ StorageError::Unavailable(_)) if tries < FIRST_CONNECTION_TRIES => {
                 tracing::warn!(%error, tries, "waiting for the database");
                 tries += 1;
@@ -152,6 +145,24 @@ async fn migrate(storage: &Storage) -> Result<(), StorageError> {
             other => return other,
         }
     }
+}
+
+async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<Storage, StorageError> {
+    let options = PoolOptions {
+        url: url.to_owned(),
+        max_connections: config.database.max_connections,
+        prepared_statements: match config.database.prepared_statements {
+            Some(kept) => kept,
+            None => keeps_prepared_statements(url).await?,
+        },
+        acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+    };
+    if !options.prepared_statements {
+        tracing::info!("prepared statements are not kept: the database is behind a transaction-mode pooler");
+    }
+    let storage = Storage::connect_lazy(&options, clock)?;
+    storage.migrate().await?;
+    Ok(storage)
 }
 
 /// SIGINT and SIGTERM, taken over before there is anything to clean up.

@@ -17,9 +17,9 @@ pub struct DatabaseConfig {
     pub max_connections: u32,
     /// Seconds a request waits for a connection before it is answered 503.
     pub acquire_timeout_seconds: u64,
-    /// Name prepared statements and keep them. Turn off behind a transaction-mode pooler that does not
-    /// track them (PgBouncer before 1.21).
-    pub prepared_statements: bool,
+    /// Whether prepared statements are named and kept. Not behind a transaction-mode pooler that does not
+    /// track them (PgBouncer before 1.21). Left out, the service finds out when it starts.
+    pub prepared_statements: Option<bool>,
     /// The embedded server's folder. Made if it is not there.
     pub data_dir: PathBuf,
 }
@@ -31,7 +31,7 @@ impl Default for DatabaseConfig {
             listen_url: None,
             max_connections: 16,
             acquire_timeout_seconds: 5,
-            prepared_statements: true,
+            prepared_statements: None,
             data_dir: PathBuf::from("data"),
         }
     }

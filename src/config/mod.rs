@@ -10,6 +10,8 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+#[cfg(test)]
+mod tests;
 pub mod retention;
 
 use secrecy::SecretString;

@@ -1,7 +1,7 @@
 //! HTTP: a table of routes, extractors that check, handlers that call storage or the pipeline, one form of error.
 //!
-//! The way of a request: [`middleware`] → route file → typed extractors ([`extract`]) → a named storage
-//! transaction or the pipeline → answer. The way of an error: [`problem`].
+//! The way of a request: `middleware` → route file → typed extractors (`extract`) → a named storage
+//! transaction or the pipeline → answer. The way of an error: `problem`.
 
 mod extract;
 mod middleware;

@@ -114,7 +114,9 @@ fn complete(path: &str, operation: &mut Operation) {
     if operation.request_body.is_some() {
         common.extend([Kind::RequestTimeout, Kind::TooLarge, Kind::UnsupportedMediaType]);
     }
-    operation.parameters.get_or_insert_default().splice(0..0, ids);
+    if !ids.is_empty() {
+        operation.parameters.get_or_insert_default().splice(0..0, ids);
+    }
     let responses = &mut operation.responses.responses;
     for kind in common {
         let status = kind.status().as_str().to_owned();
@@ -183,8 +185,8 @@ mod tests {
                 let in_path = |p: &&serde_json::Value| p["in"] == "path";
                 let places = operation["parameters"]
                     .as_array()
-                    .unwrap()
-                    .iter()
+                    .into_iter()
+                    .flatten()
                     .filter(in_path)
                     .count();
                 assert_eq!(places, path.matches('{').count(), "{path}");

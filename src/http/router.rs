@@ -6,7 +6,7 @@ use super::routes::{contexts, health, memories, operations, records, update, upd
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
 use axum::http::Method;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -14,10 +14,10 @@ use utoipa_axum::routes;
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let (router, _) = with_bounds(&state).split_for_parts();
-    router
+    let router = router
         .fallback(no_such_route)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn(headers::defaults))
+        .method_not_allowed_fallback(method_not_allowed);
+    headers::with_defaults(router)
         .layer(from_fn_with_state(state.clone(), observe::observe))
         .with_state(state)
 }
@@ -219,12 +219,12 @@ mod tests {
     fn misbehaving(settings: Settings) -> Router {
         let state = state(settings);
         let time = Duration::from_millis(20);
-        Router::new()
+        let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
             .route_layer(from_fn_with_state(time, bounds::time))
-            .route_layer(from_fn_with_state(state.clone(), bounds::concurrency))
-            .layer(from_fn(headers::defaults))
+            .route_layer(from_fn_with_state(state.clone(), bounds::concurrency));
+        headers::with_defaults(router)
             .layer(from_fn_with_state(state.clone(), observe::observe))
             .with_state(state)
     }

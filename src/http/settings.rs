@@ -27,8 +27,9 @@ pub struct Settings {
     pub shutdown_grace: Duration,
 }
 
-/// How long a client may take to send a body: enough for the largest one on a slow line.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a client may take to send a body: enough for the largest one on a slow line, and less than the time of a
+/// whole request, so that a client that is slow is told so.
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Requests at once. Each may hold a body of `limits.body_bytes` several times over.
 const MAX_REQUESTS: usize = 256;

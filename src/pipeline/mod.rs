@@ -1,10 +1,10 @@
 //! `/update`: from a task and messages to a new version, in six steps (DESIGN §3).
 //!
 //! 1. **Capture** the head and build a payload for each role ([`prompts`]).
-//! 2. **Ask** the roles' models in parallel, without a database connection ([`role`]).
+//! 2. **Ask** the roles' models in parallel, without a database connection.
 //! 3. **Parse** the answers ([`crate::domain::dsl`]).
 //! 4. **Validate** against the captured memory, and ask a role again about its faulty items.
-//! 5. **Merge** onto the head as it stands under its lock by then ([`merge`]): learnings and snippets are
+//! 5. **Merge** onto the head as it stands under its lock by then: learnings and snippets are
 //!    validated again, progress is replaced only if its section is what was captured, and asked again
 //!    otherwise.
 //! 6. **Save** the version with its operations, rejects and run, in that same transaction.
@@ -24,6 +24,7 @@ mod role;
 mod run;
 mod update;
 
+pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
 

@@ -176,7 +176,7 @@ impl Storage {
         reference: Option<&ContextRef>,
         decide: &mut impl FnMut(&Head, Option<Context>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
         let referred = match reference {
             Some(reference) => find_context(&mut transaction, vault, memory, reference).await?,
@@ -252,7 +252,7 @@ impl Storage {
     /// # Errors
     /// The database's.
     pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<bool, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         if !lives_on(&mut transaction, run).await? {
             return Ok(false);
         }

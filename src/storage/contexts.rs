@@ -236,7 +236,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
     }
@@ -277,7 +277,7 @@ impl Storage {
             memory.as_str(),
             time,
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
     }
@@ -292,7 +292,7 @@ impl Storage {
         memory: &MemoryId,
         reference: &ContextRef,
     ) -> Result<Option<Context>, StorageError> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.reader().await?;
         find_context(&mut connection, vault, memory, reference).await
     }
 
@@ -322,7 +322,7 @@ impl Storage {
             before,
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter()
             .map(|row| Ok(row.into_context()?.metadata))
@@ -340,7 +340,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *self.reader().await?)
         .await?;
         Ok(found)
     }

@@ -145,7 +145,7 @@ impl Storage {
             after.map(VaultId::as_str),
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter()
             .map(|row| {
@@ -204,7 +204,7 @@ impl Storage {
             after.map_or("", MemoryId::as_str),
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_summary).collect()
     }
@@ -241,7 +241,7 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let mut counters = Counters::default();
@@ -287,7 +287,7 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), DeleteError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         // Whoever writes to the memory waits here or is waited for.
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let exists = head.is_some();

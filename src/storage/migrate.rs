@@ -2,17 +2,32 @@
 
 use super::{Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::{Postgres, Transaction};
+use std::sync::LazyLock;
 
-static MIGRATOR: Migrator = sqlx::migrate!();
+/// The library's own lock is a session's: through a transaction-mode pooler it might never be given back.
+static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrator = sqlx::migrate!();
+    migrator.set_locking(false);
+    migrator
+});
+
+/// The key of the transaction lock that one migrating instance holds against the others.
+const LOCK: i64 = 0x776d_6d69_6772_6174;
 
 impl Storage {
-    /// Brings the schema up to this program's version. Any number of instances may do so at once: the
-    /// first does the work, the others wait for it.
+    /// Brings the schema up to this program's version, all or nothing. Any number of instances may do so at
+    /// once: the first does the work, the others wait for it.
     ///
     /// # Errors
     /// A database that cannot be reached, a migration that fails, or a schema of a newer program.
     pub async fn migrate(&self) -> Result<(), StorageError> {
-        MIGRATOR.run(&self.pool).await.map_err(into_storage_error)
+        let mut transaction = self.locked().await?;
+        MIGRATOR
+            .run(&mut *transaction)
+            .await
+            .map_err(into_storage_error)?;
+        Ok(transaction.commit().await?)
     }
 
     /// Takes back migrations down to and without `target`; 0 takes back all.
@@ -20,10 +35,20 @@ impl Storage {
     /// # Errors
     /// As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
+        let mut transaction = self.locked().await?;
         MIGRATOR
-            .undo(&self.pool, target)
+            .undo(&mut *transaction, target)
             .await
-            .map_err(into_storage_error)
+            .map_err(into_storage_error)?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn locked(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction)
     }
 }
 

@@ -26,7 +26,24 @@ pub struct PoolOptions {
 pub struct Storage {
     pub(super) pool: PgPool,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) prepared_statements: bool,
 }
+
+/// How every connection is set up.
+pub(super) fn connect_options(
+    url: &str,
+    prepared_statements: bool,
+) -> Result<PgConnectOptions, StorageError> {
+    Ok(PgConnectOptions::from_str(url)?
+        .application_name("working-memory")
+        // A parameter of the start of a session, which poolers refuse. No number here needs it.
+        .extra_float_digits(None)
+        .statement_cache_capacity(if prepared_statements { KEPT_STATEMENTS } else { 0 })
+        .disable_statement_logging())
+}
+
+/// Prepared statements that a connection keeps: more than the service has.
+const KEPT_STATEMENTS: usize = 256;
 
 impl Storage {
     /// A pool that connects when it is first used, so that a database that is away for a moment does not
@@ -35,17 +52,16 @@ impl Storage {
     /// # Errors
     /// A URL that is none.
     pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
-        let connect = PgConnectOptions::from_str(&options.url)?
-            .application_name("working-memory")
-            // A transaction-mode pooler hands each transaction another server connection: named
-            // statements of an earlier one are not there.
-            .statement_cache_capacity(if options.prepared_statements { 128 } else { 0 })
-            .disable_statement_logging();
+        let connect = connect_options(&options.url, options.prepared_statements)?;
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
             .connect_lazy_with(connect);
-        Ok(Self { pool, clock })
+        Ok(Self {
+            pool,
+            clock,
+            prepared_statements: options.prepared_statements,
+        })
     }
 
     /// Asks the database for an answer.
@@ -54,7 +70,7 @@ impl Storage {
     /// [`StorageError::Unavailable`] when it gives none.
     pub async fn ping(&self) -> Result<(), StorageError> {
         sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
-            .fetch_one(&self.pool)
+            .fetch_one(&mut *self.reader().await?)
             .await?;
         Ok(())
     }

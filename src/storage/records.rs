@@ -160,7 +160,7 @@ impl Storage {
             after.map(|id| id.number),
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_record).collect()
     }
@@ -187,7 +187,7 @@ impl Storage {
             id.kind.prefix(),
             id.number,
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_record).transpose()
     }
@@ -205,7 +205,7 @@ impl Storage {
         if mentioned.is_empty() {
             return Ok(std::collections::BTreeSet::new());
         }
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.reader().await?;
         archived_among(&mut connection, vault, memory, mentioned).await
     }
 }

@@ -71,7 +71,7 @@ impl Storage {
         reason: &str,
         preconditions: &Preconditions,
     ) -> Result<ContextMetadata, RedactError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let current = head.as_ref().and_then(|head| head.context_id.clone());
         if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {

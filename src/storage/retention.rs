@@ -66,7 +66,7 @@ impl Storage {
             least,
             MEMORIES_AT_ONCE,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?)
     }
 
@@ -104,7 +104,7 @@ impl Storage {
                 retention.keep_provenance,
                 VERSIONS_AT_ONCE,
             )
-            .fetch_all(&self.pool)
+            .fetch_all(&mut *self.reader().await?)
             .await?;
             if contexts.is_empty() {
                 return Ok(pruned);
@@ -124,7 +124,7 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[String],
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         // A restore makes an archived record active again: it must not come between question and deletion.
         let head = sqlx::query_scalar!(
             "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",

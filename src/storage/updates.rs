@@ -184,7 +184,7 @@ impl Storage {
     /// # Errors
     /// The database's.
     pub async fn save_run(&self, run: &Run) -> Result<(), StorageError> {
-        let mut transaction = self.pool.begin().await?;
+        let mut transaction = self.begin().await?;
         if lives_on(&mut transaction, run).await? {
             insert_run(&mut transaction, run).await?;
             transaction.commit().await?;
@@ -218,7 +218,7 @@ impl Storage {
             before.map(UpdateId::as_str),
             limit,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_run).collect()
     }
@@ -244,7 +244,7 @@ impl Storage {
             memory.as_str(),
             id.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_run).transpose()
     }

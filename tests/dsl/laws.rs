@@ -1,185 +1,31 @@
 //! What holds for any text and any operations.
 
 use crate::expect::{kinds, operations, read, read_with};
-use proptest::collection::vec;
+use crate::generated::{all_operations, fragments, learnings, options, verbatims};
 use proptest::prelude::*;
 use proptest::sample::select;
 use working_memory::domain::dsl::{Options, parse, print};
-use working_memory::domain::ids::{RecordId, RecordKind};
-use working_memory::domain::operation::{FaultKind, Operation, Progress};
+use working_memory::domain::operation::{FaultKind, Operation};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: 512,
+        cases: 1024,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
 }
 
-/// Pieces that mean something to the parser, so that random texts are full of near misses.
-const FRAGMENTS: [&str; 60] = [
-    "\n",
-    "\n",
-    "\n",
-    "\r\n",
-    "\r",
-    " ",
-    "  ",
-    "    ",
-    "      ",
-    "\t",
-    "CURRENT_PROGRESS:",
-    "Completed:",
-    "In Progress:",
-    "Remaining:",
-    "KEY_LEARNINGS:",
-    "VERBATIM_CONTEXT:",
-    "ADD:",
-    "ARCHIVE:",
-    "**ADD:**",
-    "## Archive",
-    "`KEY LEARNINGS`",
-    "DECISIONS:",
-    "UPDATE:",
-    "- ",
-    "* ",
-    "• ",
-    "1. ",
-    "-",
-    "because ",
-    "BECAUSE ",
-    "because",
-    "a",
-    "b c",
-    ": ",
-    ":",
-    "::",
-    " => ",
-    "=>",
-    "=> ",
-    "```",
-    "```rust",
-    "````",
-    "~~~",
-    "KL-1",
-    "VC-2",
-    "KL-0",
-    "T-3",
-    "[KL-4]",
-    "**KL-5**",
-    ", ",
-    "(none)",
-    "n/a",
-    ".",
-    "<reason>",
-    "<",
-    ">",
-    "\u{feff}",
-    "\u{3000}",
-    "é🦀",
-    "\0",
-];
-
-fn fragments() -> impl Strategy<Value = String> {
-    vec(select(&FRAGMENTS[..]), 0..60).prop_map(|pieces| pieces.concat())
-}
-
-fn options() -> impl Strategy<Value = Options> {
-    (any::<bool>(), any::<bool>()).prop_map(|(strict, stopped_at_limit)| Options {
-        stopped_at_limit,
-        ..if strict {
-            Options::strict()
-        } else {
-            Options::default()
+/// Not all that can be read can be printed to be read again: not a bullet whose folded lines say "no change",
+/// not a snippet with an open fence, with blank lines above an indented one, or that ends in half a line end.
+fn has_a_canonical_form(operation: &Operation) -> bool {
+    match operation {
+        Operation::RewriteProgress(_) => false,
+        Operation::AddVerbatim { snippet, .. } => {
+            let first = snippet.lines().next().unwrap_or_default().trim();
+            !first.is_empty() && !first.starts_with(['`', '~']) && !snippet.ends_with('\r')
         }
-    })
-}
-
-/// One line of content: not blank, no line end, no blanks around it, no placeholder.
-fn line() -> impl Strategy<Value = String> {
-    "[a-zA-Z0-9é日`*_.,;()/\"'-][a-zA-Z0-9é日`*_.,;()/\"' <-]{0,30}[a-zA-Z0-9é日`*_;/\"']"
-}
-
-fn id(kind: RecordKind) -> impl Strategy<Value = RecordId> {
-    prop_oneof![1..100_i64, Just(i64::MAX)].prop_map(move |number| RecordId::new(kind, number))
-}
-
-fn snippet_line() -> impl Strategy<Value = String> {
-    let indentation = select(vec!["", "", "  ", "    ", "\t", " \t", "          "]);
-    let text = prop_oneof![
-        4 => "[a-z{}();:=<> \t]{0,20}",
-        4 => select(vec![
-            "```", "```rust", "~~~~", "````", "- because a: b => c", "- KL-1 because x", "KEY_LEARNINGS:", "ADD:", "# Current Progress",
-            "1. one", "- x", "(none)", "CURRENT_PROGRESS:", "prose", "trailing  ", "tab\t", "日本🦀", "carriage\r", "a\rb", "", "", "   ",
-        ]).prop_map(str::to_owned),
-    ];
-    (indentation, text).prop_map(|(indentation, text)| format!("{indentation}{text}"))
-}
-
-/// Any lines, but neither blank nor with blank lines, or half a line end, at its end.
-fn snippet() -> impl Strategy<Value = String> {
-    vec(snippet_line(), 1..8).prop_map(|lines| {
-        let mut snippet = lines.join("\n");
-        while let Some((head, last)) = snippet
-            .rsplit_once('\n')
-            .filter(|(_, last)| last.trim().is_empty())
-        {
-            let _ = last;
-            snippet = head.to_owned();
-        }
-        if snippet.ends_with('\r') {
-            snippet.push('x');
-        }
-        if snippet.trim().is_empty() {
-            format!("{snippet}x")
-        } else {
-            snippet
-        }
-    })
-}
-
-fn additions_and_archives(
-    add: impl Strategy<Value = Operation>,
-    kind: RecordKind,
-) -> impl Strategy<Value = Vec<Operation>> {
-    let archived = (id(kind), line()).prop_map(|(id, reason)| Operation::Archive { id, reason });
-    (vec(add, 0..4), vec(archived, 0..3)).prop_map(|(mut adds, archives)| {
-        adds.extend(archives);
-        adds
-    })
-}
-
-fn learnings() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line()).prop_map(|(reason, content)| Operation::AddLearning { reason, content });
-    additions_and_archives(add, RecordKind::Learning)
-}
-
-fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line(), snippet()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
-        reason,
-        label,
-        snippet,
-    });
-    additions_and_archives(add, RecordKind::Verbatim)
-}
-
-fn progresses() -> impl Strategy<Value = Vec<Operation>> {
-    let progress = (vec(line(), 0..4), vec(line(), 1..4), vec(line(), 0..4)).prop_map(
-        |(completed, in_progress, remaining)| {
-            Operation::RewriteProgress(Progress {
-                completed,
-                in_progress,
-                remaining,
-            })
-        },
-    );
-    proptest::option::of(progress).prop_map(|progress| progress.into_iter().collect())
-}
-
-/// Operations in the order in which the canonical text has them.
-fn all_operations() -> impl Strategy<Value = Vec<Operation>> {
-    (progresses(), learnings(), verbatims())
-        .prop_map(|(progress, learnings, verbatims)| [progress, learnings, verbatims].concat())
+        Operation::AddLearning { .. } | Operation::Archive { .. } => true,
+    }
 }
 
 proptest! {
@@ -249,15 +95,12 @@ proptest! {
 
     #[test]
     fn what_is_read_prints_and_reads_back(text in fragments()) {
-        let first = operations(&read(&text));
+        let mut first = operations(&read(&text));
+        first.retain(has_a_canonical_form);
+        // Printing puts the sections in order, and additions before archives; the order inside each stays.
+        first.sort_by_key(|operation| (operation.role(), matches!(operation, Operation::Archive { .. })));
         let printed = print(&first);
-        let mut second = operations(&read(&printed));
-        let mut first = first;
-        // Printing puts the sections in order; the order inside each stays.
-        let place = |operation: &Operation| (operation.role(), matches!(operation, Operation::Archive { .. }));
-        first.sort_by_key(place);
-        second.sort_by_key(place);
-        prop_assert_eq!(second, first, "{}", printed);
+        prop_assert_eq!(operations(&read(&printed)), first, "{}", printed);
     }
 
     #[test]

@@ -182,6 +182,16 @@ fn folding_puts_one_blank_between_lines() {
 }
 
 #[test]
+fn folded_lines_are_read_through_the_same_view_as_the_first() {
+    // `c` stands in column 6, so that the tab behind it reaches from 7 to 8.
+    reads(
+        &learnings_add("    - because a: b\n      c\td\n      \u{3000}e\u{b}"),
+        [learning("a", "b c d e")],
+        [MultiLineInsight],
+    );
+}
+
+#[test]
 fn an_insight_that_begins_on_the_next_line_is_an_insight() {
     reads(
         &learnings_add("    - because a:\n      b"),

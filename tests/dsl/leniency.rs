@@ -47,7 +47,7 @@ fn headers_may_be_in_another_case() {
 fn headers_may_have_a_blank_for_the_underscore() {
     headers("KEY LEARNINGS:", "ADD:");
     headers("Key Learnings:", "  Add:");
-    headers("key  learnings", "  add");
+    headers("key learnings", "  add");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn headers_of_verbatim_context_may_be_written_in_the_same_ways() {
         ["Verbatim Context", "  Add", "  Archive"],
     ] {
         accepts(
-            &format!("{section}\n{add}\n- because a: b =>\n  c\n{archived}\n- VC-1 because d\n"),
+            &format!("{section}\n{add}\n    - because a: b =>\n      c\n{archived}\n    - VC-1 because d\n"),
             [verbatim("a", "b", "c"), archive("VC-1", "d")],
         );
     }

@@ -6,6 +6,7 @@
 mod archive;
 mod expect;
 mod faults;
+mod generated;
 mod headers;
 mod laws;
 mod learnings;

@@ -1,6 +1,6 @@
 //! `CURRENT_PROGRESS`: three lists, replaced as a whole.
 
-use crate::expect::{accepts, faults_at, progress, reads, rejects};
+use crate::expect::{accepts, faults_at, kinds, progress, read, reads, rejects};
 use working_memory::domain::operation::FaultKind::MissingInProgress;
 use working_memory::domain::operation::Role;
 
@@ -89,17 +89,10 @@ CURRENT_PROGRESS:
 ",
         [progress(&[], &["new"], &[])],
     );
-    rejects(
-        "
-CURRENT_PROGRESS:
-  In Progress:
-    - good
-CURRENT_PROGRESS:
-  Completed:
-    - everything
-",
-        [MissingInProgress],
+    let parsed = read(
+        "CURRENT_PROGRESS:\n  In Progress:\n    - good\nCURRENT_PROGRESS:\n  Completed:\n    - everything\n",
     );
+    assert_eq!(kinds(&parsed), [MissingInProgress]);
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn prose_between_column_0_and_the_bullet_is_snippet() {
 #[test]
 fn an_item_behind_prose_is_read_again() {
     takes(
-        &verbatim_add("    - because a: l =>\n      x\nAnd one more:\n    - because b: m => y"),
+        &verbatim_add("    - because a: l =>\n      x\nAnd one more.\n    - because b: m => y"),
         [verbatim("a", "l", "x"), verbatim("b", "m", "y")],
     );
 }

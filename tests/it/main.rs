@@ -1,9 +1,11 @@
 //! Tests against real servers and the real program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod architecture;
 mod embedded;
 mod harness;
 mod health;
+mod openapi;
 mod life;
 mod retention;
 mod routes;

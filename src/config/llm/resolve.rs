@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
+use url::Url;
 
 use super::{LlmConfig, Provider, RoleConfig};
 use crate::domain::operation::Role;

@@ -131,7 +131,8 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
         form.behind.trim()
     };
     // "Key learnings: the parser is slow" is prose; only the grammar's own spelling takes text behind it.
-    if !behind.is_empty() && !(is_canonical || (is_exact && form.has_colon)) {
+    let takes_text = is_exact && form.has_colon;
+    if !(behind.is_empty() || takes_text) {
         return None;
     }
     let is_set_apart = form.has_colon || form.is_decorated;

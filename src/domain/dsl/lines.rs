@@ -29,7 +29,8 @@ impl Line {
 
     /// Its content without surrounding blanks.
     pub(super) fn content<'t>(&self, text: &'t str) -> &'t str {
-        &text[self.first..self.last]
+        // Other blanks than those that indent may stand in front of it.
+        text[self.first..self.last].trim_start()
     }
 }
 

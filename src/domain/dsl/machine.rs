@@ -214,11 +214,12 @@ impl Machine<'_> {
 
     /// Folds a line into the progress bullet above it. Insights and snippets take their own lines.
     fn continues(&mut self, line: &Line, content: &str) -> bool {
-        self.dropping == Dropping::No
-            && self
-                .block
-                .as_mut()
-                .is_some_and(|block| block.continues(line.indent, content, line.last))
+        if self.dropping != Dropping::No {
+            return false;
+        }
+        let content = self.normalised(line, content);
+        let block = self.block.as_mut();
+        block.is_some_and(|block| block.continues(line.indent, &content, line.last))
     }
 
     /// A fence outside of snippets is one around the answer or around a section.

@@ -85,8 +85,8 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
         None => (Ending::Unindented, first_line + 1),
     };
     let mut last = scan_from - 1;
-    for index in scan_from..until {
-        if lines[index].is_blank() {
+    for (index, line) in lines.iter().enumerate().take(until).skip(scan_from) {
+        if line.is_blank() {
             continue;
         }
         if ends(ending, place, index, options) {
@@ -136,7 +136,7 @@ fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> b
         return false;
     }
     let content = line.content(place.text);
-    if ending == Ending::Fenced || is_header(content, options) {
+    if ending == Ending::Fenced || is_header(ending, content, options) {
         return true;
     }
     match bullets::text(content, options) {
@@ -147,13 +147,13 @@ fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> b
 }
 
 /// A header that a snippet cannot hold in its bullet's own columns. The lists of progress are none of this
-/// section's, and a line such as `add: value` is code.
-fn is_header(content: &str, options: &Options) -> bool {
+/// section's, a line such as `add: value` is code, and among lines that are not indented a bare word is too.
+fn is_header(ending: Ending, content: &str, options: &Options) -> bool {
     headers::known(content, options).is_some_and(|header| {
         header.behind.is_empty()
             && match header.opens {
                 Opens::Section(_) => true,
-                Opens::List(List::Add | List::Archive) => header.is_set_apart,
+                Opens::List(List::Add | List::Archive) => header.is_set_apart || ending == Ending::Indented,
                 Opens::List(_) => false,
             }
     })

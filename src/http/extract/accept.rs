@@ -3,7 +3,6 @@
 use super::list_header;
 use crate::http::problem::{Kind, Problem};
 use axum::extract::FromRequestParts;
-use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 
 /// The representations of a document.
@@ -43,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Representation {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        match list_header(&parts.headers, &ACCEPT)? {
+        match list_header(&parts.headers, "Accept")? {
             Some(accept) => choose(&accept).ok_or_else(|| {
                 Problem::new(
                     Kind::NotAcceptable,

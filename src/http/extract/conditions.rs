@@ -9,9 +9,11 @@ use crate::domain::ids::ContextId;
 use crate::http::problem::Problem;
 use crate::storage::{EntityTags, Preconditions};
 use axum::extract::FromRequestParts;
-use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
+
+const IF_MATCH: &str = "If-Match";
+const IF_NONE_MATCH: &str = "If-None-Match";
 
 /// Stands between the context id and the representation; no id holds it.
 const SEPARATOR: char = ';';
@@ -57,6 +59,48 @@ enum Tags {
     Listed(Vec<SentTag>),
 }
 
+/// The headers of a read, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
+pub(crate) struct ReadHeaders {
+    /// Only if the answer has one of these entity tags; 412 otherwise.
+    #[param(
+        rename = "If-Match",
+        nullable = false,
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_match: Option<String>,
+    /// Only if the answer has none of these entity tags; 304 otherwise.
+    #[param(
+        rename = "If-None-Match",
+        nullable = false,
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_none_match: Option<String>,
+}
+
+/// The headers of a write, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
+pub(crate) struct WriteHeaders {
+    /// Only if the newest version has one of these entity tags; `*`: only if the memory exists.
+    #[param(
+        rename = "If-Match",
+        nullable = false,
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_match: Option<String>,
+    /// Only if the newest version has none of these entity tags; `*`: only if the memory does not exist.
+    #[param(
+        rename = "If-None-Match",
+        nullable = false,
+        pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
+    )]
+    if_none_match: Option<String>,
+}
+
 /// The preconditions of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Conditions {
@@ -84,8 +128,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Conditions {
 impl Conditions {
     fn from_headers(headers: &HeaderMap) -> Result<Self, Problem> {
         Ok(Self {
-            if_match: tags(headers, &IF_MATCH)?,
-            if_none_match: tags(headers, &IF_NONE_MATCH)?,
+            if_match: tags(headers, IF_MATCH)?,
+            if_none_match: tags(headers, IF_NONE_MATCH)?,
         })
     }
 
@@ -149,7 +193,7 @@ fn stale(current: &str) -> Problem {
     .with("current", current)
 }
 
-fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem> {
+fn tags(headers: &HeaderMap, name: &str) -> Result<Option<Tags>, Problem> {
     let Some(text) = list_header(headers, name)? else {
         return Ok(None);
     };
@@ -160,7 +204,7 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags>, Problem>
     };
     tags.map(Some).ok_or_else(|| {
         Problem::malformed(
-            name.as_str(),
+            name,
             format!("{name} must be * or a list of entity tags in double quotes, as they stand in ETag"),
         )
     })
@@ -196,9 +240,13 @@ fn parse_list(text: &str) -> Option<Vec<SentTag>> {
 mod tests {
     use super::*;
     use crate::http::problem::Kind;
+    use axum::http::HeaderName;
 
-    fn conditions(name: &HeaderName, value: &str) -> Result<Conditions, Kind> {
-        let headers = HeaderMap::from_iter([(name.clone(), value.parse().unwrap())]);
+    fn conditions(name: &'static str, value: &str) -> Result<Conditions, Kind> {
+        let headers = HeaderMap::from_iter([(
+            HeaderName::from_bytes(name.as_bytes()).unwrap(),
+            value.parse().unwrap(),
+        )]);
         Conditions::from_headers(&headers).map_err(|problem| problem.kind())
     }
 
@@ -219,7 +267,7 @@ mod tests {
         for bad in ["", "a", "\"a", "\"a\" \"b\"", "w/\"a\"", "*, \"a\"", "\"a b\""] {
             assert_eq!(parse_list(bad), None, "{bad}");
         }
-        assert_eq!(conditions(&IF_MATCH, "a"), Err(Kind::Malformed));
+        assert_eq!(conditions(IF_MATCH, "a"), Err(Kind::Malformed));
     }
 
     #[test]
@@ -231,7 +279,7 @@ mod tests {
             ("\"x\"", false),
             ("W/\"abc\"", false),
         ] {
-            let conditions = conditions(&IF_MATCH, value).unwrap().for_write();
+            let conditions = conditions(IF_MATCH, value).unwrap().for_write();
             assert_eq!(conditions.hold(Some("abc")), holds, "{value}");
             assert!(!conditions.hold(None), "{value} without a memory");
         }
@@ -239,16 +287,16 @@ mod tests {
 
     #[test]
     fn a_write_that_must_create_fails_where_something_is() {
-        let star = conditions(&IF_NONE_MATCH, "*").unwrap().for_write();
+        let star = conditions(IF_NONE_MATCH, "*").unwrap().for_write();
         assert!(star.hold(None) && !star.hold(Some("abc")));
         assert!(
-            conditions(&IF_NONE_MATCH, "\"x\"")
+            conditions(IF_NONE_MATCH, "\"x\"")
                 .unwrap()
                 .for_write()
                 .hold(Some("abc"))
         );
         assert!(
-            !conditions(&IF_NONE_MATCH, "W/\"abc;json\"")
+            !conditions(IF_NONE_MATCH, "W/\"abc;json\"")
                 .unwrap()
                 .for_write()
                 .hold(Some("abc"))
@@ -259,15 +307,15 @@ mod tests {
     fn a_read_compares_weakly_and_each_representation_by_itself() {
         let text = ETag::of(&id("abc"));
         let json = text.clone().representation("json");
-        let sent = conditions(&IF_NONE_MATCH, "\"x\", W/\"abc\"").unwrap();
+        let sent = conditions(IF_NONE_MATCH, "\"x\", W/\"abc\"").unwrap();
         assert_eq!(sent.for_read(&text).unwrap(), Verdict::NotModified);
         assert_eq!(sent.for_read(&json).unwrap(), Verdict::Send);
         assert_eq!(
-            conditions(&IF_NONE_MATCH, "*").unwrap().for_read(&json).unwrap(),
+            conditions(IF_NONE_MATCH, "*").unwrap().for_read(&json).unwrap(),
             Verdict::NotModified
         );
         assert!(
-            conditions(&IF_MATCH, "\"abc;json\"")
+            conditions(IF_MATCH, "\"abc;json\"")
                 .unwrap()
                 .for_read(&text)
                 .is_err()

@@ -1,9 +1,8 @@
-//! `Content-Type` of a request body.
+//! `Content-Type` and `Content-Encoding` of a request body.
 
 use super::single_header;
 use crate::http::problem::{Kind, Problem};
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
 
 /// The media types some operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +28,7 @@ impl MediaType {
 /// The media type of a request body, which must be one of `accepted`.
 ///
 /// # Errors
-/// 415, naming what is accepted: no `Content-Type`, another type, or a charset other than UTF-8.
+/// 415, naming what is accepted: no `Content-Type`, another type, a charset other than UTF-8, or a compressed body.
 pub(crate) fn of_body(headers: &HeaderMap, accepted: &[MediaType]) -> Result<MediaType, Problem> {
     let refused = |what: String| {
         let names: Vec<_> = accepted.iter().map(|media_type| media_type.name()).collect();
@@ -40,9 +39,16 @@ pub(crate) fn of_body(headers: &HeaderMap, accepted: &[MediaType]) -> Result<Med
         .with("field", "Content-Type")
         .with("accepted", names)
     };
-    let Some(text) = single_header(headers, &CONTENT_TYPE)? else {
+    let Some(text) = single_header(headers, "Content-Type")? else {
         return Err(refused("the body has no Content-Type".to_owned()));
     };
+    let encoding =
+        single_header(headers, "Content-Encoding")?.filter(|name| !name.eq_ignore_ascii_case("identity"));
+    if let Some(encoding) = encoding {
+        return Err(refused(format!(
+            "the body is encoded as {encoding:?} and is taken only as it is"
+        )));
+    }
     let mut pieces = text.split(';').map(str::trim);
     let essence = pieces.next().unwrap_or_default();
     let media_type = accepted
@@ -67,6 +73,7 @@ pub(crate) fn of_body(headers: &HeaderMap, accepted: &[MediaType]) -> Result<Med
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
     fn of(value: &'static str) -> Result<MediaType, Kind> {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
@@ -98,6 +105,12 @@ mod tests {
         ] {
             assert_eq!(of(bad), Err(Kind::UnsupportedMediaType), "{bad}");
         }
+        let compressed = HeaderMap::from_iter([
+            (CONTENT_TYPE, "text/plain".parse().unwrap()),
+            (CONTENT_ENCODING, "gzip".parse().unwrap()),
+        ]);
+        let compressed = of_body(&compressed, &[MediaType::Plain]).unwrap_err();
+        assert_eq!(compressed.kind(), Kind::UnsupportedMediaType);
         let none = of_body(&HeaderMap::new(), &[MediaType::Plain]).unwrap_err();
         assert_eq!(none.kind(), Kind::UnsupportedMediaType);
     }

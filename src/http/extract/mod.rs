@@ -14,39 +14,35 @@ pub(crate) mod path;
 pub(crate) mod query;
 
 use crate::http::problem::Problem;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderValue};
 
-/// The value of a header that may stand in a request once at most, without the blanks around it.
+/// The value of a header that may stand in a request once at most, without the blanks around it. `name` is
+/// written as clients write it.
 ///
 /// # Errors
 /// 400 if it stands there twice or is not visible ASCII.
-pub(crate) fn single_header(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Problem> {
+pub(crate) fn single_header(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else {
         return Ok(None);
     };
     if values.next().is_some() {
         return Err(Problem::malformed(
-            name.as_str(),
+            name,
             format!("the header {name} may stand in a request only once"),
         ));
     }
-    let text = value
-        .to_str()
-        .map_err(|_| Problem::malformed(name.as_str(), format!("the header {name} must be visible ASCII")))?;
-    Ok(Some(text.trim().to_owned()))
+    Ok(Some(visible(name, value)?.trim().to_owned()))
 }
 
 /// All values of a list header as one text, joined as RFC 9110 says (section 5.3).
 ///
 /// # Errors
 /// 400 if one is not visible ASCII.
-pub(crate) fn list_header(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Problem> {
+pub(crate) fn list_header(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
     let mut joined: Option<String> = None;
     for value in headers.get_all(name) {
-        let text = value.to_str().map_err(|_| {
-            Problem::malformed(name.as_str(), format!("the header {name} must be visible ASCII"))
-        })?;
+        let text = visible(name, value)?;
         match &mut joined {
             Some(list) => {
                 list.push(',');
@@ -56,4 +52,10 @@ pub(crate) fn list_header(headers: &HeaderMap, name: &HeaderName) -> Result<Opti
         }
     }
     Ok(joined)
+}
+
+fn visible<'v>(name: &str, value: &'v HeaderValue) -> Result<&'v str, Problem> {
+    value
+        .to_str()
+        .map_err(|_| Problem::malformed(name, format!("the header {name} must be visible ASCII")))
 }

@@ -20,6 +20,7 @@ pub(crate) struct Page {
     #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
     limit: u32,
     /// Where the page begins: `next_cursor` of the page before.
+    #[param(min_length = 1)]
     cursor: Option<String>,
 }
 

@@ -1,10 +1,9 @@
 //! Headers that every answer has unless its handler chose otherwise.
 
-use axum::extract::Request;
+use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
-use axum::middleware::Next;
-use axum::response::Response;
+use tower_http::set_header::SetResponseHeaderLayer;
 
 /// What a document holds may be anything, also HTML and scripts: no browser is to guess a type, run, embed, cache
 /// or leak it.
@@ -18,11 +17,9 @@ const DEFAULTS: [(HeaderName, HeaderValue); 4] = [
     (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
-/// Adds the headers that are not there yet.
-pub(crate) async fn defaults(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    for (name, value) in DEFAULTS {
-        response.headers_mut().entry(name).or_insert(value);
-    }
-    response
+/// A router whose answers have the headers that their handlers did not set.
+pub(crate) fn with_defaults<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    DEFAULTS.into_iter().fold(router, |router, (name, value)| {
+        router.layer(SetResponseHeaderLayer::if_not_present(name, value))
+    })
 }

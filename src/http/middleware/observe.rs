@@ -130,3 +130,81 @@ impl Drop for LogLine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{self, Write};
+    use std::sync::Mutex;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(log: impl FnOnce()) -> String {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .json()
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, log);
+        String::from_utf8(lines.0.lock().unwrap().clone()).unwrap()
+    }
+
+    fn request() -> Request {
+        let request = Request::builder()
+            .method("PUT")
+            .uri("/v1/vaults/id-secret/x?query=secret");
+        request
+            .header("authorization", "Bearer secret")
+            .body("body secret".into())
+            .unwrap()
+    }
+
+    #[test]
+    fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
+        let text = logged(|| {
+            let mut line = LogLine::start(&request(), &HeaderValue::from_static("req-7"));
+            line.end(&Problem::internal("the disk is full").into_response());
+        });
+        assert_eq!(text.lines().count(), 1, "{text}");
+        for part in [
+            "ERROR",
+            "PUT",
+            "500",
+            "req-7",
+            "the disk is full",
+            "millis",
+            "route",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("secret"), "{text}");
+    }
+
+    #[test]
+    fn a_client_that_goes_away_is_logged_too() {
+        let text = logged(|| drop(LogLine::start(&request(), &HeaderValue::from_static("req-7"))));
+        assert!(text.contains("499"), "{text}");
+    }
+
+    #[test]
+    fn a_request_id_is_taken_over_only_if_it_can_stand_in_a_log() {
+        let sane = |value: &[u8]| {
+            let value = HeaderValue::from_bytes(value).unwrap();
+            sane_request_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)])).is_some()
+        };
+        assert!(sane(b"7f3a-01:b_c@d.e"));
+        assert!(!sane(b"") && !sane(b"a b") && !sane(b"a\"b") && !sane(b"\xff") && !sane(&[b'a'; 129]));
+    }
+}

@@ -2,9 +2,9 @@
 
 use super::update::{OnInvalidName, refuse_nul};
 use crate::domain::ids::UpdateId;
-use crate::http::extract::actor::Actor;
+use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
-use crate::http::extract::conditions::Conditions;
+use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -17,7 +17,7 @@ use axum::extract::{Request, State};
 
 /// Operations as a request body.
 #[derive(utoipa::ToSchema)]
-#[schema(as = OperationsText, min_length = 1, max_length = 1_048_576, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+#[schema(as = OperationsText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
 #[expect(dead_code, reason = "documents the request body")]
 pub(crate) struct OperationsText(String);
 
@@ -59,13 +59,7 @@ impl FromQuery for OperationsParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
     operation_id = "ApplyOperations",
     tag = "updates",
-    params(
-        OperationsParams,
-        ("X-Actor-Id" = Option<String>, Header, description = "Who asks; `anonymous` without it.",
-            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
-        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "`*`: only if the memory does not exist."),
-    ),
+    params(OperationsParams, ActorHeader, WriteHeaders),
     request_body(
         description = "Operations: CURRENT_PROGRESS, KEY_LEARNINGS, VERBATIM_CONTEXT. Not blank, at most `limits.body_bytes` (1 MiB).",
         content((OperationsText = "text/plain"), (OperationsText = "text/markdown"))

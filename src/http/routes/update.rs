@@ -1,16 +1,15 @@
 //! `POST M/update`
 
 use crate::domain::operation::Role;
-use crate::http::extract::actor::Actor;
-use crate::http::extract::conditions::Conditions;
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::llm::ConversationMessage;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{OnInvalid, UpdateRequest};
+use crate::pipeline::{ConversationMessage, OnInvalid, UpdateRequest};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -112,12 +111,7 @@ fn all_roles() -> Vec<RoleName> {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/update",
     operation_id = "UpdateContext",
     tag = "updates",
-    params(
-        ("X-Actor-Id" = Option<String>, Header, description = "Who asks; `anonymous` without it.",
-            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
-        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags; any move of it is 412 then."),
-        ("If-None-Match" = Option<String>, Header, description = "`*`: only if the memory does not exist."),
-    ),
+    params(ActorHeader, WriteHeaders),
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),

@@ -139,14 +139,14 @@ async fn bad_headers_are_named_where_they_are_read() {
                 answer.problem(422, "invalid", Some("X-Actor-Id"));
             }
             let answer = hostile.send(route, &path, &[("X-Actor-Id", b"\xff")]).await;
-            answer.problem(400, "malformed", Some("x-actor-id"));
+            answer.problem(400, "malformed", Some("X-Actor-Id"));
             let twice = hostile
                 .send(route, &path, &[("X-Actor-Id", b"a"), ("X-Actor-Id", b"b")])
                 .await;
-            twice.problem(400, "malformed", Some("x-actor-id"));
+            twice.problem(400, "malformed", Some("X-Actor-Id"));
             for tag in [&b"x"[..], b"\"x", b"*, \"x\"", b"\"a\" \"b\"", b"\xff", b""] {
                 let answer = hostile.send(route, &path, &[("If-Match", tag)]).await;
-                answer.problem(400, "malformed", Some("if-match"));
+                answer.problem(400, "malformed", Some("If-Match"));
             }
         }
     }

@@ -125,7 +125,7 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
         (json!({"task": "x", "messages": [["user", "hi"]]}), "messages[0]"),
         (
             json!({"task": "x", "messages": [{"role": "user"}]}),
-            "messages[0].content",
+            "messages[0]: missing field `content`",
         ),
         (
             json!({"task": "x", "messages": [{"role": "user", "content": 1}]}),

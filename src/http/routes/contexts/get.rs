@@ -2,7 +2,7 @@
 
 use super::view::{self, ContextBody};
 use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::Conditions;
+use crate::http::extract::conditions::{Conditions, ReadHeaders};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -19,10 +19,7 @@ use axum::response::Response;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}",
     operation_id = "GetContext",
     tag = "contexts",
-    params(
-        ("If-Match" = Option<String>, Header, description = "Only if the answer has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the answer has none of these entity tags."),
-    ),
+    params(ReadHeaders),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),

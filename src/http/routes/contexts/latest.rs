@@ -2,7 +2,7 @@
 
 use super::view::{self, ContextBody};
 use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::Conditions;
+use crate::http::extract::conditions::{Conditions, ReadHeaders};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
@@ -46,11 +46,7 @@ impl FromQuery for LatestParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "GetLatestContext",
     tag = "contexts",
-    params(
-        LatestParams,
-        ("If-Match" = Option<String>, Header, description = "Only if the answer has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the answer has none of these entity tags."),
-    ),
+    params(LatestParams, ReadHeaders),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),

@@ -2,9 +2,9 @@
 
 use super::view::{ContextBody, X_CONTEXT_VERSION};
 use crate::domain::document::{self, InvalidDocument};
-use crate::http::extract::actor::Actor;
+use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
-use crate::http::extract::conditions::{Conditions, ETag, refused_write};
+use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders, refused_write};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -20,9 +20,9 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// A document as a request body, byte for byte.
+/// A document as a request body, byte for byte. `limits.context_bytes` bounds it in bytes, not in characters.
 #[derive(utoipa::ToSchema)]
-#[schema(as = DocumentText, min_length = 1, max_length = 102_400, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+#[schema(as = DocumentText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
 #[expect(dead_code, reason = "documents the request body")]
 pub(crate) struct DocumentText(String);
 
@@ -60,12 +60,7 @@ pub(crate) struct PutBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "PutContext",
     tag = "contexts",
-    params(
-        ("X-Actor-Id" = Option<String>, Header, description = "Who makes the version; `anonymous` without it.",
-            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
-        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags, or `*`: only if there is one."),
-        ("If-None-Match" = Option<String>, Header, description = "`*`: only if the memory does not exist."),
-    ),
+    params(ActorHeader, WriteHeaders),
     request_body(
         description = "The document: UTF-8, not blank, no NUL, at most `limits.context_bytes` (102,400) bytes.",
         content(

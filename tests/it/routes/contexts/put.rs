@@ -123,7 +123,7 @@ async fn preconditions_keep_a_writer_from_overwriting_what_it_has_not_seen() {
     put("If-Match", &json_tag, "three").await.is(201);
     put("If-Match", "unquoted", "x")
         .await
-        .problem(400, "malformed", Some("if-match"));
+        .problem(400, "malformed", Some("If-Match"));
 
     assert_eq!(memory.get("context").await.text(), "three");
     assert_eq!(service.count("memory_contexts").await, 3);

@@ -1,0 +1,187 @@
+//! What is read from where, and the sample file held to the code.
+
+use super::{Config, ConfigError};
+use secrecy::ExposeSecret;
+use std::collections::BTreeSet;
+
+const SAMPLE: &str = include_str!("../../.env.example");
+
+fn load(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.toml");
+    std::fs::write(&file, "").unwrap();
+    let variables = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Config::load(Some(&file), variables)
+}
+
+fn refused(variables: &[(&str, &str)]) -> String {
+    load(variables).unwrap_err().to_string()
+}
+
+/// Variables of the sample file with their values, commented out or not.
+fn sample() -> Vec<(&'static str, &'static str)> {
+    let lines = SAMPLE.lines().map(|line| line.trim_start_matches("# "));
+    lines
+        .filter_map(|line| line.split_once('='))
+        .filter(|(name, _)| name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+        .collect()
+}
+
+/// The keys that a section of the code knows: what it says it expected in place of one it does not know.
+fn keys_of(section: &[&str]) -> Vec<String> {
+    let name = ["WORKING_MEMORY"]
+        .iter()
+        .chain(section)
+        .chain(&["NO_SUCH_KEY"])
+        .copied()
+        .collect::<Vec<_>>();
+    let said = refused(&[(&name.join("__"), "1")]);
+    let expected = said.split_once("expected").map_or("", |(_, list)| list);
+    let expected = expected.split(" for key").next().unwrap_or_default();
+    let keys: Vec<String> = expected
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_uppercase)
+        .collect();
+    assert!(!keys.is_empty(), "{said}");
+    keys
+}
+
+#[test]
+fn the_sample_file_lists_every_key_and_no_other() {
+    let mut known = BTreeSet::new();
+    let mut sections: Vec<Vec<String>> = keys_of(&[]).into_iter().map(|section| vec![section]).collect();
+    while let Some(section) = sections.pop() {
+        for key in keys_of(&section.iter().map(String::as_str).collect::<Vec<_>>()) {
+            let path: Vec<String> = section.iter().cloned().chain([key]).collect();
+            let is_section = path == ["LLM", "ROLES"] || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
+            if is_section {
+                sections.push(path);
+            } else {
+                known.insert(format!("WORKING_MEMORY__{}", path.join("__")));
+            }
+        }
+    }
+    for name in ["DATABASE_URL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
+        known.insert(name.to_owned());
+    }
+    let listed: BTreeSet<String> = sample().into_iter().map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn the_sample_files_values_are_the_defaults() {
+    let given: Vec<_> = sample()
+        .into_iter()
+        .filter(|(name, _)| *name != "DATABASE_URL")
+        .collect();
+    let mut sampled = load(&given).unwrap();
+    // Naming the default is the same as naming nothing.
+    sampled.llm.provider = None;
+    assert_eq!(format!("{sampled:?}"), format!("{:?}", load(&[]).unwrap()));
+}
+
+#[test]
+fn unknown_keys_refuse_the_start_and_are_named() {
+    assert!(refused(&[("WORKING_MEMORY__HTTP__BNID", "127.0.0.1:1")]).contains("bnid"));
+    assert!(refused(&[("WORKING_MEMORY__LIMIT__CONTEXT_BYTES", "1")]).contains("limit"));
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_their_key() {
+    for (name, value, key) in [
+        ("WORKING_MEMORY__HTTP__BIND", "somewhere", "http.bind"),
+        (
+            "WORKING_MEMORY__LIMITS__CONTEXT_BYTES",
+            "0",
+            "limits.context_bytes",
+        ),
+        (
+            "WORKING_MEMORY__LIMITS__CONTEXT_BYTES",
+            "many",
+            "limits.context_bytes",
+        ),
+        (
+            "WORKING_MEMORY__DATABASE__MAX_CONNECTIONS",
+            "0",
+            "database.max_connections",
+        ),
+        (
+            "WORKING_MEMORY__PIPELINE__MAX_ADDITIONS",
+            "0",
+            "pipeline.max_additions",
+        ),
+        ("WORKING_MEMORY__LLM__PROVIDER", "oracle", "llm.provider"),
+        ("WORKING_MEMORY__LLM__BASE_URL", "ftp://x", "llm.base_url"),
+    ] {
+        let said = refused(&[(name, value)]);
+        assert!(said.contains(key), "{name}={value}: {said}");
+    }
+}
+
+#[test]
+fn an_address_that_others_reach_needs_to_be_allowed() {
+    let open = ("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:8080");
+    let said = refused(&[open]);
+    assert!(
+        said.contains("http.bind") && said.contains("http.allow_open"),
+        "{said}"
+    );
+    assert!(load(&[open, ("WORKING_MEMORY__HTTP__ALLOW_OPEN", "true")]).is_ok());
+    for loopback in [
+        "127.0.0.1:0",
+        "127.9.9.9:80",
+        "[::1]:8080",
+        "[::ffff:127.0.0.1]:80",
+    ] {
+        assert!(
+            load(&[("WORKING_MEMORY__HTTP__BIND", loopback)]).is_ok(),
+            "{loopback}"
+        );
+    }
+}
+
+#[test]
+fn the_environment_counts_for_more_than_the_file_and_its_own_names_for_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("working-memory.toml");
+    let text = "[pipeline]\nmax_additions = 5\nmax_rebases = 7\n[database]\nurl = \"postgres://file\"\n";
+    std::fs::write(&file, text).unwrap();
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let read = |variables: Vec<(String, String)>| Config::load(Some(&file), variables).unwrap();
+    let url = |config: &Config| config.database.url.as_ref().unwrap().expose_secret().to_owned();
+    let config = read(vec![variable("WORKING_MEMORY__PIPELINE__MAX_ADDITIONS", "9")]);
+    assert_eq!(
+        (config.pipeline.max_additions, config.pipeline.max_rebases),
+        (9, 7)
+    );
+    assert_eq!(url(&config), "postgres://file");
+    let shared = variable("DATABASE_URL", "postgres://shared");
+    assert_eq!(url(&read(vec![shared.clone()])), "postgres://shared");
+    let own = variable("WORKING_MEMORY__DATABASE__URL", "postgres://own");
+    assert_eq!(url(&read(vec![shared, own])), "postgres://own");
+}
+
+#[test]
+fn a_file_that_was_named_has_to_be_there() {
+    let missing = std::path::Path::new("/no/such/file.toml");
+    assert!(
+        Config::load(Some(missing), [])
+            .unwrap_err()
+            .to_string()
+            .contains("/no/such/file.toml")
+    );
+}
+
+#[test]
+fn secrets_are_not_in_what_is_printed() {
+    let config = load(&[
+        ("DATABASE_URL", "postgres://u:hunter2@h/d"),
+        ("OPENAI_API_KEY", "sk-hunter2"),
+    ])
+    .unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+}

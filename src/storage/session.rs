@@ -1,0 +1,100 @@
+//! How statements reach the database: one by one, or in a transaction.
+//!
+//! A transaction-mode pooler hands each transaction another server connection. Where it does not track
+//! prepared statements (`database.prepared_statements = false`), their names would be missing there, or
+//! taken by somebody else's. So each transaction then begins by forgetting all names, and even a single
+//! read is a transaction: its preparation and its execution are two messages.
+
+use super::pool::connect_options;
+use super::{Storage, StorageError};
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection, PgConnection, Postgres, Transaction};
+use std::ops::{Deref, DerefMut};
+
+/// What begins a transaction on a server connection that others named statements on.
+const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
+
+/// A connection for reading. What it changes may be rolled back: writers take a transaction.
+pub(super) enum Reader {
+    Connection(PoolConnection<Postgres>),
+    Transaction(Transaction<'static, Postgres>),
+}
+
+impl Deref for Reader {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        match self {
+            Self::Connection(connection) => connection,
+            Self::Transaction(transaction) => transaction,
+        }
+    }
+}
+
+impl DerefMut for Reader {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        match self {
+            Self::Connection(connection) => connection,
+            Self::Transaction(transaction) => transaction,
+        }
+    }
+}
+
+/// Whether prepared statements may be named and kept at this URL: not behind a transaction-mode pooler that
+/// does not track them (PgBouncer before 1.21). Found out by trying: two sessions prepare a statement each, which
+/// the driver gives the same name; through such a pooler both reach one server connection, and the second is
+/// refused.
+///
+/// # Errors
+/// A URL that is none, or a database that does not answer.
+pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> {
+    let options = connect_options(url, true)?;
+    let mut sessions = [
+        PgConnection::connect_with(&options).await?,
+        PgConnection::connect_with(&options).await?,
+    ];
+    for round in 0..PROBES {
+        for session in &mut sessions {
+            let answer = sqlx::query_scalar!(r#"SELECT $1::bigint AS "round!""#, round);
+            match answer.fetch_one(session).await {
+                Ok(_) => {}
+                Err(error) if is_about_names(&error) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    for session in sessions {
+        // Whether the good-bye arrives changes nothing.
+        let _ = session.close().await;
+    }
+    Ok(true)
+}
+
+/// How often the two sessions try: a busy pooler may give them different server connections at first.
+const PROBES: i64 = 3;
+
+/// A statement's name that is taken (42P05) or not there (26000).
+fn is_about_names(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|database| database.code());
+    code.is_some_and(|code| code == "42P05" || code == "26000")
+}
+
+impl Storage {
+    /// A connection for reading.
+    pub(super) async fn reader(&self) -> Result<Reader, StorageError> {
+        if self.prepared_statements {
+            Ok(Reader::Connection(self.pool.acquire().await?))
+        } else {
+            Ok(Reader::Transaction(self.begin().await?))
+        }
+    }
+
+    /// A transaction for writing.
+    pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
+        if self.prepared_statements {
+            Ok(self.pool.begin().await?)
+        } else {
+            Ok(self.pool.begin_with(BEGIN_WITHOUT_NAMES).await?)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Texts and operations made at random, for the laws.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use working_memory::domain::dsl::Options;
+use working_memory::domain::ids::{RecordId, RecordKind};
+use working_memory::domain::operation::{Operation, Progress};
+
+/// Pieces that mean something to the parser, so that random texts are full of near misses.
+const FRAGMENTS: [&str; 60] = [
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "  ",
+    "    ",
+    "      ",
+    "\t",
+    "CURRENT_PROGRESS:",
+    "Completed:",
+    "In Progress:",
+    "Remaining:",
+    "KEY_LEARNINGS:",
+    "VERBATIM_CONTEXT:",
+    "ADD:",
+    "ARCHIVE:",
+    "**ADD:**",
+    "## Archive",
+    "`KEY LEARNINGS`",
+    "DECISIONS:",
+    "UPDATE:",
+    "- ",
+    "* ",
+    "• ",
+    "1. ",
+    "-",
+    "because ",
+    "BECAUSE ",
+    "because",
+    "a",
+    "b c",
+    ": ",
+    ":",
+    "::",
+    " => ",
+    "=>",
+    "=> ",
+    "```",
+    "```rust",
+    "````",
+    "~~~",
+    "KL-1",
+    "VC-2",
+    "KL-0",
+    "T-3",
+    "[KL-4]",
+    "**KL-5**",
+    ", ",
+    "(none)",
+    "n/a",
+    ".",
+    "<reason>",
+    "<",
+    ">",
+    "\u{feff}",
+    "\u{3000}",
+    "é🦀",
+    "\0",
+];
+
+pub(crate) fn fragments() -> impl Strategy<Value = String> {
+    vec(select(&FRAGMENTS[..]), 0..60).prop_map(|pieces| pieces.concat())
+}
+
+pub(crate) fn options() -> impl Strategy<Value = Options> {
+    (any::<bool>(), any::<bool>()).prop_map(|(strict, stopped_at_limit)| Options {
+        stopped_at_limit,
+        ..if strict {
+            Options::strict()
+        } else {
+            Options::default()
+        }
+    })
+}
+
+/// One line of content: no line end, no blanks around it, no placeholder, and too long to say "n/a" by chance.
+fn line() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9é日`*_.,;()/\"'-][a-zA-Z0-9é日`*_.,;()/\"' <-]{4,30}[a-zA-Z0-9é日`*_;/\"']"
+}
+
+fn id(kind: RecordKind) -> impl Strategy<Value = RecordId> {
+    prop_oneof![1..100_i64, Just(i64::MAX)].prop_map(move |number| RecordId::new(kind, number))
+}
+
+fn snippet_line() -> impl Strategy<Value = String> {
+    let indentation = select(vec!["", "", "  ", "    ", "\t", " \t", "          "]);
+    let text = prop_oneof![
+        4 => "[a-z{}();:=<> \t]{0,20}",
+        4 => select(vec![
+            "```", "```rust", "~~~~", "````", "- because a: b => c", "- KL-1 because x", "KEY_LEARNINGS:", "ADD:", "# Current Progress",
+            "1. one", "- x", "(none)", "CURRENT_PROGRESS:", "prose", "trailing  ", "tab\t", "日本🦀", "carriage\r", "a\rb", "", "", "   ",
+        ]).prop_map(str::to_owned),
+    ];
+    (indentation, text).prop_map(|(indentation, text)| format!("{indentation}{text}"))
+}
+
+/// Any lines, but the first is not blank, and the end has no blank line and no half line end. (Blank lines
+/// above the first do not say how much of its indentation belongs to the snippet.) A fence that the first
+/// line opens is closed, lest the next item's fence close it.
+fn snippet() -> impl Strategy<Value = String> {
+    vec(snippet_line(), 1..8).prop_map(|lines| {
+        let blank = lines.iter().take_while(|line| line.trim().is_empty()).count();
+        let mut snippet = lines[blank..].join("\n");
+        let end = snippet.trim_end().len();
+        snippet.truncate(snippet[end..].find('\n').map_or(snippet.len(), |at| end + at));
+        if snippet.is_empty() || snippet.ends_with('\r') {
+            snippet.push('x');
+        }
+        for fence in ["```", "~~~"] {
+            if snippet.trim_start().starts_with(fence) {
+                snippet.push_str(&format!("\n{}", fence.repeat(2)));
+            }
+        }
+        snippet
+    })
+}
+
+fn additions_and_archives(
+    add: impl Strategy<Value = Operation>,
+    kind: RecordKind,
+) -> impl Strategy<Value = Vec<Operation>> {
+    let archived = (id(kind), line()).prop_map(|(id, reason)| Operation::Archive { id, reason });
+    (vec(add, 0..4), vec(archived, 0..3)).prop_map(|(mut adds, archives)| {
+        adds.extend(archives);
+        adds
+    })
+}
+
+pub(crate) fn learnings() -> impl Strategy<Value = Vec<Operation>> {
+    let add = (line(), line()).prop_map(|(reason, content)| Operation::AddLearning { reason, content });
+    additions_and_archives(add, RecordKind::Learning)
+}
+
+pub(crate) fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
+    let add = (line(), line(), snippet()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
+        reason,
+        label,
+        snippet,
+    });
+    additions_and_archives(add, RecordKind::Verbatim)
+}
+
+fn progresses() -> impl Strategy<Value = Vec<Operation>> {
+    let progress = (vec(line(), 0..4), vec(line(), 1..4), vec(line(), 0..4)).prop_map(
+        |(completed, in_progress, remaining)| {
+            Operation::RewriteProgress(Progress {
+                completed,
+                in_progress,
+                remaining,
+            })
+        },
+    );
+    proptest::option::of(progress).prop_map(|progress| progress.into_iter().collect())
+}
+
+/// Operations in the order in which the canonical text has them.
+pub(crate) fn all_operations() -> impl Strategy<Value = Vec<Operation>> {
+    (progresses(), learnings(), verbatims())
+        .prop_map(|(progress, learnings, verbatims)| [progress, learnings, verbatims].concat())
+}

@@ -1,0 +1,170 @@
+//! The rooms call each other along the arrows and no other way:
+//! `main → cli → {http, pipeline} → {storage, llm} → domain`.
+
+use std::path::{Path, PathBuf};
+
+/// A room and what it may not name.
+const FORBIDDEN: [(&str, &[&str]); 6] = [
+    (
+        "domain",
+        &[
+            "crate::storage",
+            "crate::llm",
+            "crate::pipeline",
+            "crate::http",
+            "crate::cli",
+            "crate::config",
+            "crate::clock",
+            "crate::telemetry",
+            "axum",
+            "sqlx",
+            "reqwest",
+            "tokio",
+            "utoipa",
+            "Utc::now",
+            "std::fs",
+            "std::net",
+            "std::env",
+            "std::time::Instant",
+            "std::time::SystemTime",
+        ],
+    ),
+    (
+        "storage",
+        &[
+            "crate::llm",
+            "crate::pipeline",
+            "crate::http",
+            "crate::cli",
+            "axum",
+            "reqwest",
+            "utoipa",
+        ],
+    ),
+    (
+        "llm",
+        &[
+            "crate::storage",
+            "crate::pipeline",
+            "crate::http",
+            "crate::cli",
+            "axum",
+            "sqlx",
+            "utoipa",
+        ],
+    ),
+    (
+        "pipeline",
+        &["crate::http", "crate::cli", "axum", "sqlx", "reqwest"],
+    ),
+    ("http", &["crate::cli", "crate::llm::", "sqlx", "reqwest"]),
+    (
+        "config",
+        &[
+            "crate::storage",
+            "crate::llm",
+            "crate::pipeline",
+            "crate::http",
+            "crate::cli",
+        ],
+    ),
+];
+
+/// What only one room may name, wherever else it would stand.
+const RESERVED: [(&str, &str); 3] = [
+    ("sqlx::query", "storage"),
+    ("axum::", "http"),
+    ("reqwest::", "llm"),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The lines of a file that are code of the service: no comments, no tests.
+fn code(path: &Path) -> Vec<(usize, String)> {
+    let is_test = path
+        .components()
+        .any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs" | "stub.rs")));
+    if is_test {
+        return Vec::new();
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .enumerate()
+        .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        .map(|(index, line)| (index + 1, line.to_owned()))
+        .collect()
+}
+
+/// Whether a line names a path or crate as a whole word.
+fn names(line: &str, wanted: &str) -> bool {
+    line.match_indices(wanted).any(|(at, _)| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        !line[..at].ends_with(is_word)
+            && (wanted.ends_with(':') || !line[at + wanted.len()..].starts_with(is_word))
+    })
+}
+
+fn room(path: &Path) -> Option<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let inside = path.strip_prefix(source).unwrap();
+    let first = inside.components().next()?;
+    Some(first.as_os_str().to_str()?.trim_end_matches(".rs").to_owned())
+}
+
+#[test]
+fn the_arrows_between_the_rooms_hold() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let mut broken = Vec::new();
+    for path in &files {
+        let Some(room) = room(path) else { continue };
+        let forbidden = FORBIDDEN
+            .iter()
+            .find(|(name, _)| *name == room)
+            .map_or(&[][..], |(_, list)| list);
+        for (number, line) in code(path) {
+            let reserved = RESERVED
+                .iter()
+                .filter(|(_, owner)| *owner != room)
+                .map(|(name, _)| name);
+            for name in forbidden.iter().chain(reserved).filter(|name| names(&line, name)) {
+                broken.push(format!("{}:{number}: {room} names {name}", path.display()));
+            }
+        }
+    }
+    assert!(files.len() > 50, "the sources were not found");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn no_file_is_over_six_hundred_lines() {
+    let mut files = Vec::new();
+    for folder in ["src", "tests"] {
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
+    }
+    let long: Vec<String> = files
+        .iter()
+        .map(|path| (path, std::fs::read_to_string(path).unwrap().lines().count()))
+        .filter(|(_, lines)| *lines > 600)
+        .map(|(path, lines)| format!("{}: {lines} lines", path.display()))
+        .collect();
+    assert!(long.is_empty(), "split these: {}", long.join(", "));
+}
+
+#[test]
+fn a_name_is_found_as_a_whole_word_only() {
+    assert!(names("use tokio::time;", "tokio"));
+    assert!(!names("let tokio_like = 1;", "tokio"));
+    assert!(!names("use my_tokio::time;", "tokio"));
+    assert!(names("    axum::Json(x)", "axum::"));
+}
