@@ -10,9 +10,9 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+pub mod retention;
 #[cfg(test)]
 mod tests;
-pub mod retention;
 
 use secrecy::SecretString;
 use serde::Deserialize;
