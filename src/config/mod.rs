@@ -5,6 +5,7 @@
 //! the start: a misspelt limit would otherwise be no limit.
 
 pub mod database;
+pub mod guard;
 pub mod http;
 pub mod limits;
 pub mod llm;
@@ -33,6 +34,8 @@ pub struct Config {
     pub database: database::DatabaseConfig,
     /// Sizes that requests and documents may have.
     pub limits: limits::LimitsConfig,
+    /// What is done about a text that loses much of a document.
+    pub guard: guard::GuardConfig,
     /// Which models write updates.
     pub llm: llm::LlmConfig,
     /// How updates are run.

@@ -2,7 +2,9 @@
 
 use super::middleware::{bounds, headers, observe};
 use super::problem::{Kind, Problem};
-use super::routes::{contexts, health, memories, operations, records, update, updates, vaults};
+use super::routes::{
+    blame, contexts, health, log, memories, operations, records, sections, update, updates, vaults,
+};
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
 use axum::http::Method;
@@ -72,6 +74,10 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(contexts::get::get))
         .routes(routes!(contexts::restore::restore))
         .routes(routes!(contexts::redact::redact))
+        .routes(routes!(contexts::diff::diff))
+        .routes(routes!(log::log))
+        .routes(routes!(blame::blame))
+        .routes(routes!(sections::sections))
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))

@@ -1,16 +1,20 @@
 //! What the HTTP room needs to know of the configuration.
 
 use crate::config::Config;
+use crate::config::guard::Collapse;
 use crate::config::llm::LlmConfig;
+use crate::storage::Guard;
 use std::time::Duration;
 
-/// Bounds of what a request may cost. Sizes in bytes.
+/// Bounds of what a request may cost and do. Sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// `limits.context_bytes`: the largest document.
     pub context_bytes: usize,
     /// `limits.body_bytes`: the largest request body other than a document.
     pub body_bytes: usize,
+    /// `guard.collapse`: what is done about a put that loses much of the document.
+    pub guard: Guard,
     /// How long a client may take to send the header of a request, and how long a connection may idle.
     pub header_timeout: Duration,
     /// How long a client may take to send a body.
@@ -46,6 +50,11 @@ impl Settings {
         Self {
             context_bytes: config.limits.context_bytes,
             body_bytes: config.limits.body_bytes,
+            guard: match config.guard.collapse {
+                Collapse::Off => Guard::Off,
+                Collapse::Warn => Guard::Warn,
+                Collapse::Reject => Guard::Reject,
+            },
             header_timeout: Duration::from_secs(config.http.header_timeout_seconds),
             body_timeout: BODY_TIMEOUT,
             request_timeout,

@@ -179,7 +179,8 @@ impl Endpoint {
             None => message.to_owned(),
         };
         let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        one_line.chars().take(DETAIL_CHARS).collect()
+        let visible = one_line.chars().filter(|character| !character.is_control());
+        visible.take(DETAIL_CHARS).collect()
     }
 }
 

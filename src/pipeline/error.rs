@@ -2,8 +2,10 @@
 
 use super::report::Rejection;
 use crate::domain::ids::{ContextId, RecordKind, UpdateId};
+use crate::domain::memory::IdsExhausted;
 use crate::domain::operation::Role;
 use crate::storage::StorageError;
+use crate::storage::updates::RunStatus;
 
 /// Why an update came to nothing. In every case no version was saved; where a run was kept, its id is told.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +55,7 @@ pub enum PipelineError {
         limit: usize,
     },
     /// A record kind has used up its numbers.
-    #[error("no {} id is left", kind.prefix())]
+    #[error("{}", IdsExhausted { kind: *kind })]
     IdsExhausted {
         /// The run.
         update_id: UpdateId,
@@ -84,5 +86,17 @@ pub enum PipelineError {
     },
     /// The database failed.
     #[error(transparent)]
-    Storage(#[from] StorageError),
+    Storage(StorageError),
+}
+
+impl From<StorageError> for PipelineError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::AlreadyResolved(update_id) => Self::NotResolvable {
+                update_id,
+                status: RunStatus::Resolved.name(),
+            },
+            other => Self::Storage(other),
+        }
+    }
 }

@@ -61,8 +61,10 @@ pub(super) fn merge(
     let rewrites = accepted
         .iter()
         .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    // Blank lines at its end are not its own: they come and go with the section behind it.
+    let progress_of = |text| section_of(text, Role::Progress).trim_end();
     let moved = head.context_id != progress_base.context_id
-        && section_of(&head.text, Role::Progress) != section_of(&progress_base.text, Role::Progress);
+        && progress_of(&head.text) != progress_of(&progress_base.text);
     if rewrites && moved {
         return Err(Refused::ProgressMoved);
     }

@@ -188,7 +188,10 @@ impl Pipeline {
                 }
                 // The first answer stands, with its faults reported as if it had not been asked again.
                 Err(error) => {
-                    let detail = format!("The model was asked again about faulty items and failed: {error}.");
+                    let detail = format!(
+                        "The model was asked again about faulty items and failed: {}.",
+                        error.public()
+                    );
                     outcome
                         .warnings
                         .push(Warning::of_role(role, "reprompt_failed", detail));
@@ -271,7 +274,7 @@ impl RoleOutcome {
             "messages": turns,
             "answer": answer.map(|answer| storable_ref(&answer.text)),
             "stopped_at_limit": answer.is_some_and(|answer| answer.stopped_at_limit),
-            "error": asked.result.as_ref().err().map(ToString::to_string),
+            "error": asked.result.as_ref().err().map(|error| storable(error.to_string())),
             "attempts": asked.attempts,
             "input_tokens": input_tokens,
             "output_tokens": output_tokens,
@@ -293,6 +296,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
         .found
         .iter()
         .any(|found| found.fault.kind == FaultKind::NoSection);
+    let is_left = |fault: &Fault| !spoken && fault.kind != FaultKind::NoSection;
     let rewritten = second
         .accepted
         .iter()
@@ -324,9 +328,19 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
     let mut found: Vec<Found> = first
         .found
         .into_iter()
-        .filter(|found| !spoken || !found.fault.kind.is_asked_again())
+        .filter(|found| !found.fault.kind.is_asked_again() || is_left(&found.fault))
         .collect();
     found.extend(second.found);
+    // What the second answer says too needs no word; what finds no room beside it does.
+    found.extend(
+        kept.faults
+            .into_iter()
+            .filter(|fault| fault.kind == FaultKind::TooManyAdditions)
+            .map(|fault| Found {
+                text: left_out[fault.range.start].text.clone(),
+                fault,
+            }),
+    );
     Reading { accepted, found }
 }
 

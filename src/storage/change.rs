@@ -4,7 +4,8 @@
 use super::contexts::{Context, ContextMetadata, ContextRef, Source, find_context};
 use super::records::archived_among;
 use super::updates::{Run, insert_run, lives_on, resolve_run};
-use super::{Storage, StorageError, error, record_changes};
+use super::{Storage, StorageError, error, origins, record_changes};
+use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
 use chrono::{DateTime, Utc};
@@ -24,6 +25,8 @@ pub struct Head {
     pub context_id: Option<ContextId>,
     /// The newest version's text; empty if the memory does not exist.
     pub text: String,
+    /// Where its lines come from, if that is known.
+    pub(super) origins: Option<Origins>,
     /// The largest numbers ever given.
     pub counters: Counters,
     /// Which of the ids that the caller mentioned are archived.
@@ -209,14 +212,15 @@ impl Storage {
         let row = self.lock_or_insert(connection, vault, memory).await?;
         // Read after the lock was granted: a writer that waited is later than the one it waited for.
         let now = self.clock.now().max(row.changed_at);
-        let text = match row.context_id {
+        let (text, origins) = match row.context_id {
             Some(_) => read_text(connection, vault, memory, row.version).await?,
-            None => String::new(),
+            None => (String::new(), Some(Origins::default())),
         };
         Ok(Head {
             version: row.version,
             context_id: row.context_id,
             text,
+            origins,
             counters: row.counters,
             archived: archived_among(connection, vault, memory, mentioned).await?,
             now,
@@ -250,23 +254,25 @@ impl Storage {
     /// Marks an invalid run as resolved by a run that changed nothing, and keeps that run.
     ///
     /// # Errors
-    /// The database's.
-    pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<bool, StorageError> {
+    /// [`StorageError::AlreadyResolved`], or the database's.
+    pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
         if !lives_on(&mut transaction, run).await? {
-            return Ok(false);
+            return Ok(());
         }
         insert_run(&mut transaction, run).await?;
-        let resolved = resolve_run(
-            &mut transaction,
-            &run.vault_id,
-            &run.memory_id,
-            resolves,
-            &run.update_id,
-        )
-        .await?;
+        resolve(&mut transaction, run, resolves).await?;
         transaction.commit().await?;
-        Ok(resolved)
+        Ok(())
+    }
+}
+
+/// Marks an invalid run as finished by another; of several that try, one does.
+async fn resolve(connection: &mut PgConnection, by: &Run, resolved: &UpdateId) -> Result<(), StorageError> {
+    if resolve_run(connection, &by.vault_id, &by.memory_id, resolved, &by.update_id).await? {
+        Ok(())
+    } else {
+        Err(StorageError::AlreadyResolved(resolved.clone()))
     }
 }
 
@@ -360,21 +366,27 @@ async fn read_text(
     vault: &VaultId,
     memory: &MemoryId,
     version: i64,
-) -> Result<String, StorageError> {
-    let text = sqlx::query_scalar!(
-        "SELECT context FROM memory_contexts WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+) -> Result<(String, Option<Origins>), StorageError> {
+    let row = sqlx::query!(
+        "SELECT context, line_origins
+         FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
         vault.as_str(),
         memory.as_str(),
         version,
     )
     .fetch_optional(connection)
     .await?;
-    text.ok_or_else(|| StorageError::Corrupt {
+    let row = row.ok_or_else(|| StorageError::Corrupt {
         table: "memories",
         column: "head_version",
         row: format!("({vault}, {memory})"),
         problem: format!("version {version} is not there"),
-    })
+    })?;
+    let origins = row
+        .line_origins
+        .and_then(|stored| origins::from_stored(&stored, &row.context));
+    Ok((row.context, origins))
 }
 
 async fn save_version(
@@ -386,13 +398,17 @@ async fn save_version(
 ) -> Result<ContextMetadata, StorageError> {
     let version = head.version + 1;
     let bytes = i32::try_from(new.text.len()).unwrap_or(i32::MAX);
+    let line_origins = head
+        .origins
+        .as_ref()
+        .and_then(|origins| origins::to_stored(&origins.after(&head.text, &new.text, version)));
     move_head(connection, vault, memory, head, &new.counters).await?;
     let update_id = new.run.as_ref().map(|run| run.update_id.clone());
     let operations = (!new.operations.is_empty()).then(|| operations_json(&new.operations));
     sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
-                                      source, bytes, update_id, operations, log)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                                      source, bytes, update_id, operations, log, line_origins)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         vault.as_str(),
         memory.as_str(),
         head.next_context_id.as_str(),
@@ -405,6 +421,7 @@ async fn save_version(
         update_id.as_ref().map(UpdateId::as_str),
         operations,
         new.log,
+        line_origins.as_deref(),
     )
     .execute(&mut *connection)
     .await?;
@@ -419,7 +436,7 @@ async fn save_version(
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;
         if let Some(resolved) = &new.resolves {
-            resolve_run(connection, vault, memory, resolved, &run.update_id).await?;
+            resolve(connection, run, resolved).await?;
         }
     }
     Ok(ContextMetadata {

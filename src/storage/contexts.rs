@@ -329,6 +329,34 @@ impl Storage {
             .collect()
     }
 
+    /// The versions with these numbers, as far as there are any, without texts.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.versions", skip_all)]
+    pub(super) async fn versions(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        versions: &[i64],
+    ) -> Result<Vec<ContextMetadata>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
+                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+               FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND version = ANY($3)"#,
+            vault.as_str(),
+            memory.as_str(),
+            versions,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter()
+            .map(|row| Ok(row.into_context()?.metadata))
+            .collect()
+    }
+
     /// Whether a memory exists.
     ///
     /// # Errors

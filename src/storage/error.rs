@@ -1,5 +1,6 @@
 //! What can go wrong with the database, told apart by what a caller can do about it.
 
+use crate::domain::ids::UpdateId;
 use std::time::Duration;
 
 /// A failure of the database.
@@ -30,6 +31,9 @@ pub enum StorageError {
         /// How many it changed.
         actual: u64,
     },
+    /// The run that was to be finished by hand does not wait for it any more; nothing was saved.
+    #[error("run {0} was finished by another")]
+    AlreadyResolved(UpdateId),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),

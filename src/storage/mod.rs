@@ -4,12 +4,14 @@
 //! every table it touches; ids and times come from the service; no session state, so that a
 //! transaction-mode pooler can stand between; outcomes are told apart by SQLSTATE and statement.
 
+pub mod archivings;
 pub mod change;
 pub mod contexts;
 pub mod embedded;
 mod error;
 pub mod memories;
 mod migrate;
+pub mod origins;
 mod pool;
 mod precondition;
 pub mod put;
@@ -25,9 +27,10 @@ pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};
 pub use error::StorageError;
 pub use memories::DeleteError;
+pub use origins::Blame;
 pub use pool::{PoolOptions, Storage};
 pub use precondition::{EntityTags, Preconditions};
-pub use put::{Put, PutError};
+pub use put::{Guard, Put, PutError};
 pub use redact::RedactError;
 pub use restore::RestoreError;
 pub use session::keeps_prepared_statements;

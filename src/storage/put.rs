@@ -5,12 +5,25 @@ use super::contexts::{ContextMetadata, Source};
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::memory::{Collapse, collapse};
+
+/// What is done about a put that loses much of what the document says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Guard {
+    /// Nothing: nobody looks.
+    Off,
+    /// It is made and told.
+    #[default]
+    Warn,
+    /// It is not made.
+    Reject,
+}
 
 /// What a put came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
-    /// A new version was made.
-    Created(ContextMetadata),
+    /// A new version was made, which loses this of the one before.
+    Created(ContextMetadata, Vec<Collapse>),
     /// The text is the head's already; no version was made.
     Unchanged(ContextMetadata),
 }
@@ -24,6 +37,9 @@ pub enum PutError {
         /// The newest version's id; `None` if the memory does not exist.
         current: Option<ContextId>,
     },
+    /// The text would lose much of what the newest version says.
+    #[error("the text would lose much of what the document says")]
+    Collapses(Vec<Collapse>),
     /// The database failed; nothing was saved.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -31,7 +47,7 @@ pub enum PutError {
 
 impl Storage {
     /// Puts a text as the newest version, unless it is that already. The text must have passed
-    /// [`crate::domain::document::check`].
+    /// [`crate::domain::document::check`]. `guard` says what is done if it loses much of the newest version.
     ///
     /// # Errors
     /// As [`PutError`] says.
@@ -42,6 +58,7 @@ impl Storage {
         text: &str,
         actor: &ActorId,
         preconditions: &Preconditions,
+        guard: Guard,
     ) -> Result<Put, PutError> {
         let outcome = self
             .change(vault, memory, &[], |head| {
@@ -51,16 +68,23 @@ impl Storage {
                     });
                 }
                 if head.exists() && head.text == text {
-                    return Ok(Decision::Keep(()));
+                    return Ok(Decision::Keep(Vec::new()));
                 }
                 let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, actor.clone());
+                let lost = match guard {
+                    Guard::Off => Vec::new(),
+                    Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
+                };
+                if guard == Guard::Reject && !lost.is_empty() {
+                    return Err(PutError::Collapses(lost));
+                }
                 version.log = changelog::of_text(&head.text, text, &version.changes);
-                Ok(Decision::Save(Box::new(version), ()))
+                Ok(Decision::Save(Box::new(version), lost))
             })
             .await;
         match outcome {
             Ok(outcome) => match outcome.saved {
-                Some(metadata) => Ok(Put::Created(metadata)),
+                Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
                 None => self
                     .latest_context(vault, memory)
                     .await?

@@ -76,7 +76,7 @@ impl Storage {
             .await;
         match outcome {
             Ok(outcome) => match outcome.saved {
-                Some(metadata) => Ok(Put::Created(metadata)),
+                Some(metadata) => Ok(Put::Created(metadata, Vec::new())),
                 None => self
                     .latest_context(vault, memory)
                     .await?

@@ -1,6 +1,9 @@
 //! The document and the memory held to their laws on hostile input; no database.
 
+mod comparison;
 mod document_laws;
+mod headings;
 mod hostile;
 mod memory_laws;
+mod origin_laws;
 mod size;

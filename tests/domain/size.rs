@@ -4,7 +4,7 @@
 use chrono::DateTime;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use working_memory::domain::document::{records, unified_diff};
+use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
 use working_memory::domain::operation::{Item, Operation};
 
@@ -89,4 +89,34 @@ fn the_diff_of_documents_with_nothing_in_place_comes_in_time() {
         assert!(!unified_diff(&forwards, &other, "a", "b").is_empty());
         assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
     }
+}
+
+#[test]
+fn origins_of_documents_with_nothing_in_place_come_in_time() {
+    let lines = |number: usize| format!("{}\n", number % 89);
+    for count in [4_000, 30_000] {
+        let forwards: String = (0..count).map(lines).collect();
+        let others: [String; 3] = [
+            (0..count).rev().map(lines).collect(),
+            (0..count).map(|number| lines(number * 7_919 % 30_011)).collect(),
+            (0..count).map(|number| format!("x{number}\n")).collect(),
+        ];
+        for other in others {
+            let begin = Instant::now();
+            let origins = Origins::of_first(&forwards, 1).after(&forwards, &other, 2);
+            assert_eq!(origins.lines(), count);
+            assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+        }
+    }
+}
+
+#[test]
+fn long_titles_over_many_headings_are_searched_in_time() {
+    let title = "t".repeat(50_000);
+    let document = format!("# {title}\n{}", "## a\n".repeat(10_000));
+    let begin = Instant::now();
+    assert_eq!(headings(&document).all().len(), 10_001);
+    assert!(find_section(&document, &format!("{title}/b")).is_none());
+    assert!(find_section(&document, &format!("{title}/a")).is_some());
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }

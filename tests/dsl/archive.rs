@@ -1,7 +1,9 @@
 //! `ARCHIVE`: the three spellings, several ids, ids as models write them, and ids that are none.
 
 use crate::expect::{accepts, archive, faults_at, kinds, learning, learnings_archive, read, reads, rejects};
-use working_memory::domain::operation::FaultKind::{MalformedId, MissingReason, WrongSectionId};
+use working_memory::domain::operation::FaultKind::{
+    MalformedId, MissingReason, UnknownHeader, WrongSectionId,
+};
 use working_memory::domain::operation::Role;
 
 #[track_caller]
@@ -235,4 +237,22 @@ fn an_archive_list_written_twice_adds_up() {
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because y\n",
         [archive("KL-1", "x"), archive("KL-2", "y")],
     );
+}
+
+#[test]
+fn a_section_given_back_as_it_stands_archives_nothing() {
+    for text in [
+        "KEY_LEARNINGS:\n- KL-1 because it bit us: pin the tool chain\n",
+        "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because it bit us: pin it\n- KL-2 because x\n",
+        "KEY_LEARNINGS: KL-1 because it bit us: pin the tool chain\n",
+        "# Verbatim Context\n- VC-1 because next: run => cargo test\n",
+    ] {
+        let parsed = read(text);
+        assert_eq!(parsed.items, [], "{text}");
+        assert!(
+            parsed.faults.iter().all(|fault| fault.kind == UnknownHeader),
+            "{parsed:?}"
+        );
+        assert!(!parsed.faults.is_empty());
+    }
 }

@@ -21,7 +21,7 @@ use working_memory::pipeline::report::UpdateStatus;
 use working_memory::pipeline::{OnInvalid, OperationsRequest, Pipeline, UpdateRequest};
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::{
-    ContextRef, DeleteError, PoolOptions, Preconditions, Put, RedactError, RestoreError, Storage,
+    ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, RedactError, RestoreError, Storage,
 };
 
 const SEQUENCES: usize = 1_000;
@@ -120,10 +120,15 @@ impl Life<'_> {
             .collect();
         match step {
             Step::Put(text) => {
-                let put = self
-                    .storage
-                    .put_context(&self.vault, &self.memory, text, &self.actor, &always);
-                self.follow(matches!(put.await.unwrap(), Put::Created(_))).await;
+                let put = self.storage.put_context(
+                    &self.vault,
+                    &self.memory,
+                    text,
+                    &self.actor,
+                    &always,
+                    Guard::Off,
+                );
+                self.follow(matches!(put.await.unwrap(), Put::Created(..))).await;
             }
             Step::Operations(text) => {
                 let answer = self
@@ -148,7 +153,7 @@ impl Life<'_> {
                 match restored {
                     Ok(put) => {
                         let text = self.versions[self.index(*back).unwrap()].text.clone();
-                        self.follow(matches!(put, Put::Created(_))).await;
+                        self.follow(matches!(put, Put::Created(..))).await;
                         assert_eq!(self.versions.last().unwrap().text, text);
                     }
                     Err(RestoreError::NotFound) => assert!(self.index(*back).is_none()),

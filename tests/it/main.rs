@@ -7,6 +7,8 @@ mod harness;
 mod health;
 mod life;
 mod openapi;
+mod pipeline;
+mod process;
 mod retention;
 mod routes;
 mod with_postgres;

@@ -1,4 +1,5 @@
-//! The context document: sections, records, what the service writes, diff (DESIGN §1).
+//! The context document: sections, records, what the service writes, diff, and where each
+//! line comes from (DESIGN §1).
 //!
 //! The document's text is the only truth: everything here reads it, or makes text that goes into it. Nothing
 //! renders a document as a whole; the service edits bytes in place (see [`crate::domain::memory::Edit`]), so
@@ -14,7 +15,7 @@
 //! in a fence     a closing line ends the fence; nothing else has a meaning
 //! blank          belongs to whatever it stands in
 //! in a bullet    a line indented by two or more belongs to the bullet; any other line ends it, and:
-//! # …            in column 0 opens a section
+//! # …            in column 0 opens a section; ## to ###### are headings inside it
 //! ``` or ~~~     in columns 0 to 3 opens a fence, which its like or the end of the text closes
 //! - …            in column 0 of a managed section is a bullet
 //! ```
@@ -43,21 +44,27 @@
 
 mod check;
 mod diff;
+mod headings;
 mod lines;
 mod managed;
+mod origins;
 mod outline;
 mod record;
 mod render;
+mod sections_changed;
 mod snippet;
 #[cfg(test)]
 mod tests;
 
 pub use check::{InvalidDocument, check, estimated_tokens};
 pub use diff::unified_diff;
+pub use headings::{Heading, Headings, headings};
 pub use managed::ManagedSection;
+pub use origins::{Origins, Run};
 pub use outline::{Section, find_section, outline};
 pub use record::{Record, records};
 pub use render::{NewRecord, written_time};
+pub use sections_changed::{SectionsChanged, sections_changed};
 
 pub(in crate::domain) use outline::Layout;
 pub(in crate::domain) use record::{Entry, entries, largest_numbers};

@@ -1,5 +1,6 @@
-//! Where the sections, records and fences of a document stand: one pass over its lines.
+//! Where the sections, headings, records and fences of a document stand: one pass over its lines.
 
+use super::headings::{Heading, Headings, heading_of};
 use super::lines::{Fence, indent, is_blank, lines};
 use super::managed::{ManagedSection, bare_title, without_closing_run};
 use std::ops::Range;
@@ -30,6 +31,8 @@ pub(in crate::domain) struct Bullet {
 #[derive(Debug, Clone, Default)]
 pub(in crate::domain) struct Layout {
     pub(in crate::domain) sections: Vec<Section>,
+    /// Headings of all levels.
+    pub(super) headings: Headings,
     /// In document order.
     pub(in crate::domain) bullets: Vec<Bullet>,
     /// Where in `sections` the managed ones are, by their place in [`ManagedSection::ALL`].
@@ -44,11 +47,15 @@ pub fn outline(text: &str) -> Vec<Section> {
     Layout::of(text).sections
 }
 
-/// A section with its heading line, by the short name of a managed section or by title. A managed section
-/// wins over free ones, the first of several over the others.
+/// A section with its heading line: by the short name of a managed section, by title, or, for a heading of any
+/// level, by the path of titles that leads to it (`Facts/Network`), in which a short name may stand for the title
+/// of a managed section. Case, closing runs of `#` and closing colons aside. A managed section wins over free
+/// ones, a title over a path, the first of several over the others. Linear.
 #[must_use]
 pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let sections = outline(text);
+    let Layout {
+        sections, headings, ..
+    } = Layout::of(text);
     let managed = ManagedSection::from_name(name.trim()).or_else(|| ManagedSection::from_title(name));
     let wanted = bare_title(name).to_lowercase();
     sections
@@ -59,7 +66,9 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
                 .iter()
                 .find(|section| bare_title(&section.title).to_lowercase() == wanted)
         })
-        .map(|section| &text[section.range.clone()])
+        .map(|section| &section.range)
+        .or_else(|| headings.find(name).map(|heading| &heading.range))
+        .map(|range| &text[range.clone()])
 }
 
 impl Layout {
@@ -87,8 +96,8 @@ impl Layout {
                 continue;
             }
             in_bullet = false;
-            if let Some(heading) = line.text.strip_prefix("# ") {
-                layout.open_section(heading, line.start, line.end);
+            if let Some((level, title)) = heading_of(line.text) {
+                layout.open_heading(level, title, line.start, line.end);
             } else if let Some(fence) = Fence::opened_by(line.text) {
                 layout.open_fence = Some(fence);
             } else if line.text.starts_with("- ") {
@@ -96,6 +105,7 @@ impl Layout {
             }
         }
         layout.close_section(text.len());
+        layout.headings.close(1, text.len());
         layout
     }
 
@@ -107,6 +117,19 @@ impl Layout {
     /// The line that makes what is written at the end of the document readable, where a fence is open there.
     pub(in crate::domain) fn closing_line(&self) -> Option<String> {
         self.open_fence.map(Fence::closing_line)
+    }
+
+    fn open_heading(&mut self, level: u8, title: &str, start: usize, body: usize) {
+        if level == 1 {
+            self.open_section(title, start, body);
+        }
+        self.headings.open(Heading {
+            level,
+            title: without_closing_run(title).to_owned(),
+            managed: self.sections.last().and_then(|section| section.managed),
+            range: start..body,
+            parent: None,
+        });
     }
 
     fn open_section(&mut self, heading: &str, start: usize, body: usize) {

@@ -315,11 +315,11 @@ impl Machine<'_> {
         }
         let list = match self.list {
             Some(list) => list,
-            None if !self.options.missing_list_headers => {
+            // A record of the memory given back looks like an archiving too: nothing is archived unasked.
+            None if !self.options.missing_list_headers || begins_with_id(item) => {
                 let detail = "an item stands below `ADD:` or `ARCHIVE:`".to_owned();
                 return self.fault(FaultKind::UnknownHeader, Some(section), range, detail);
             }
-            None if begins_with_id(item) => List::Archive,
             None => List::Add,
         };
         match (list, section.record_kind()) {

@@ -87,8 +87,8 @@ pub struct Options {
     /// Ids written `[KL-3]`, `**KL-3**`, `` `KL-3` `` or `kl-3`; `KL-1: because`, `because:`, and
     /// several ids in one item.
     pub decorated_ids: bool,
-    /// An item behind its list header on the same line, and items of a section without a list header
-    /// that tell by themselves which list they belong to.
+    /// An item behind its list header on the same line, and additions of a section without a list header.
+    /// An archiving always needs its `ARCHIVE`.
     pub missing_list_headers: bool,
     /// Not a leniency: the model stopped at its token limit, so the last item is not trusted.
     pub stopped_at_limit: bool,

@@ -3,12 +3,15 @@
 //!
 //! The way of an update: [`validate()`] takes what the DSL parser read and says which items this memory accepts;
 //! [`apply()`] makes the accepted ones into a new document, all or nothing; [`project()`] tells from two documents
-//! what happened to the records. [`Edit`] is the change of a document that [`apply()`] is made of; tasks,
+//! what happened to the records, [`compare()`] everything that lies between them, and [`collapse()`] whether much was
+//! lost. [`Edit`] is the change of a document that [`apply()`] is made of; tasks,
 //! decisions and status use it too.
 //!
 //! Ids are never used again: [`Counters`] know the largest number ever given.
 
 mod apply;
+mod collapse;
+mod compare;
 mod counters;
 mod edit;
 mod project;
@@ -17,6 +20,8 @@ mod tests;
 mod validate;
 
 pub use apply::{Applied, AppliedOperation, ApplyError, OperationName, apply};
+pub use collapse::{Collapse, collapse};
+pub use compare::{Comparison, compare};
 pub use counters::{Counters, IdsExhausted};
 pub use edit::Edit;
 pub use project::{RecordChange, project};

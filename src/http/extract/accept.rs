@@ -1,29 +1,35 @@
 //! `Accept`: whether a client wants text or JSON (RFC 9110, section 12.5.1).
+//!
+//! Each route offers its representations in its own order of preference. Documents are text unless JSON is asked
+//! for; views that programs page through are JSON unless text is.
 
 use super::list_header;
 use crate::http::problem::{Kind, Problem};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-/// The representations of a document.
+/// The representations of a document and of the views of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     /// The text itself as `text/plain`.
     Plain,
     /// The text itself as `text/markdown`.
     Markdown,
-    /// A JSON envelope around the text.
+    /// A unified diff as `text/x-diff`.
+    Diff,
+    /// JSON: an envelope around the text, or the same said for programs.
     Json,
 }
 
 impl Representation {
-    /// In the order of preference, where the client has none.
-    const ALL: [Self; 3] = [Self::Plain, Self::Markdown, Self::Json];
+    /// Those of a document.
+    const OF_DOCUMENT: [Self; 3] = [Self::Plain, Self::Markdown, Self::Json];
 
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Plain => ("text", "plain"),
             Self::Markdown => ("text", "markdown"),
+            Self::Diff => ("text", "x-diff"),
             Self::Json => ("application", "json"),
         }
     }
@@ -33,6 +39,7 @@ impl Representation {
         match self {
             Self::Plain => "text/plain; charset=utf-8",
             Self::Markdown => "text/markdown; charset=utf-8",
+            Self::Diff => "text/x-diff; charset=utf-8",
             Self::Json => "application/json",
         }
     }
@@ -41,17 +48,42 @@ impl Representation {
 impl<S: Send + Sync> FromRequestParts<S> for Representation {
     type Rejection = Problem;
 
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let accept = Accept::from_request_parts(parts, state).await?;
+        accept.choose(&Self::OF_DOCUMENT)
+    }
+}
+
+/// What a client accepts, for routes with representations of their own.
+#[derive(Debug)]
+pub(crate) struct Accept(Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Accept {
+    type Rejection = Problem;
+
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        match list_header(&parts.headers, "Accept")? {
-            Some(accept) => choose(&accept).ok_or_else(|| {
-                Problem::new(
-                    Kind::NotAcceptable,
-                    "Accept allows none of: text/plain, text/markdown, application/json (UTF-8)",
-                )
-                .with("field", "Accept")
-            }),
-            None => Ok(Self::Plain),
-        }
+        Ok(Self(list_header(&parts.headers, "Accept")?))
+    }
+}
+
+impl Accept {
+    /// The representation the client likes best; of those it likes the same, the first.
+    ///
+    /// # Errors
+    /// 406 if it accepts none of them.
+    pub(crate) fn choose(&self, offered: &[Representation]) -> Result<Representation, Problem> {
+        choose(self.0.as_deref().unwrap_or_default(), offered).ok_or_else(|| {
+            let names = offered.iter().map(|offer| {
+                let (main, sub) = offer.names();
+                format!("{main}/{sub}")
+            });
+            let names = names.collect::<Vec<_>>().join(", ");
+            Problem::new(
+                Kind::NotAcceptable,
+                format!("Accept allows none of: {names} (UTF-8)"),
+            )
+            .with("field", "Accept")
+        })
     }
 }
 
@@ -104,16 +136,16 @@ fn thousandths(text: &str) -> Option<u16> {
     }
 }
 
-fn choose(accept: &str) -> Option<Representation> {
+fn choose(accept: &str, offered: &[Representation]) -> Option<Representation> {
     if accept.trim().is_empty() {
-        return Some(Representation::Plain);
+        return offered.first().copied();
     }
     let ranges: Vec<_> = accept
         .split(',')
         .filter_map(|element| Range::parse(element.trim()))
         .collect();
     let mut best = None;
-    for candidate in Representation::ALL {
+    for &candidate in offered {
         let most_precise = ranges
             .iter()
             .filter_map(|range| Some((range.precision(candidate.names())?, range.quality)))
@@ -153,7 +185,21 @@ mod tests {
             ("text/plain;q=2", None),
             ("nonsense", None),
         ] {
-            assert_eq!(choose(accept), chosen, "{accept}");
+            assert_eq!(choose(accept, &Representation::OF_DOCUMENT), chosen, "{accept}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_route_decides_where_the_client_does_not() {
+        use Representation::{Diff, Json, Plain};
+        for (accept, offered, chosen) in [
+            ("*/*", [Json, Plain, Plain], Some(Json)),
+            ("", [Json, Plain, Plain], Some(Json)),
+            ("text/*", [Json, Plain, Plain], Some(Plain)),
+            ("text/x-diff, text/plain;q=0.9", [Plain, Diff, Json], Some(Diff)),
+            ("text/markdown", [Plain, Diff, Json], None),
+        ] {
+            assert_eq!(choose(accept, &offered), chosen, "{accept}");
         }
     }
 }

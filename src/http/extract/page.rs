@@ -57,6 +57,11 @@ impl Page {
         })
     }
 
+    /// The query that asks for the page with this cursor.
+    pub(crate) fn query(&self, cursor: &str) -> String {
+        format!("limit={}&cursor={cursor}", self.limit)
+    }
+
     /// The page of `entries`, which were read with [`Self::fetch`] and are shown by `show`.
     pub(crate) fn of<E, T, K: Display>(
         &self,
@@ -88,6 +93,18 @@ pub(crate) struct List<T> {
     /// What to send as `cursor` for the next page; null on the last one.
     #[schema(required)]
     next_cursor: Option<String>,
+}
+
+impl<T> List<T> {
+    /// The entries, in the order of the list.
+    pub(crate) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// What to send as `cursor` for the next page; `None` on the last one.
+    pub(crate) fn next_cursor(&self) -> Option<&str> {
+        self.next_cursor.as_deref()
+    }
 }
 
 /// A cursor: a check of the list in eight hexadecimal digits, then the key in hexadecimal.

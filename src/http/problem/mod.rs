@@ -71,6 +71,8 @@ kinds! {
     Conflict = CONFLICT, "conflict", "The memory has changed";
     /// It was there and was taken out for good.
     Gone = GONE, "gone", "Gone";
+    /// The document would lose much of what it says, and nobody confirmed it.
+    Collapse = CONFLICT, "collapse", "The document would lose much of what it says";
     /// A precondition of the request does not hold.
     PreconditionFailed = PRECONDITION_FAILED, "precondition-failed", "A precondition does not hold";
     /// The body is over a limit.

@@ -1,8 +1,53 @@
 //! What the routes below a memory share.
 
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::problem::Problem;
+use crate::http::routes::contexts::view::readable;
 use crate::http::state::AppState;
+use crate::storage::{Context, ContextRef};
+
+/// Which version a view of the document is about.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct VersionParams {
+    /// This version, by its number or its context_id; the newest without it.
+    #[param(rename = "ref", value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    pub(super) reference: Option<ContextRef>,
+}
+
+impl FromQuery for VersionParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            reference: query.parse("ref")?,
+        })
+    }
+}
+
+/// The version that `reference` names, or the newest one.
+///
+/// # Errors
+/// 404 if there is no such memory or version, 410 if its text was taken out.
+pub(super) async fn version(
+    state: &AppState,
+    vault: &VaultId,
+    memory: &MemoryId,
+    reference: Option<&ContextRef>,
+) -> Result<Context, Problem> {
+    let version = match reference {
+        None => state
+            .storage
+            .latest_context(vault, memory)
+            .await?
+            .ok_or_else(missing),
+        Some(reference) => state
+            .storage
+            .context(vault, memory, reference)
+            .await?
+            .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref")),
+    };
+    readable(version?, "ref")
+}
 
 /// 404 for a memory that is not there: it is never shown as an empty one.
 pub(super) fn missing() -> Problem {

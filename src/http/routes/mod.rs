@@ -1,11 +1,14 @@
 //! One file an operation: its request, its answer, its handler and its documentation. The tree mirrors the URLs.
 
+pub(crate) mod blame;
 pub(crate) mod contexts;
 pub(crate) mod health;
+pub(crate) mod log;
 pub(crate) mod memories;
 mod memory;
 pub(crate) mod operations;
 pub(crate) mod records;
+pub(crate) mod sections;
 pub(crate) mod update;
 pub(crate) mod updates;
 pub(crate) mod vaults;

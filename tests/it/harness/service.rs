@@ -24,7 +24,7 @@ pub(crate) struct Service {
     address: String,
     client: reqwest::Client,
     _stop: oneshot::Sender<()>,
-    _database: Database,
+    database: Arc<Database>,
 }
 
 /// Models that answer each role with one text, again and again.
@@ -49,13 +49,26 @@ impl Service {
 
     /// A service with another configuration.
     pub(crate) async fn start_with(configure: impl FnOnce(&mut Config), models: Option<Models>) -> Self {
+        let database = Arc::new(Database::create().await);
+        Self::start_on(database, Arc::new(TestClock::new()), configure, models).await
+    }
+
+    /// Another service on the database of this one, with its clock.
+    pub(crate) async fn beside(&self, models: Models) -> Self {
+        Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, Some(models)).await
+    }
+
+    async fn start_on(
+        database: Arc<Database>,
+        clock: Arc<TestClock>,
+        configure: impl FnOnce(&mut Config),
+        models: Option<Models>,
+    ) -> Self {
         let mut config = Config::default();
         configure(&mut config);
-        let database = Database::create().await;
-        let clock = Arc::new(TestClock::new());
         let options = PoolOptions {
             url: database.url(),
-            max_connections: 8,
+            max_connections: config.database.max_connections.min(8),
             prepared_statements: true,
             acquire_timeout: Duration::from_secs(10),
         };
@@ -93,7 +106,7 @@ impl Service {
             address,
             client,
             _stop: stop,
-            _database: database,
+            database,
         }
     }
 

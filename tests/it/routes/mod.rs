@@ -1,12 +1,15 @@
 //! Mirrors `src/http/routes`. Each test looks at the status, the body, the stored rows and the side effects, in
 //! that order.
 
+mod blame;
 mod contexts;
 mod health;
 mod hostile;
+mod log;
 mod memories;
 mod operations;
 mod records;
+mod sections;
 mod update;
 mod updates;
 mod vaults;

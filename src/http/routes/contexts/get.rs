@@ -1,10 +1,10 @@
 //! `GET M/contexts/{ref}`
 
-use super::view::{self, ContextBody};
+use super::view::{self, ContextBody, SectionParams};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ReadHeaders};
 use crate::http::extract::path::EntryPath;
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::ContextRef;
@@ -19,7 +19,7 @@ use axum::response::Response;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}",
     operation_id = "GetContext",
     tag = "contexts",
-    params(ReadHeaders),
+    params(SectionParams, ReadHeaders),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
@@ -32,7 +32,7 @@ use axum::response::Response;
             (ContextBody = "application/json"),
         )),
         (status = 304, description = "The client has it already."),
-        (status = 404, description = "There is no such memory or version."),
+        (status = 404, description = "There is no such memory, version or section."),
         (status = 406, description = "`Accept` allows none of the representations."),
         (status = 410, description = "The version was redacted."),
         (status = 412, description = "`If-Match` does not hold."),
@@ -45,7 +45,7 @@ pub(crate) async fn get(
         memory_id,
         entry,
     }: EntryPath<ContextRef>,
-    Query(NoParams): Query<NoParams>,
+    Query(SectionParams { section }): Query<SectionParams>,
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -54,5 +54,5 @@ pub(crate) async fn get(
         .context(&vault_id, &memory_id, &entry)
         .await?
         .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
-    view::answer(&state, context, None, representation, &conditions)
+    view::answer(&state, context, section.as_deref(), representation, &conditions)
 }

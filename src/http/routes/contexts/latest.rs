@@ -1,6 +1,6 @@
 //! `GET M/context`
 
-use super::view::{self, ContextBody};
+use super::view::{self, ContextBody, SectionParams};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ReadHeaders};
 use crate::http::extract::path::MemoryPath;
@@ -12,26 +12,17 @@ use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 
-/// What part of which state of the document to show.
+/// Which state of the document to show.
 #[derive(Debug, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LatestParams {
-    /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, or the title of any
-    /// section.
-    #[param(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
-    section: Option<String>,
     /// The version that was the newest at this time, which must not lie in the future.
     as_of: Option<DateTime<Utc>>,
 }
 
 impl FromQuery for LatestParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let section = query.text("section")?;
-        if section.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Problem::invalid("section", "section must name a section"));
-        }
         Ok(Self {
-            section,
             as_of: query.time("as_of")?,
         })
     }
@@ -46,7 +37,7 @@ impl FromQuery for LatestParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "GetLatestContext",
     tag = "contexts",
-    params(LatestParams, ReadHeaders),
+    params(SectionParams, LatestParams, ReadHeaders),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
@@ -68,10 +59,11 @@ impl FromQuery for LatestParams {
 pub(crate) async fn latest(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
-    Query(LatestParams { section, as_of }): Query<LatestParams>,
+    Query(params): Query<(SectionParams, LatestParams)>,
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
+    let (SectionParams { section }, LatestParams { as_of }) = params;
     let context = match as_of {
         Some(time) if time > state.clock.now() => {
             return Err(Problem::malformed("as_of", "as_of must not lie in the future"));

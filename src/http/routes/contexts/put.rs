@@ -2,15 +2,16 @@
 
 use super::view::{ContextBody, X_CONTEXT_VERSION};
 use crate::domain::document::{self, InvalidDocument};
+use crate::domain::memory::Collapse;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders, refused_write};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
-use crate::http::extract::query::{NoParams, Query};
-use crate::http::problem::Problem;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::storage::{Put, PutError};
+use crate::storage::{Guard, Put, PutError};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -49,18 +50,101 @@ pub(crate) struct PutBody {
     context: ContextBody,
     /// Whether the document was this already, so that no version was made.
     unchanged: bool,
+    /// What the new version lost of the one before; empty with `guard.collapse = "off"`.
+    warnings: Vec<CollapseBody>,
+}
+
+/// A sign that a text has lost what the document said.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = PutWarning)]
+pub(crate) struct CollapseBody {
+    /// More than half of the bytes are gone, or active records are.
+    #[schema(value_type = CollapseKind)]
+    kind: &'static str,
+    /// The same in a sentence, with the sizes.
+    detail: String,
+    /// The records that are gone, which the text archives without a reason.
+    records: Vec<String>,
+}
+
+/// What a text can lose.
+#[derive(utoipa::ToSchema)]
+#[schema(as = PutWarningKind, rename_all = "snake_case")]
+#[expect(dead_code, reason = "documents the values of crate::domain::memory::Collapse")]
+enum CollapseKind {
+    BytesDropped,
+    RecordsDropped,
+}
+
+impl From<Collapse> for CollapseBody {
+    fn from(collapse: Collapse) -> Self {
+        match collapse {
+            Collapse::BytesDropped { before, after } => Self {
+                kind: "bytes_dropped",
+                detail: format!(
+                    "the text has {after} bytes, the document had {before}: more than half are gone"
+                ),
+                records: Vec::new(),
+            },
+            Collapse::RecordsDropped(records) => Self {
+                kind: "records_dropped",
+                detail: match records.len() {
+                    1 => "an active record is not in the text: it is archived without a reason".to_owned(),
+                    count => {
+                        format!(
+                            "{count} active records are not in the text: they are archived without a reason"
+                        )
+                    }
+                },
+                records: records.iter().map(ToString::to_string).collect(),
+            },
+        }
+    }
+}
+
+/// What a writer knows and wants.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PutParams {
+    /// `collapse`: make the version also if it loses much of the document, where `guard.collapse = "reject"` would
+    /// refuse it.
+    #[param(value_type = Option<ConfirmName>, inline)]
+    confirm: Option<Confirm>,
+}
+
+/// What a writer can confirm.
+#[derive(Debug, Clone, Copy)]
+enum Confirm {
+    Collapse,
+}
+
+/// The values of `confirm`.
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "documents the values of the parameter")]
+enum ConfirmName {
+    Collapse,
+}
+
+impl FromQuery for PutParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            confirm: query.one_of("confirm", &[("collapse", Confirm::Collapse)])?,
+        })
+    }
 }
 
 /// Put a document
 ///
 /// Makes a new version with this text, byte for byte, unless it is the newest version's text already. The memory
-/// is made if it does not exist.
+/// is made if it does not exist. A text that drops more than half of the bytes or any active record is told in
+/// `warnings`, or refused where the service is set up so.
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "PutContext",
     tag = "contexts",
-    params(ActorHeader, WriteHeaders),
+    params(PutParams, ActorHeader, WriteHeaders),
     request_body(
         description = "The document: UTF-8, not blank, no NUL, at most `limits.context_bytes` (102,400) bytes.",
         content(
@@ -78,31 +162,36 @@ pub(crate) struct PutBody {
             ("ETag" = String, description = "Of the newest version's text."),
             ("X-Context-Version" = i64, description = "Its number."),
         )),
+        (status = 409, description = "The text would lose much of the document (`warnings` says what) and `guard.collapse` is `reject`; `confirm=collapse` makes the version all the same."),
         (status = 412, description = "A precondition does not hold."),
     )
 )]
 pub(crate) async fn put(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    Query(PutParams { confirm }): Query<PutParams>,
     Actor(actor): Actor,
     conditions: Conditions,
     request: Request,
 ) -> Result<Response, Problem> {
     let text = read_document(&state, request).await?;
     let preconditions = conditions.for_write();
+    let guard = match (state.settings.guard, confirm) {
+        (Guard::Reject, Some(Confirm::Collapse)) => Guard::Warn,
+        (guard, _) => guard,
+    };
     let put = state
         .storage
-        .put_context(&vault_id, &memory_id, &text, &actor, &preconditions)
+        .put_context(&vault_id, &memory_id, &text, &actor, &preconditions, guard)
         .await?;
     answer(&state, put)
 }
 
 /// The answer of whatever puts a text as the newest version.
 pub(super) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
-    let (status, metadata, unchanged) = match put {
-        Put::Created(metadata) => (StatusCode::CREATED, metadata, false),
-        Put::Unchanged(metadata) => (StatusCode::OK, metadata, true),
+    let (status, metadata, lost, unchanged) = match put {
+        Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, lost, false),
+        Put::Unchanged(metadata) => (StatusCode::OK, metadata, Vec::new(), true),
     };
     let headers = [
         (ETAG, ETag::of(&metadata.context_id).header_value()),
@@ -111,6 +200,7 @@ pub(super) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
     let body = PutBody {
         context: ContextBody::of(&metadata, state.settings.context_bytes),
         unchanged,
+        warnings: lost.into_iter().map(CollapseBody::from).collect(),
     };
     let mut response = (status, headers, Json(body)).into_response();
     if !unchanged {
@@ -129,6 +219,16 @@ impl From<PutError> for Problem {
     fn from(error: PutError) -> Self {
         match error {
             PutError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            PutError::Collapses(lost) => {
+                let warnings: Vec<_> = lost.into_iter().map(CollapseBody::from).collect();
+                Self::new(
+                    Kind::Collapse,
+                    "the text would lose much of what the document says, see warnings; nothing was saved. Put the \
+                     whole document, or send the same with ?confirm=collapse",
+                )
+                .with("field", "confirm")
+                .with("warnings", serde_json::to_value(warnings).unwrap_or_default())
+            }
             PutError::Storage(error) => error.into(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::domain::document;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
+use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::pipeline::report;
@@ -16,7 +17,8 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// The number of the version that an answer is about.
-pub(super) const X_CONTEXT_VERSION: HeaderName = HeaderName::from_static("x-context-version");
+pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
+    HeaderName::from_static("x-context-version");
 
 /// A cache may keep a document but has to ask whether it is still the newest.
 const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
@@ -80,7 +82,7 @@ pub(crate) struct ContextBody {
 #[derive(utoipa::ToSchema)]
 #[schema(as = Source, rename_all = "lowercase")]
 #[expect(dead_code, reason = "documents the values of crate::storage::Source")]
-enum SourceName {
+pub(in crate::http::routes) enum SourceName {
     Put,
     Update,
     Operations,
@@ -121,6 +123,17 @@ fn estimated_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }
 
+/// A version whose text is there; `field` is the parameter that names it.
+///
+/// # Errors
+/// 410 if its text was taken out.
+pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result<Context, Problem> {
+    match &context.metadata.redaction {
+        Some(redaction) => Err(redacted(context.metadata.version, redaction).with("field", field)),
+        None => Ok(context),
+    }
+}
+
 /// 410 for a version whose text was taken out.
 pub(super) fn redacted(version: i64, redaction: &Redaction) -> Problem {
     Problem::new(
@@ -147,10 +160,7 @@ pub(super) fn answer(
     representation: Representation,
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
-    let Context { metadata, text } = context;
-    if let Some(redaction) = &metadata.redaction {
-        return Err(redacted(metadata.version, redaction));
-    }
+    let Context { metadata, text } = readable(context, "ref")?;
     let mut etag = ETag::of(&metadata.context_id);
     let text = match section {
         Some(name) => {
@@ -162,14 +172,7 @@ pub(super) fn answer(
     if representation == Representation::Json {
         etag = etag.representation("json");
     }
-    let mut headers = HeaderMap::new();
-    headers.insert(ETAG, etag.header_value());
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    headers.insert(CACHE_CONTROL, CACHEABLE);
-    headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
-    if let Ok(date) = HeaderValue::try_from(httpdate::fmt_http_date(metadata.creation_time.into())) {
-        headers.insert(LAST_MODIFIED, date);
-    }
+    let mut headers = validators(&metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
@@ -179,7 +182,7 @@ pub(super) fn answer(
             body.context = Some(text);
             (headers, Json(body)).into_response()
         }
-        Representation::Plain | Representation::Markdown => {
+        Representation::Plain | Representation::Markdown | Representation::Diff => {
             headers.insert(
                 CONTENT_TYPE,
                 HeaderValue::from_static(representation.content_type()),
@@ -189,18 +192,59 @@ pub(super) fn answer(
     })
 }
 
+/// The headers that tell which version an answer is about, and that let a client ask whether it changed.
+pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(ETAG, etag.header_value());
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(CACHE_CONTROL, CACHEABLE);
+    headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
+    if let Ok(date) = HeaderValue::try_from(httpdate::fmt_http_date(metadata.creation_time.into())) {
+        headers.insert(LAST_MODIFIED, date);
+    }
+    headers
+}
+
+/// How many bytes of paths a client is told that asks for a section there is not.
+const MOST_PATH_BYTES: usize = 16_384;
+
 fn find_section(text: &str, name: &str) -> Result<String, Problem> {
     document::find_section(text, name)
         .map(str::to_owned)
         .ok_or_else(|| {
-            let titles: Vec<_> = document::outline(text)
-                .into_iter()
-                .map(|section| section.title)
+            let headings = document::headings(text);
+            let mut room = MOST_PATH_BYTES;
+            let paths = headings.all().iter().map(|heading| headings.path(heading));
+            let paths: Vec<_> = paths
+                .take_while(|path| {
+                    room = room.saturating_sub(path.len() + 1);
+                    room > 0
+                })
                 .collect();
-            Problem::not_found("the document has no such section; sections has the titles it has")
+            Problem::not_found("the document has no such section; sections has the paths it has")
                 .with("field", "section")
-                .with("sections", titles)
+                .with("sections", paths)
         })
+}
+
+/// Which part of a document to show.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SectionParams {
+    /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, the title of any
+    /// section, or the path of titles to a heading of any level, such as `Facts/Network`.
+    #[param(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    pub(super) section: Option<String>,
+}
+
+impl FromQuery for SectionParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let section = query.text("section")?;
+        if section.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Problem::invalid("section", "section must name a section"));
+        }
+        Ok(Self { section })
+    }
 }
 
 /// A name in the characters that an entity tag can hold.

@@ -2,4 +2,4 @@
 
 pub(crate) mod get;
 pub(crate) mod list;
-mod view;
+pub(super) mod view;

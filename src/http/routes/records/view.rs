@@ -53,7 +53,7 @@ pub(crate) struct RecordBody {
 #[derive(utoipa::ToSchema)]
 #[schema(as = RecordKind)]
 #[expect(dead_code, reason = "documents the values of crate::domain::ids::RecordKind")]
-pub(super) enum KindName {
+pub(in crate::http::routes) enum KindName {
     #[schema(rename = "KL")]
     Learning,
     #[schema(rename = "VC")]

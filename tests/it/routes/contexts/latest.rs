@@ -22,6 +22,10 @@ async fn a_memory_that_does_not_exist_is_never_shown_as_an_empty_one() {
         "context",
         "contexts",
         "contexts/1",
+        "contexts/1/diff",
+        "log",
+        "blame",
+        "sections",
         "records",
         "records/KL-1",
         "updates",
@@ -123,6 +127,38 @@ async fn one_section_is_shown_by_its_short_name_or_its_title() {
     );
     memory
         .get("context?section=")
+        .await
+        .problem(422, "invalid", Some("section"));
+}
+
+#[tokio::test]
+async fn a_section_of_any_level_is_shown_by_the_path_to_it() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Facts\n## Network\n### DNS\nx\n## Disk\n")
+        .await
+        .is(201);
+    memory.put("# Facts\n").await.is(201);
+
+    for path in ["Facts/Network", "facts%2Fnetwork", "FACTS/Network:"] {
+        let section = memory.get(&format!("contexts/1?section={path}")).await.is(200);
+        assert_eq!(section.text(), "## Network\n### DNS\nx\n", "{path}");
+    }
+    let json = memory
+        .get_json("context?section=facts&as_of=2026-11-21T02:00:00Z")
+        .await;
+    assert_eq!(json.is(200).json()["context"], "# Facts\n");
+    let problem = memory
+        .get("contexts/1?section=Facts/DNS")
+        .await
+        .problem(404, "not-found", Some("section"));
+    assert_eq!(
+        problem["sections"],
+        serde_json::json!(["Facts", "Facts/Network", "Facts/Network/DNS", "Facts/Disk"])
+    );
+    memory
+        .get("contexts/1?section=%20")
         .await
         .problem(422, "invalid", Some("section"));
 }

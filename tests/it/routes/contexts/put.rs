@@ -3,6 +3,8 @@
 use crate::harness::{Answer, Service};
 use reqwest::Method;
 use serde_json::{Value, json};
+use working_memory::config::Config;
+use working_memory::config::guard::Collapse;
 
 #[tokio::test]
 async fn a_first_put_makes_version_one_byte_for_byte() {
@@ -201,4 +203,82 @@ async fn writers_at_the_same_time_make_versions_without_gaps() {
     versions.sort_unstable();
     assert_eq!(versions, (1..=12).collect::<Vec<_>>());
     assert_eq!(service.count("memory_contexts").await, 12);
+}
+
+const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n";
+
+#[tokio::test]
+async fn a_text_that_loses_much_of_the_document_is_told() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let first = memory.put(WITH_RECORDS).await.is(201).json();
+    assert_eq!(first["warnings"], json!([]));
+    let more = memory.put(format!("{WITH_RECORDS}- more\n")).await.is(201).json();
+    assert_eq!(more["warnings"], json!([]));
+
+    let less = memory
+        .put("# Key Learnings\n- KL-2 because c: d\n")
+        .await
+        .is(201)
+        .json();
+
+    let warnings = less["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 2, "{less}");
+    assert_eq!(
+        (&warnings[0]["kind"], &warnings[0]["records"]),
+        (&json!("bytes_dropped"), &json!([]))
+    );
+    assert!(
+        warnings[0]["detail"].as_str().unwrap().contains("36 bytes"),
+        "{less}"
+    );
+    assert_eq!(
+        (&warnings[1]["kind"], &warnings[1]["records"]),
+        (&json!("records_dropped"), &json!(["KL-1"]))
+    );
+    let again = memory
+        .put("# Key Learnings\n- KL-2 because c: d\n")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(again["warnings"], json!([]));
+}
+
+#[tokio::test]
+async fn a_text_that_loses_much_of_the_document_can_be_refused() {
+    let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
+    let service = Service::start_with(reject, None).await;
+    let memory = service.memory("agent");
+    let etag = memory.put(WITH_RECORDS).await.is(201).header("etag").to_owned();
+
+    let problem = memory.put("x").await.problem(409, "collapse", Some("confirm"));
+    assert_eq!(problem["warnings"][1]["records"], json!(["KL-1", "KL-2"]));
+    assert_eq!(memory.get("context").await.text(), WITH_RECORDS);
+    let stale = memory.putting("x").header("If-Match", "\"stale\"");
+    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    memory.put(WITH_RECORDS.replace("one", "two")).await.is(201);
+
+    let confirmed = |value: &str| {
+        memory
+            .request(Method::PUT, &format!("context?confirm={value}"))
+            .header("Content-Type", "text/plain")
+            .body("x")
+    };
+    Answer::to(confirmed("yes"))
+        .await
+        .problem(422, "invalid", Some("confirm"));
+    Answer::to(confirmed("collapse").header("If-Match", etag))
+        .await
+        .problem(412, "precondition-failed", None);
+    let made = Answer::to(confirmed("collapse")).await.is(201).json();
+    assert_eq!(made["warnings"].as_array().unwrap().len(), 2);
+    assert_eq!(memory.get("context").await.text(), "x");
+}
+
+#[tokio::test]
+async fn nobody_looks_where_the_guard_is_off() {
+    let service = Service::start_with(|config| config.guard.collapse = Collapse::Off, None).await;
+    let memory = service.memory("agent");
+    memory.put(WITH_RECORDS).await.is(201);
+    assert_eq!(memory.put("x").await.is(201).json()["warnings"], json!([]));
 }

@@ -1,0 +1,24 @@
+//! `[guard]`: what is done about a text that loses much of a document.
+
+use serde::Deserialize;
+
+/// What is done about a put that drops more than half of the bytes, or any active record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Collapse {
+    /// Nothing.
+    Off,
+    /// The version is made, and the answer says what it lost.
+    #[default]
+    Warn,
+    /// The version is made only with `?confirm=collapse`.
+    Reject,
+}
+
+/// What is done about a text that loses much of a document.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GuardConfig {
+    /// A put that drops more than half of the bytes, or any active record.
+    pub collapse: Collapse,
+}

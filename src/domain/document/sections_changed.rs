@@ -1,0 +1,79 @@
+//! Which sections without records differ between two documents.
+
+use super::managed::{ManagedSection, bare_title};
+use super::outline::outline;
+use std::collections::HashMap;
+
+/// What changed between two documents beside the records.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SectionsChanged {
+    /// Whether `Current Progress` says something else, or is there in one of them only.
+    pub progress: bool,
+    /// The titles of the free sections that say something else or are there in one of them only: those of the
+    /// document after in its order, then those of the document before that are gone.
+    pub free: Vec<String>,
+}
+
+/// A section without records: what it is known by, its title as written, what it says.
+struct Said<'t> {
+    key: Key,
+    title: String,
+    body: &'t str,
+}
+
+/// Free sections with one title are told apart by their order.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Progress,
+    Free(String, usize),
+}
+
+/// Compares two documents section by section; where a section stands and the blank lines behind it do not
+/// count. Sections of records and `Active Context` are left out. Linear.
+#[must_use]
+pub fn sections_changed(before: &str, after: &str) -> SectionsChanged {
+    let after = said(after);
+    let mut gone = said(before);
+    let was: HashMap<_, _> = gone.iter().map(|section| (&section.key, section.body)).collect();
+    let mut changed = SectionsChanged::default();
+    for section in &after {
+        if was.get(&section.key) != Some(&section.body) {
+            changed.take(section);
+        }
+    }
+    let is: HashMap<_, _> = after.iter().map(|section| (&section.key, ())).collect();
+    gone.retain(|section| !is.contains_key(&section.key));
+    gone.iter().for_each(|section| changed.take(section));
+    changed
+}
+
+impl SectionsChanged {
+    fn take(&mut self, section: &Said<'_>) {
+        match section.key {
+            Key::Progress => self.progress = true,
+            Key::Free(..) => self.free.push(section.title.clone()),
+        }
+    }
+}
+
+fn said(text: &str) -> Vec<Said<'_>> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let sections = outline(text).into_iter().filter_map(|section| {
+        let key = match section.managed {
+            Some(ManagedSection::CurrentProgress) => Key::Progress,
+            Some(_) => return None,
+            None => {
+                let title = bare_title(&section.title).to_lowercase();
+                let count = seen.entry(title.clone()).or_default();
+                *count += 1;
+                Key::Free(title, *count)
+            }
+        };
+        Some(Said {
+            key,
+            title: section.title,
+            body: text[section.body].trim_end_matches([' ', '\t', '\r', '\n']),
+        })
+    });
+    sections.collect()
+}

@@ -1,0 +1,42 @@
+//! Signs that a text put as a whole has lost what the document said.
+
+use super::project::RecordChange;
+use crate::domain::ids::RecordId;
+
+/// What a text put as a whole would lose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Collapse {
+    /// More than half of the bytes.
+    BytesDropped {
+        /// The size of the document before, in bytes.
+        before: usize,
+        /// The size of the text, in bytes.
+        after: usize,
+    },
+    /// Active records, which it archives without a reason, in the order of the document before.
+    RecordsDropped(Vec<RecordId>),
+}
+
+/// What the step from one document to a text put in its place loses; `changes` are what it does to the records.
+/// Nothing if there was no document.
+#[must_use]
+pub fn collapse(before: &str, after: &str, changes: &[RecordChange]) -> Vec<Collapse> {
+    let mut found = Vec::new();
+    if after.len() < before.len().div_ceil(2) {
+        found.push(Collapse::BytesDropped {
+            before: before.len(),
+            after: after.len(),
+        });
+    }
+    let dropped: Vec<_> = changes
+        .iter()
+        .filter_map(|change| match change {
+            RecordChange::Archived(id) => Some(*id),
+            RecordChange::Added(_) | RecordChange::Changed(_) => None,
+        })
+        .collect();
+    if !dropped.is_empty() {
+        found.push(Collapse::RecordsDropped(dropped));
+    }
+    found
+}

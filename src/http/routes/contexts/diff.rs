@@ -1,0 +1,288 @@
+//! `GET M/contexts/{ref}/diff`
+
+use super::view;
+use crate::domain::document::{Record, unified_diff, written_time};
+use crate::domain::ids::RecordId;
+use crate::domain::memory::compare;
+use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::path::EntryPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::routes::records::view::KindName;
+use crate::http::state::AppState;
+use crate::storage::archivings::Archiving;
+use crate::storage::{Context, ContextRef};
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// What to compare with.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DiffParams {
+    /// The version to compare with, by its number or its context_id; the one before without it, and nothing for
+    /// version 1. It may also be a later one.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    base: Option<ContextRef>,
+}
+
+impl FromQuery for DiffParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            base: query.parse("base")?,
+        })
+    }
+}
+
+/// What lies between two versions.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Diff)]
+pub(crate) struct DiffBody {
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The number of the version compared with; 0 for nothing.
+    #[schema(minimum = 0)]
+    base_version: i64,
+    /// Its id; null for nothing.
+    #[schema(required)]
+    base_context_id: Option<String>,
+    /// The number of the version.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// Its id.
+    context_id: String,
+    /// The unified diff from the base to the version; empty if they are equal.
+    diff: String,
+    /// The same record by record.
+    records: RecordsBody,
+    /// Whether `Current Progress` says something else.
+    progress_rewritten: bool,
+    /// The titles of the free sections that say something else, are new, or are gone.
+    sections_changed: Vec<String>,
+}
+
+/// Records that two versions do not have alike.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RecordDiff)]
+pub(crate) struct RecordsBody {
+    /// Those that only the version has.
+    added: Vec<WrittenRecord>,
+    /// Those that read differently.
+    changed: Vec<ChangedRecord>,
+    /// Those that only the base has.
+    archived: Vec<ArchivedRecord>,
+}
+
+/// A record as a version says it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WrittenRecord)]
+pub(crate) struct WrittenRecord {
+    /// Its id.
+    #[schema(example = "KL-7")]
+    record_id: String,
+    /// `KL`, `VC`, `T` or `D`.
+    #[schema(value_type = KindName)]
+    kind: &'static str,
+    /// The time written on it.
+    #[schema(required)]
+    time: Option<String>,
+    /// The label of a verbatim record.
+    #[schema(required)]
+    label: Option<String>,
+    /// Why it was worth keeping, where its line says so.
+    #[schema(required)]
+    reason: Option<String>,
+    /// What it says; of a verbatim record the snippet.
+    content: String,
+}
+
+/// A record that reads differently.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ChangedRecord)]
+pub(crate) struct ChangedRecord {
+    /// Its id.
+    record_id: String,
+    /// As the base says it.
+    before: WrittenRecord,
+    /// As the version says it.
+    after: WrittenRecord,
+}
+
+/// A record that the version no longer has.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ArchivedRecord)]
+pub(crate) struct ArchivedRecord {
+    /// Its id.
+    record_id: String,
+    /// Why it was archived, where an operation between the two versions said so.
+    #[schema(required)]
+    reason: Option<String>,
+    /// The version that operation made.
+    #[schema(required)]
+    archived_version: Option<i64>,
+    /// As the base says it.
+    record: WrittenRecord,
+}
+
+/// Compare two versions
+///
+/// As a unified diff with three lines of context, or as JSON that also tells the difference record by record.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/diff",
+    operation_id = "DiffContexts",
+    tag = "contexts",
+    params(DiffParams, ReadHeaders),
+    responses(
+        (status = 200, description = "The difference; an empty text if there is none.", headers(
+            ("ETag" = String, description = "Strong."),
+            ("Last-Modified" = String, description = "When the version was made."),
+            ("X-Context-Version" = i64, description = "Its number."),
+            ("Vary" = String, description = "Accept"),
+        ), content(
+            (String = "text/plain; charset=utf-8"),
+            (String = "text/x-diff; charset=utf-8"),
+            (DiffBody = "application/json"),
+        )),
+        (status = 304, description = "The client has it already."),
+        (status = 404, description = "There is no such memory or version, or none with the reference `base`."),
+        (status = 410, description = "The version was redacted."),
+        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 412, description = "`If-Match` does not hold."),
+    )
+)]
+pub(crate) async fn diff(
+    State(state): State<AppState>,
+    EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    }: EntryPath<ContextRef>,
+    Query(DiffParams { base }): Query<DiffParams>,
+    accept: Accept,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    use Representation::{Diff, Json as AsJson, Plain};
+    let representation = accept.choose(&[Plain, Diff, AsJson])?;
+    let version = state.storage.context(&vault_id, &memory_id, &entry).await?;
+    let version = version
+        .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
+    let version = view::readable(version, "ref")?;
+    let before = version.metadata.version - 1;
+    let base = match base.or((before > 0).then_some(ContextRef::Version(before))) {
+        None => None,
+        Some(base) => {
+            let base = state.storage.context(&vault_id, &memory_id, &base).await?;
+            let missing = || Problem::not_found("there is no version to compare with").with("field", "base");
+            Some(view::readable(base.ok_or_else(missing)?, "base")?)
+        }
+    };
+    let etag = entity_tag(&version, base.as_ref(), representation);
+    let mut headers = view::validators(&version.metadata, &etag);
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    if representation == AsJson {
+        let archivings = archivings(&state, base.as_ref(), &version).await?;
+        let body = DiffBody::of(base.as_ref(), &version, archivings);
+        return Ok((headers, Json(body)).into_response());
+    }
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(representation.content_type()),
+    );
+    Ok((headers, text_of(base.as_ref(), &version)).into_response())
+}
+
+/// Versions never change, so their ids and the form say what the answer is.
+fn entity_tag(version: &Context, base: Option<&Context>, representation: Representation) -> ETag {
+    let base = base.map_or("", |base| base.metadata.context_id.as_str());
+    let etag = ETag::of(&version.metadata.context_id).representation(&format!("diff={base}"));
+    match representation {
+        Representation::Json => etag.representation("json"),
+        _ => etag,
+    }
+}
+
+/// The archivings between the base and a later version: those between it and an earlier one are undone.
+async fn archivings(
+    state: &AppState,
+    base: Option<&Context>,
+    version: &Context,
+) -> Result<HashMap<RecordId, Archiving>, Problem> {
+    let to = &version.metadata;
+    match base {
+        Some(base) if base.metadata.version < to.version => Ok(state
+            .storage
+            .archivings(&to.vault_id, &to.memory_id, base.metadata.version, to.version)
+            .await?),
+        _ => Ok(HashMap::new()),
+    }
+}
+
+fn text_of(base: Option<&Context>, version: &Context) -> String {
+    let name = |context: &Context| format!("version {}", context.metadata.version);
+    let before = base.map_or("", |base| base.text.as_str());
+    let before_name = base.map_or_else(|| "/dev/null".to_owned(), name);
+    unified_diff(before, &version.text, &before_name, &name(version))
+}
+
+impl DiffBody {
+    fn of(base: Option<&Context>, version: &Context, mut archivings: HashMap<RecordId, Archiving>) -> Self {
+        let comparison = compare(base.map_or("", |base| base.text.as_str()), &version.text);
+        let archived = comparison.archived.into_iter().map(|record| {
+            let archiving = archivings.remove(&record.id);
+            ArchivedRecord {
+                record_id: record.id.to_string(),
+                archived_version: archiving.as_ref().map(|archiving| archiving.version),
+                reason: archiving.and_then(|archiving| archiving.reason),
+                record: record.into(),
+            }
+        });
+        let changed = comparison
+            .changed
+            .into_iter()
+            .map(|(before, after)| ChangedRecord {
+                record_id: after.id.to_string(),
+                before: before.into(),
+                after: after.into(),
+            });
+        let metadata = &version.metadata;
+        Self {
+            vault_id: metadata.vault_id.to_string(),
+            memory_id: metadata.memory_id.to_string(),
+            base_version: base.map_or(0, |base| base.metadata.version),
+            base_context_id: base.map(|base| base.metadata.context_id.to_string()),
+            version: metadata.version,
+            context_id: metadata.context_id.to_string(),
+            diff: text_of(base, version),
+            records: RecordsBody {
+                added: comparison.added.into_iter().map(WrittenRecord::from).collect(),
+                changed: changed.collect(),
+                archived: archived.collect(),
+            },
+            progress_rewritten: comparison.sections.progress,
+            sections_changed: comparison.sections.free,
+        }
+    }
+}
+
+impl From<Record> for WrittenRecord {
+    fn from(record: Record) -> Self {
+        Self {
+            record_id: record.id.to_string(),
+            kind: record.id.kind.prefix(),
+            time: record.time.map(written_time),
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+        }
+    }
+}

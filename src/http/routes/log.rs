@@ -1,0 +1,129 @@
+//! `GET M/log`
+
+use super::contexts::view::SourceName;
+use super::memory;
+use crate::domain::document::written_time;
+use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::Query;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::ContextMetadata;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CONTENT_TYPE, LINK, VARY};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// One change of a document.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = LogEntry)]
+pub(crate) struct LogEntry {
+    /// The version that it made.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// That version's id.
+    context_id: String,
+    /// Who made it.
+    actor_id: String,
+    /// When it was made.
+    creation_time: DateTime<Utc>,
+    /// What made it.
+    #[schema(value_type = SourceName)]
+    source: &'static str,
+    /// The change in words, a line for each part of it.
+    log: String,
+}
+
+impl From<ContextMetadata> for LogEntry {
+    fn from(version: ContextMetadata) -> Self {
+        Self {
+            version: version.version,
+            context_id: version.context_id.to_string(),
+            actor_id: version.actor_id.to_string(),
+            creation_time: version.creation_time,
+            source: version.source.name(),
+            log: version.log,
+        }
+    }
+}
+
+/// Read what changed
+///
+/// The changes in words, the newest first, as a list or, with `Accept: text/plain`, as text: of each version a line
+/// `version <number> <time> <actor> <source>`, its changes indented by two, an empty line. `Link` names the next
+/// page of the text.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/log",
+    operation_id = "GetLog",
+    tag = "contexts",
+    params(Page),
+    responses(
+        (status = 200, description = "One page.", headers(
+            ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
+            ("Vary" = String, description = "Accept"),
+        ), content(
+            (List<LogEntry> = "application/json"),
+            (String = "text/plain; charset=utf-8"),
+        )),
+        (status = 404, description = "There is no such memory."),
+        (status = 406, description = "`Accept` allows none of the representations."),
+    )
+)]
+pub(crate) async fn log(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(page): Query<Page>,
+    accept: Accept,
+) -> Result<Response, Problem> {
+    let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
+    let name = format!("log/{vault_id}/{memory_id}");
+    let before = page.after::<i64>(&name)?;
+    let versions = state
+        .storage
+        .list_contexts(&vault_id, &memory_id, before, page.fetch())
+        .await?;
+    if versions.is_empty() {
+        memory::require(&state, &vault_id, &memory_id).await?;
+    }
+    let list = page.of(&name, versions, |version| version.version, LogEntry::from);
+    let mut headers = HeaderMap::new();
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(representation.content_type()),
+    );
+    if let Some(cursor) = list.next_cursor() {
+        let query = page.query(cursor);
+        let next = format!("</v1/vaults/{vault_id}/memories/{memory_id}/log?{query}>; rel=\"next\"");
+        // Ids and cursors hold only characters that may stand in a header.
+        headers.insert(LINK, next.parse().map_err(Problem::internal)?);
+    }
+    Ok(match representation {
+        Representation::Json => (headers, Json(list)).into_response(),
+        _ => (headers, as_text(list.items())).into_response(),
+    })
+}
+
+fn as_text(entries: &[LogEntry]) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        let time = written_time(entry.creation_time);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "version {} {time} {} {}",
+            entry.version, entry.actor_id, entry.source
+        );
+        for line in entry.log.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,129 @@
+//! `GET M/sections`
+
+use super::contexts::view::X_CONTEXT_VERSION;
+use super::memory::{self, VersionParams};
+use crate::domain::document::{self, Heading, Headings};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::Query;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::ContextRef;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// A heading and what stands under it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Section)]
+pub(crate) struct SectionBody {
+    /// The heading's text.
+    title: String,
+    /// How many `#` it has.
+    #[schema(minimum = 1, maximum = 6)]
+    level: u8,
+    /// The titles that lead to it, with `/` between them, as `section` of GetLatestContext takes it.
+    #[schema(example = "Facts/Network")]
+    path: String,
+    /// Where its line begins, in bytes of the document.
+    #[schema(minimum = 0)]
+    start: usize,
+    /// Where the next heading of its level or above begins, or the document ends.
+    #[schema(minimum = 0)]
+    end: usize,
+    /// Whether it is, or stands in, a section that the service maintains; every other one is free.
+    managed: bool,
+    /// The short name of that managed section; null for a free one.
+    #[schema(required)]
+    section: Option<&'static str>,
+}
+
+impl SectionBody {
+    fn of(headings: &Headings, heading: &Heading) -> Self {
+        Self {
+            title: heading.title.clone(),
+            level: heading.level,
+            path: headings.path(heading),
+            start: heading.range.start,
+            end: heading.range.end,
+            managed: heading.managed.is_some(),
+            section: heading.managed.map(document::ManagedSection::name),
+        }
+    }
+}
+
+/// A place in the list: all pages are about one version, also if the document changes between them.
+struct Place {
+    version: i64,
+    start: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.version, self.start)
+    }
+}
+
+impl FromStr for Place {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (version, start) = text.split_once(':').unwrap_or((text, ""));
+        Ok(Self {
+            version: version.parse()?,
+            start: start.parse()?,
+        })
+    }
+}
+
+/// List the sections
+///
+/// The headings of all levels, in the order of the document, of the newest version or of another one. All pages
+/// are about the version of the first one.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/sections",
+    operation_id = "ListSections",
+    tag = "contexts",
+    params(VersionParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = List<SectionBody>, headers(
+            ("X-Context-Version" = i64, description = "The number of the version."),
+        )),
+        (status = 404, description = "There is no such memory or version."),
+        (status = 410, description = "The version was redacted."),
+    )
+)]
+pub(crate) async fn sections(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(params): Query<(VersionParams, Page)>,
+) -> Result<Response, Problem> {
+    let (VersionParams { reference }, page) = params;
+    let of = reference.as_ref().map(ContextRef::to_string).unwrap_or_default();
+    let name = format!("sections/{vault_id}/{memory_id}/{of}");
+    let after = page.after::<Place>(&name)?;
+    let reference = after
+        .as_ref()
+        .map(|place| ContextRef::Version(place.version))
+        .or(reference);
+    let context = memory::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
+    let version = context.metadata.version;
+    let headings = document::headings(&context.text);
+    let behind = |heading: &&Heading| {
+        after
+            .as_ref()
+            .is_none_or(|place| heading.range.start > place.start)
+    };
+    let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
+    let entries: Vec<_> = headings.all().iter().filter(behind).take(shown).collect();
+    let key = |heading: &&Heading| Place {
+        version,
+        start: heading.range.start,
+    };
+    let list = page.of(&name, entries, key, |heading| SectionBody::of(&headings, heading));
+    Ok(([(X_CONTEXT_VERSION, version)], Json(list)).into_response())
+}

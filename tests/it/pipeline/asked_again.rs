@@ -1,0 +1,364 @@
+//! Faulty items: which the model is asked again about, with what, and what its second answer means.
+
+use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
+use super::stored::is_sound;
+use crate::harness::Service;
+use serde_json::{Value, json};
+use working_memory::domain::operation::Role;
+use working_memory::llm::Speaker;
+
+const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - no reason here\n";
+
+fn kinds(answer: &Value, list: &str) -> Vec<String> {
+    let list = answer[list].as_array().unwrap();
+    list.iter()
+        .map(|entry| entry["kind"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn contents(answer: &Value) -> Vec<String> {
+    let list = answer["operations"].as_array().unwrap();
+    list.iter()
+        .map(|op| op["content"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_model_is_shown_its_own_answer_the_faults_and_the_ids_that_exist() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Key Learnings\n- KL-3 because x: old\n- KL-8 because y: older\n")
+        .await
+        .is(201);
+    let first = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n  ARCHIVE:\n    - KL-99 because gone\n";
+    let second =
+        "KEY_LEARNINGS:\n  ADD:\n    - because mended: no reason here\n  ARCHIVE:\n    - KL-3 because gone\n";
+
+    let answer = memory
+        .update(dictate(json!({"learnings": [first, second]})))
+        .await
+        .is(200)
+        .json();
+
+    let asked = models.asked(Role::Learnings);
+    assert_eq!(asked.len(), 2);
+    let (before, after) = (&asked[0].turns, &asked[1].turns);
+    assert_eq!(after[..before.len()], before[..]);
+    assert_eq!(
+        (after[1].speaker, after[1].text.as_str()),
+        (Speaker::Assistant, first)
+    );
+    let again = &after[2].text;
+    for told in [
+        "missing_reason",
+        "> - no reason here",
+        "unknown_id",
+        "KL-99",
+        "KL-3, KL-8",
+    ] {
+        assert!(again.contains(told), "{told}: {again}");
+    }
+    assert_eq!(asked[0].system, asked[1].system);
+    assert_eq!(
+        (
+            models.asked(Role::Progress).len(),
+            models.asked(Role::Verbatim).len()
+        ),
+        (1, 1)
+    );
+    let report = &answer["models"]["learnings"];
+    assert_eq!(
+        (&report["attempts"], &report["reprompts"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!(
+        (&report["input_tokens"], &report["output_tokens"]),
+        (&json!(200), &json!(20))
+    );
+    assert_eq!(answer["models"]["progress"]["reprompts"], 0);
+    assert_eq!(answer["rejected"], json!([]));
+    let id = answer["update_id"].as_str().unwrap();
+    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    let answers: Vec<_> = run["exchanges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|exchange| exchange["section"] == "learnings")
+        .map(|exchange| exchange["answer"].as_str().unwrap())
+        .collect();
+    assert_eq!(answers, [first, second]);
+    assert_eq!(
+        memory.get("records/KL-3").await.is(200).json()["archive_reason"],
+        "gone"
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
+async fn the_second_answer_counts_and_good_items_it_leaves_out_are_kept() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
+        (learning("mended"), vec!["mended", "kept"], vec![]),
+        (
+            "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - because x: mended\n".to_owned(),
+            vec!["kept", "mended"],
+            vec![],
+        ),
+        ("KEY_LEARNINGS: NO CHANGE".to_owned(), vec!["kept"], vec![]),
+        (
+            "KEY_LEARNINGS:\n  ADD:\n    - still none\n".to_owned(),
+            vec!["kept"],
+            vec!["missing_reason"],
+        ),
+        (
+            "I am sorry, I cannot help with that.".to_owned(),
+            vec!["kept"],
+            vec!["missing_reason"],
+        ),
+        (String::new(), vec!["kept"], vec!["missing_reason"]),
+    ];
+    for (number, (second, expected, rejected)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let update = dictate(json!({"learnings": [FAULTY, second]}));
+        let answer = service.memory(&name).update(update).await.is(200).json();
+
+        assert_eq!(contents(&answer), expected, "{second}");
+        assert_eq!(kinds(&answer, "rejected"), rejected, "{second}: {answer}");
+        is_sound(&service, &name).await;
+    }
+}
+
+#[tokio::test]
+async fn a_valid_progress_of_the_first_answer_stays_unless_the_second_has_one() {
+    let first = format!("{PROGRESS}SOMETHING_ELSE:\n  - x\n");
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
+        ("CURRENT_PROGRESS: NO CHANGE".to_owned(), "- Wire it"),
+        (super::dictated::progress("Test it"), "- Test it"),
+        (
+            "CURRENT_PROGRESS:\n  Completed:\n    - All of it\n".to_owned(),
+            "- Wire it",
+        ),
+    ];
+    for (number, (second, bullet)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let memory = service.memory(&name);
+
+        let update = dictate(json!({"progress": [first, second]}));
+        let answer = memory.update(update).await.is(200).json();
+
+        assert_eq!(answer["models"]["progress"]["reprompts"], 1);
+        let text = memory.get("context").await.is(200).text().to_owned();
+        assert!(text.contains(bullet), "{second}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn every_fault_that_can_be_mended_is_asked_about_and_what_stays_is_told() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  ADD:\n    - because: x\n",
+            "missing_reason",
+        ),
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  ADD:\n    - because x:\n",
+            "empty_content",
+        ),
+        (
+            "verbatim",
+            "VERBATIM_CONTEXT:\n  ADD:\n    - because x: no arrow\n",
+            "missing_label",
+        ),
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-01 because x\n",
+            "malformed_id",
+        ),
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  ARCHIVE:\n    - VC-1 because x\n",
+            "wrong_section_id",
+        ),
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-7 because x\n",
+            "unknown_id",
+        ),
+        (
+            "progress",
+            "CURRENT_PROGRESS:\n  Completed:\n    - x\n",
+            "missing_in_progress",
+        ),
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  REPLACE:\n    - because x: y\n",
+            "unknown_header",
+        ),
+        (
+            "learnings",
+            "KEY_LEARNINGS:\n  ADD:\n    - because <reason>: <one-line insight>\n",
+            "placeholder",
+        ),
+    ];
+    for (number, (role, text, kind)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let answer = service
+            .memory(&name)
+            .update(dictate(json!({role: text})))
+            .await
+            .is(200)
+            .json();
+        assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
+        assert_eq!(answer["models"][role]["reprompts"], 1, "{kind}");
+        assert_eq!(answer["rejected"][0]["section"], role);
+        assert_eq!(answer["status"], "unchanged");
+        assert_eq!(service.count("memories").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_a_section_is_asked_again_and_warned_of() {
+    let template = working_memory_template();
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
+        "",
+        " \n\n",
+        "Sure! Everything went fine.",
+        "(none)",
+        "{\"add\": []}",
+    ];
+    for (number, text) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let answer = service
+            .memory(&name)
+            .update(dictate(json!({"learnings": text})))
+            .await
+            .is(200)
+            .json();
+        assert_eq!(kinds(&answer, "warnings"), ["no_section"], "{text}: {answer}");
+        assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
+        let again = models.asked(Role::Learnings).pop().unwrap();
+        assert!(again.turns.iter().all(|turn| !turn.text.trim().is_empty()));
+    }
+    let answer = service
+        .memory("agent")
+        .update(dictate(json!({"verbatim": template})))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(answer["operations"], json!([]), "{answer}");
+    assert!(
+        kinds(&answer, "rejected")
+            .iter()
+            .all(|kind| kind == "placeholder" || kind == "unknown_id")
+    );
+}
+
+/// The design's template, given back as it is.
+fn working_memory_template() -> &'static str {
+    "VERBATIM_CONTEXT:\n  ADD:\n    - because <reason>: <label> => <snippet, to the next bullet of this list>\n  ARCHIVE:\n    - VC-<n> because <reason>\n"
+}
+
+#[tokio::test]
+async fn what_asking_again_cannot_mend_is_not_asked_again() {
+    let long = "x".repeat(16_385);
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cases = [
+        (learning("OLD  insight"), "duplicate"),
+        (format!("{LEARNING}    - because twice: PIN the tool chain\n"), "duplicate"),
+        ("KEY_LEARNINGS:\n  ADD:\n    - because a: 1\n    - because a: 2\n    - because a: 3\n    - because a: 4\n".to_owned(), "too_many_additions"),
+        (learning(&long), "too_large"),
+        ("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n".to_owned(), "already_archived"),
+        ("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because gone\n    - KL-2 because gone\n".to_owned(), "already_archived"),
+    ];
+    for (number, (text, kind)) in cases.into_iter().enumerate() {
+        let name = format!("agent-{number}");
+        let memory = service.memory(&name);
+        memory
+            .put("# Key Learnings\n- KL-1 because x: gone\n")
+            .await
+            .is(201);
+        memory
+            .put("# Key Learnings\n- KL-2 because x: old insight\n")
+            .await
+            .is(201);
+
+        let mut update = dictate(json!({"learnings": text}));
+        update["on_invalid"] = json!("fail");
+        let answer = memory.update(update).await.is(200).json();
+
+        assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
+        assert_eq!(answer["models"]["learnings"]["reprompts"], 0, "{kind}");
+        assert!(answer["rejected"][0]["text"].as_str().unwrap().len() < 2_100);
+        is_sound(&service, &name).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cut_off_answer_is_asked_again_and_its_last_item_not_trusted() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let cut =
+        "KEY_LEARNINGS:\n  ADD:\n    - because whole: this one is whole\n    - because cut: this one is c";
+    let update = dictate(json!({"learnings": [cut, learning("mended")], "cut_off": "learnings"}));
+
+    let answer = service.memory("agent").update(update).await.is(200).json();
+
+    assert_eq!(contents(&answer), ["mended", "this one is whole"]);
+    assert_eq!(models.asked(Role::Learnings).len(), 2);
+    assert!(
+        models.asked(Role::Learnings)[1].turns[2]
+            .text
+            .contains("truncated")
+    );
+    assert_eq!(answer["warnings"], json!([]));
+}
+
+#[tokio::test]
+async fn the_number_of_times_a_model_is_asked_again_is_configured() {
+    for rounds in [0, 1, 2] {
+        let models = Dictated::new();
+        let configure = |config: &mut working_memory::config::Config| config.pipeline.max_reprompts = rounds;
+        let service = Service::start_with(configure, Some(models.models())).await;
+        let update = dictate(json!({"learnings": [FAULTY, FAULTY, learning("third")]}));
+
+        let answer = service.memory("agent").update(update).await.is(200).json();
+
+        assert_eq!(models.asked(Role::Learnings).len() as u32, rounds + 1);
+        assert_eq!(answer["models"]["learnings"]["reprompts"], rounds);
+        let third = contents(&answer).contains(&"third".to_owned());
+        assert_eq!(
+            (third, answer["rejected"].as_array().unwrap().is_empty()),
+            (rounds == 2, rounds == 2)
+        );
+        assert!(contents(&answer).contains(&"kept".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_good_item_that_finds_no_room_beside_the_second_answer_is_told() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let first =
+        "KEY_LEARNINGS:\n  ADD:\n    - because a: 1\n    - because a: 2\n    - because a: 3\n    - faulty\n";
+
+    let update = dictate(json!({"learnings": [first, learning("mended")]}));
+    let answer = service.memory("agent").update(update).await.is(200).json();
+
+    assert_eq!(contents(&answer), ["mended", "1", "2"]);
+    assert_eq!(kinds(&answer, "rejected"), ["too_many_additions"], "{answer}");
+    assert_eq!(
+        answer["rejected"][0]["text"].as_str().unwrap().trim(),
+        "- because a: 3"
+    );
+}

@@ -1,0 +1,140 @@
+//! Models that answer what the task of the request dictates, so that a test says with each update what its models
+//! say, also when many updates run at once.
+
+use crate::harness::Service;
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use working_memory::domain::operation::Role;
+use working_memory::llm::scripted::{Scripted, Step};
+use working_memory::llm::{Answer, Model, ModelError, Models, Request, Retry, RoleModel};
+
+pub(super) const PROGRESS: &str =
+    "CURRENT_PROGRESS:\n  Completed:\n    - Wrote the parser\n  In Progress:\n    - Wire it\n";
+pub(super) const LEARNING: &str = "KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n";
+pub(super) const VERBATIM: &str =
+    "VERBATIM_CONTEXT:\n  ADD:\n    - because next: run =>\n        cargo test\n";
+
+/// Progress with this bullet in progress.
+pub(super) fn progress(bullet: &str) -> String {
+    format!("CURRENT_PROGRESS:\n  In Progress:\n    - {bullet}\n")
+}
+
+/// A learning.
+pub(super) fn learning(content: &str) -> String {
+    format!("KEY_LEARNINGS:\n  ADD:\n    - because it is certain: {content}\n")
+}
+
+/// The body of an update whose models answer so: of a role a text, or a list of texts, one for each time it is
+/// asked again. A role that is not named answers that nothing changed.
+pub(super) fn dictate(answers: Value) -> Value {
+    json!({ "task": answers.to_string(), "messages": [{ "role": "user", "content": "go on" }] })
+}
+
+/// What the three models were asked.
+pub(super) struct Dictated([Arc<Scripted>; 3]);
+
+impl Dictated {
+    pub(super) fn new() -> Self {
+        Self(Role::ALL.map(|role| Arc::new(Scripted::by_rule(role.name(), dictated))))
+    }
+
+    pub(super) fn models(&self) -> Models {
+        Models::new(|role| RoleModel::new(self.0[role as usize].clone(), patience()))
+    }
+
+    /// A service with these models and the default configuration.
+    pub(super) async fn service(&self) -> Service {
+        Service::with_models(self.models()).await
+    }
+
+    /// Every request to a role so far.
+    pub(super) fn asked(&self, role: Role) -> Vec<Request> {
+        self.0[role as usize].asked()
+    }
+}
+
+fn patience() -> Retry {
+    Retry::new(Duration::from_secs(20), 0)
+}
+
+fn dictated(request: &Request) -> Step {
+    let answers: Value = serde_json::from_str(&request.source.task).unwrap_or_default();
+    let round = (request.turns.len() - 1) / 2;
+    let text = match &answers[request.role.name()] {
+        Value::String(text) => text.clone(),
+        Value::Array(texts) => texts[round.min(texts.len() - 1)].as_str().unwrap().to_owned(),
+        _ => format!("{}: NO CHANGE", request.role.header()),
+    };
+    if answers["fails"] == request.role.name() {
+        return Step::Fail(ModelError::BadAnswer {
+            detail: "not JSON".to_owned(),
+        });
+    }
+    let answer = Answer {
+        text,
+        stopped_at_limit: round == 0 && answers["cut_off"] == request.role.name(),
+        input_tokens: Some(100),
+        output_tokens: Some(10),
+    };
+    match answers["millis"].as_u64() {
+        Some(millis) => Step::Late(Duration::from_millis(millis), answer),
+        None => Step::Answer(answer),
+    }
+}
+
+/// Holds models back until a test has done what happens meanwhile.
+pub(super) struct Gate {
+    asked: Semaphore,
+    open: Semaphore,
+}
+
+impl Gate {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            asked: Semaphore::new(0),
+            open: Semaphore::new(0),
+        })
+    }
+
+    /// Models that answer as the task dictates, those of `role` each time only after the gate was opened.
+    pub(super) fn before(self: &Arc<Self>, role: Role) -> Models {
+        Models::new(|of| {
+            let inner = Scripted::by_rule(of.name(), dictated);
+            let gate = (of == role).then(|| self.clone());
+            RoleModel::new(Arc::new(Gated { inner, gate }), patience())
+        })
+    }
+
+    /// Waits until the model was asked once more.
+    pub(super) async fn asked(&self) {
+        self.asked.acquire().await.unwrap().forget();
+    }
+
+    /// Lets the model answer once.
+    pub(super) fn open(&self) {
+        self.open.add_permits(1);
+    }
+}
+
+struct Gated {
+    inner: Scripted,
+    gate: Option<Arc<Gate>>,
+}
+
+#[async_trait]
+impl Model for Gated {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
+        if let Some(gate) = &self.gate {
+            gate.asked.add_permits(1);
+            gate.open.acquire().await.unwrap().forget();
+        }
+        self.inner.complete(request).await
+    }
+}

@@ -1,0 +1,238 @@
+//! Model servers that fail: what is tried again, what the client learns, and what is saved.
+
+use super::dictated::{LEARNING, PROGRESS, VERBATIM};
+use super::stub::{Asked, Reply, Stub};
+use crate::harness::{Answer, Service};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use working_memory::config::llm::Provider;
+use working_memory::domain::operation::Role;
+
+fn good(asked: &Asked) -> Reply {
+    Reply::text(match asked.role() {
+        Role::Progress => PROGRESS,
+        Role::Learnings => LEARNING,
+        Role::Verbatim => VERBATIM,
+    })
+}
+
+/// A service and the server of its models, of which the one for learnings misbehaves.
+struct Served {
+    stub: Stub,
+    service: Service,
+    replies: Arc<Mutex<VecDeque<Reply>>>,
+}
+
+impl Served {
+    async fn start(provider: Provider, retries: u32) -> Self {
+        let replies: Arc<Mutex<VecDeque<Reply>>> = Arc::default();
+        let queue = replies.clone();
+        let stub = Stub::start(move |asked| match asked.role() {
+            Role::Learnings => queue.lock().unwrap().pop_front().unwrap_or_else(|| good(asked)),
+            _ => good(asked),
+        })
+        .await;
+        let service = Service::start_with(stub.configure(provider, retries), None).await;
+        Self {
+            stub,
+            service,
+            replies,
+        }
+    }
+
+    /// An update whose learnings model is replied these, and well from then on. Gives the answer, and how often that
+    /// model was asked.
+    async fn update(&self, memory: &str, replies: Vec<Reply>, body: Value) -> (Answer, usize) {
+        let before = self.stub.asked(Role::Learnings).len();
+        *self.replies.lock().unwrap() = replies.into();
+        let answer = self.service.memory(memory).update(body).await;
+        (answer, self.stub.asked(Role::Learnings).len() - before)
+    }
+}
+
+#[tokio::test]
+async fn every_way_to_fail_is_told_apart_and_saves_nothing_but_the_run() {
+    let served = Served::start(Provider::Openai, 0).await;
+    for (reply, status, name) in [
+        (Reply::Status(500, None, "oops"), 502, "model-failed"),
+        (Reply::Status(429, None, "slow down"), 502, "model-failed"),
+        (
+            Reply::Status(401, None, "bad key sk-secret \u{0} here"),
+            502,
+            "model-failed",
+        ),
+        (
+            Reply::Raw(b"{\"choices\": [{\"mess".to_vec()),
+            502,
+            "model-failed",
+        ),
+        (Reply::Raw(b"\xff\xfe{}".to_vec()), 502, "model-failed"),
+        (Reply::Raw(Vec::new()), 502, "model-failed"),
+        (Reply::Raw(b"[]".to_vec()), 502, "model-failed"),
+        (Reply::Raw(vec![b' '; 5 << 20]), 502, "model-failed"),
+        (Reply::Broken, 502, "model-failed"),
+        (Reply::Hang, 504, "model-timeout"),
+    ] {
+        let runs = served.service.count("updates").await;
+
+        let (answer, asked) = served.update("agent", vec![reply], json!({"task": "x"})).await;
+
+        let problem = answer.problem(status, name, None);
+        assert_eq!((&problem["role"], asked), (&json!("learnings"), 1));
+        assert!(!problem.to_string().contains("sk-secret"));
+        let id = problem["update_id"].as_str().unwrap();
+        let run = served.service.memory("agent").get(&format!("updates/{id}")).await;
+        let run = run.is(200).json();
+        assert_eq!(run["status"], "failed");
+        assert!(!run.to_string().contains("sk-secret"), "{run}");
+        assert_eq!(served.service.count("updates").await, runs + 1);
+    }
+    assert_eq!(served.service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
+    for provider in [Provider::Openai, Provider::Anthropic] {
+        let served = Served::start(provider, 1).await;
+        let cases = [
+            (Reply::Status(503, None, "busy"), 2),
+            (Reply::Status(429, Some("0"), "busy"), 2),
+            (Reply::Raw(b"{\"half\":".to_vec()), 2),
+            (Reply::Broken, 2),
+            (Reply::Status(400, None, "bad request"), 1),
+            (Reply::Status(404, None, "no such model"), 1),
+        ];
+        for (number, (reply, attempts)) in cases.into_iter().enumerate() {
+            let update = json!({"task": "x", "roles": ["learnings"]});
+            let memory = format!("agent-{number}");
+            let (answer, asked) = served.update(&memory, vec![reply], update).await;
+            assert_eq!(asked, attempts, "{}", answer.text());
+            if attempts == 2 {
+                let answer = answer.is(200).json();
+                assert_eq!(answer["models"]["learnings"]["attempts"], 2);
+                assert_eq!(answer["operations"][0]["id"], "KL-1");
+            } else {
+                answer.problem(502, "model-failed", None);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn retry_after_is_waited_for_where_the_time_allows() {
+    let served = Served::start(Provider::Openai, 2).await;
+    let begun = Instant::now();
+    let short = vec![Reply::Status(429, Some("1"), "wait")];
+    let (answer, asked) = served.update("agent", short, json!({"task": "x"})).await;
+    answer.is(200);
+    assert!(begun.elapsed() >= Duration::from_secs(1));
+    assert_eq!(asked, 2);
+
+    let long = vec![Reply::Status(429, Some("3600"), "wait")];
+    let (answer, asked) = served.update("agent", long, json!({"task": "x"})).await;
+    answer.problem(502, "model-failed", None);
+    assert_eq!(asked, 1);
+}
+
+#[tokio::test]
+async fn with_allow_partial_the_other_sections_are_saved() {
+    let served = Served::start(Provider::Openai, 0).await;
+    for (name, reply, words) in [
+        ("fails", Reply::Status(500, None, "x"), "500"),
+        ("hangs", Reply::Hang, "in time"),
+    ] {
+        let update = json!({"task": "x", "allow_partial": true});
+        let (answer, _) = served.update(name, vec![reply], update).await;
+
+        let answer = answer.is(200).json();
+        let memory = served.service.memory(name);
+        assert_eq!(
+            (&answer["status"], &answer["version"]),
+            (&json!("applied"), &json!(1))
+        );
+        assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
+        let rejected = &answer["rejected"][0];
+        assert_eq!(
+            (&rejected["section"], &rejected["kind"]),
+            (&json!("learnings"), &json!("model_failed"))
+        );
+        assert!(rejected["detail"].as_str().unwrap().contains(words), "{rejected}");
+        let text = memory.get("context").await.is(200).text().to_owned();
+        assert!(text.contains("- Wire it") && text.contains("VC-1") && !text.contains("KL-1"));
+    }
+}
+
+#[tokio::test]
+async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
+    let stub = Stub::start(|_| Reply::Status(500, None, "oops")).await;
+    let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
+    for roles in [json!(["progress", "learnings", "verbatim"]), json!(["verbatim"])] {
+        let update = json!({"task": "x", "allow_partial": true, "roles": roles});
+        let answer = service.memory("agent").update(update).await;
+        answer.problem(502, "model-failed", None);
+    }
+    assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
+    let faulty = Reply::text("KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - no reason\n");
+    let hostile = Reply::Status(400, None, "context too long \u{0} sk-secret");
+    let served = Served::start(Provider::Openai, 0).await;
+
+    let (answer, _) = served
+        .update("agent", vec![faulty, hostile], json!({"task": "x"}))
+        .await;
+
+    let answer = answer.is(200).json();
+    assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
+    assert_eq!(answer["warnings"][0]["kind"], "reprompt_failed");
+    let told = answer["warnings"][0]["detail"].as_str().unwrap();
+    assert!(
+        told.contains("400") && !told.contains("context too long"),
+        "{told}"
+    );
+    assert!(answer["operations"].to_string().contains("kept"));
+}
+
+#[tokio::test]
+async fn unusual_good_answers_are_read() {
+    let halves = |text: &str| {
+        let (one, two) = text.split_at(text.len() / 2);
+        Reply::Parts(vec![one.to_owned(), two.to_owned()])
+    };
+    for provider in [Provider::Openai, Provider::Anthropic] {
+        let served = Served::start(provider, 0).await;
+        let replies = [
+            halves(LEARNING),
+            Reply::text(&LEARNING.replace('\n', "\r\n")),
+            Reply::text(&format!("```\n{LEARNING}```\n")),
+            Reply::text(&format!("Here you are:\n\n{LEARNING}")),
+        ];
+        for (number, reply) in replies.into_iter().enumerate() {
+            let name = format!("agent-{number}");
+            let (answer, _) = served.update(&name, vec![reply], json!({"task": "x"})).await;
+            answer.is(200);
+            let record = served
+                .service
+                .memory(&name)
+                .get("records/KL-1")
+                .await
+                .is(200)
+                .json();
+            assert_eq!(record["content"], "pin the tool chain");
+        }
+        let cut = Reply::CutOff(format!("{LEARNING}    - because cut: half a thou"));
+        let (answer, asked) = served.update("cut", vec![cut], json!({"task": "x"})).await;
+        let answer = answer.is(200).json();
+        assert_eq!((asked, &answer["rejected"]), (2, &json!([])), "{answer}");
+
+        let empty = vec![Reply::text(""), Reply::text(" \n")];
+        let (answer, asked) = served.update("empty", empty, json!({"task": "x"})).await;
+        let answer = answer.is(200).json();
+        assert_eq!((asked, &answer["status"]), (2, &json!("applied")));
+        assert_eq!(answer["warnings"][0]["kind"], "no_section");
+    }
+}

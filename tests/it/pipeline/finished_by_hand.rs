@@ -1,0 +1,164 @@
+//! `on_invalid: fail`: nothing saved, the run kept, and a person finishes it.
+
+use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
+use crate::harness::{Answer, Memory, Service};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n    - because good: kept\n";
+
+async fn failed_run(memory: &Memory<'_>) -> String {
+    let mut update = dictate(json!({"learnings": FAULTY, "progress": PROGRESS}));
+    update["on_invalid"] = json!("fail");
+    let problem = memory.update(update).await.problem(422, "invalid", None);
+    assert_eq!(problem["rejected"][0]["kind"], "missing_reason", "{problem}");
+    problem["update_id"].as_str().unwrap().to_owned()
+}
+
+async fn run(memory: &Memory<'_>, id: &str) -> Value {
+    memory.get(&format!("updates/{id}")).await.is(200).json()
+}
+
+async fn finish(memory: &Memory<'_>, id: &str, more: &str, text: &str) -> Answer {
+    Answer::to(memory.applying(&format!("?update_id={id}{more}"), text)).await
+}
+
+async fn start() -> Service {
+    Dictated::new().service().await
+}
+
+#[tokio::test]
+async fn a_faulty_update_saves_nothing_and_is_finished_once() {
+    let service = start().await;
+    let memory = service.memory("agent");
+
+    let id = failed_run(&memory).await;
+
+    assert_eq!(
+        (service.count("memories").await, service.count("records").await),
+        (0, 0)
+    );
+    let kept = run(&memory, &id).await;
+    assert_eq!(
+        (&kept["status"], &kept["version"]),
+        (&json!("invalid"), &Value::Null)
+    );
+    assert!(kept["exchanges"].to_string().contains("no reason here"));
+    assert_eq!(kept["outcome"]["rejected"][0]["kind"], "missing_reason");
+
+    let finished = finish(&memory, &id, "", LEARNING).await.is(200).json();
+    assert_eq!(
+        (&finished["status"], &finished["version"]),
+        (&json!("applied"), &json!(1))
+    );
+    let resolved = run(&memory, &id).await;
+    assert_eq!(resolved["status"], "resolved");
+    assert_eq!(resolved["resolved_by"], finished["update_id"]);
+
+    finish(&memory, &id, "", LEARNING)
+        .await
+        .problem(409, "conflict", Some("update_id"));
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_text_that_changes_nothing_finishes_a_run_too() {
+    let service = start().await;
+    let memory = service.memory("agent");
+    let id = failed_run(&memory).await;
+
+    let finished = finish(&memory, &id, "", "KEY_LEARNINGS: NO CHANGE\n")
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(finished["status"], "unchanged");
+    assert_eq!(run(&memory, &id).await["resolved_by"], finished["update_id"]);
+    finish(&memory, &id, "", LEARNING)
+        .await
+        .problem(409, "conflict", Some("update_id"));
+    assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn neither_a_dry_run_nor_a_faulty_text_finishes_a_run() {
+    let service = start().await;
+    let memory = service.memory("agent");
+    let id = failed_run(&memory).await;
+
+    let dry = finish(&memory, &id, "&dry_run=true", LEARNING)
+        .await
+        .is(200)
+        .json();
+    assert_eq!(dry["status"], "dry_run");
+    finish(&memory, &id, "&on_invalid=fail", FAULTY)
+        .await
+        .problem(422, "invalid", None);
+    assert_eq!(run(&memory, &id).await["status"], "invalid");
+
+    finish(&memory, &id, "", LEARNING).await.is(200);
+}
+
+#[tokio::test]
+async fn only_an_invalid_run_of_this_memory_can_be_finished() {
+    let service = start().await;
+    let memory = service.memory("agent");
+    let id = failed_run(&memory).await;
+    finish(&service.memory("other"), &id, "", LEARNING)
+        .await
+        .problem(404, "not-found", Some("update_id"));
+    finish(&memory, "no-such-run", "", LEARNING)
+        .await
+        .problem(404, "not-found", Some("update_id"));
+    let applied = memory.apply(LEARNING).await.is(200).json();
+    finish(&memory, applied["update_id"].as_str().unwrap(), "", LEARNING)
+        .await
+        .problem(409, "conflict", Some("update_id"));
+}
+
+#[tokio::test]
+async fn of_two_people_who_finish_a_run_at_once_one_does() {
+    for texts in [
+        [learning("one"), learning("two")],
+        [
+            "KEY_LEARNINGS: NO CHANGE".to_owned(),
+            "VERBATIM_CONTEXT: NO CHANGE".to_owned(),
+        ],
+    ] {
+        let service = start().await;
+        let memory = service.memory("agent");
+        memory.put("# Notes\n").await.is(201);
+        let id = failed_run(&memory).await;
+        let versions = service.count("memory_contexts").await;
+
+        // Both have looked at the run before either can write.
+        let mut lock = service.rows().begin().await.unwrap();
+        sqlx::query("SELECT 1 FROM memories FOR UPDATE")
+            .execute(&mut *lock)
+            .await
+            .unwrap();
+        let (one, two, ()) = tokio::join!(
+            finish(&memory, &id, "", &texts[0]),
+            finish(&memory, &id, "", &texts[1]),
+            async {
+                let waiting = "SELECT count(*) FROM pg_stat_activity
+                               WHERE datname = current_database() AND wait_event_type = 'Lock'";
+                while sqlx::query_scalar::<_, i64>(waiting)
+                    .fetch_one(service.rows())
+                    .await
+                    .unwrap()
+                    < 2
+                {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                lock.rollback().await.unwrap();
+            }
+        );
+
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409]);
+        assert!(service.count("memory_contexts").await - versions <= 1);
+        assert_eq!(run(&memory, &id).await["status"], "resolved");
+    }
+}

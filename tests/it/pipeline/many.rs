@@ -1,0 +1,156 @@
+//! Many updates at once: of one memory, of many, by two services, with one connection, with a full queue.
+
+use super::dictated::{Dictated, Gate, dictate, learning, progress};
+use super::stored::{is_sound, records, versions};
+use super::stub::{Reply, Stub};
+use crate::harness::Service;
+use futures::StreamExt;
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tokio::sync::Barrier;
+use working_memory::config::llm::Provider;
+use working_memory::domain::operation::Role;
+
+fn update(number: usize) -> Value {
+    dictate(json!({"learnings": learning(&format!("insight {number}")), "millis": 5}))
+}
+
+async fn every_learning_is_there_once(service: &Service, count: usize) {
+    let versions = versions(service, "agent").await;
+    assert_eq!(versions.len(), count);
+    let records = records(service, "agent").await;
+    let contents: BTreeSet<_> = records.values().map(|row| row.content.clone()).collect();
+    let expected: BTreeSet<_> = (0..count).map(|number| format!("insight {number}")).collect();
+    assert_eq!((contents, records.len()), (expected, count));
+    is_sound(service, "agent").await;
+}
+
+#[tokio::test]
+async fn twenty_updates_of_one_memory_each_add_their_own() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let memory = service.memory("agent");
+
+    let answers = join_all((0..20).map(|number| memory.update(update(number)))).await;
+
+    let answers: Vec<Value> = answers.into_iter().map(|answer| answer.is(200).json()).collect();
+    let mut told: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["version"].as_i64().unwrap())
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, (1..=20).collect::<Vec<_>>());
+    // One after another: each saw the one before, so nothing was rebased and nothing asked twice.
+    assert!(answers.iter().all(|answer| answer["rebased"] == false));
+    assert_eq!(models.asked(Role::Learnings).len(), 20);
+    every_learning_is_there_once(&service, 20).await;
+}
+
+#[tokio::test]
+async fn two_services_on_one_database_lose_nothing_of_each_other() {
+    let models = Dictated::new();
+    let one = models.service().await;
+    let two = one.beside(models.models()).await;
+    let (first, second) = (one.memory("agent"), two.memory("agent"));
+
+    let answers = join_all((0..20).map(|number| {
+        let memory = if number % 2 == 0 { &first } else { &second };
+        memory.update(update(number))
+    }))
+    .await;
+
+    answers.into_iter().for_each(|answer| drop(answer.is(200)));
+    every_learning_is_there_once(&one, 20).await;
+}
+
+#[tokio::test]
+async fn two_services_that_rewrite_progress_end_with_one_of_the_two_or_a_conflict() {
+    let models = Dictated::new();
+    let one = models.service().await;
+    let two = one.beside(models.models()).await;
+    let (first, second) = (one.memory("agent"), two.memory("agent"));
+
+    let answers = join_all((0..12).map(|number| {
+        let memory = if number % 2 == 0 { &first } else { &second };
+        let answers = json!({"progress": progress(&format!("Step {number}")), "learnings": learning(&format!("insight {number}"))});
+        memory.update(dictate(answers))
+    }))
+    .await;
+
+    let applied = answers.iter().filter(|answer| answer.status == 200).count();
+    assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 409)));
+    assert!(applied >= 6, "{applied}");
+    assert_eq!(records(&one, "agent").await.len(), applied);
+    is_sound(&one, "agent").await;
+}
+
+#[tokio::test]
+async fn no_connection_is_held_while_models_think() {
+    // Every model of every update is being asked before any answers, with one connection for all of them.
+    let all = Arc::new(Barrier::new(60));
+    let stub = Stub::start(move |asked| {
+        let text = match asked.role() {
+            Role::Learnings => learning("together"),
+            role => format!("{}: NO CHANGE", role.header()),
+        };
+        Reply::Together(all.clone(), Box::new(Reply::Text(text)))
+    })
+    .await;
+    let configure = stub.configure(Provider::Openai, 0);
+    let service = Service::start_with(
+        |config| {
+            configure(config);
+            config.llm.timeout_seconds = 20.0;
+            config.database.max_connections = 1;
+        },
+        None,
+    )
+    .await;
+    let names: Vec<String> = (0..20).map(|number| format!("agent-{number}")).collect();
+
+    let answers = join_all(names.iter().map(|name| async {
+        let memory = service.memory(name);
+        memory.update(json!({"task": "x"})).await
+    }))
+    .await;
+
+    answers.into_iter().for_each(|answer| drop(answer.is(200)));
+    assert_eq!(service.count("memory_contexts").await, 20);
+}
+
+#[tokio::test]
+async fn beyond_the_queue_an_update_is_told_to_come_back() {
+    let gate = Gate::new();
+    let configure = |config: &mut working_memory::config::Config| config.pipeline.queue_per_memory = 3;
+    let service = Service::start_with(configure, Some(gate.before(Role::Learnings))).await;
+    let memory = service.memory("agent");
+    let mut running: FuturesUnordered<_> = (0..5).map(|number| memory.update(update(number))).collect();
+
+    // No model answers yet, so whoever is answered now did not find a place.
+    for _ in 0..2 {
+        let refused = running.next().await.unwrap();
+        let seconds: u64 = refused.header("retry-after").parse().unwrap();
+        assert!(seconds >= 1);
+        let problem = refused.problem(429, "too-many-requests", None);
+        assert_eq!(
+            (&problem["limit"], &problem["limit_name"]),
+            (&json!(3), &json!("pipeline.queue_per_memory"))
+        );
+    }
+    for _ in 0..3 {
+        gate.open();
+    }
+    while let Some(answer) = running.next().await {
+        answer.is(200);
+    }
+    assert_eq!(
+        (
+            service.count("memory_contexts").await,
+            service.count("updates").await
+        ),
+        (3, 3)
+    );
+}

@@ -1,0 +1,307 @@
+//! What another writer does while the models think is never lost, and never overwritten.
+
+use super::dictated::{Gate, dictate, learning, progress};
+use super::stored::is_sound;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use working_memory::domain::operation::Role;
+
+/// A service whose model of one role waits for the gate.
+async fn start(role: Role) -> (Arc<Gate>, Service) {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(role)).await;
+    (gate, service)
+}
+
+fn kinds(answer: &Value) -> Vec<&str> {
+    let rejected = answer["rejected"].as_array().unwrap();
+    rejected
+        .iter()
+        .map(|entry| entry["kind"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn free_text_and_records_of_another_writer_survive() {
+    let (gate, service) = start(Role::Learnings).await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n")
+        .await
+        .is(201);
+    let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
+
+    let (answer, ()) = tokio::join!(memory.update(update), async {
+        gate.asked().await;
+        let text = "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\n# Facts\n1\n";
+        memory.put(text).await.is(201);
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(
+        (&answer["rebased"], &answer["base_version"], &answer["version"]),
+        (&json!(true), &json!(1), &json!(3))
+    );
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert_eq!(
+        text,
+        "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\
+         - KL-3 [2026-11-21T02:00:00Z] because it is certain: new\n\n# Facts\n1\n\n# Current Progress\n\
+         ## In Progress\n- Go on\n"
+    );
+    assert!(
+        answer["diff"]
+            .as_str()
+            .unwrap()
+            .starts_with("--- version 2\n+++ version 3\n")
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
+async fn a_learning_that_was_added_meanwhile_is_not_added_twice() {
+    let (gate, service) = start(Role::Learnings).await;
+    let memory = service.memory("agent");
+    let text = "KEY_LEARNINGS:\n  ADD:\n    - because a: Pin the  tool chain\n    - because b: another\n";
+
+    let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
+        gate.asked().await;
+        memory.apply(&learning("pin the tool chain")).await.is(200);
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(kinds(&answer), ["duplicate"]);
+    assert!(
+        answer["rejected"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("Pin the  tool chain")
+    );
+    assert_eq!(
+        (&answer["operations"][0]["id"], &answer["base_version"]),
+        (&json!("KL-2"), &json!(0))
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
+async fn a_record_that_was_archived_meanwhile_is_not_archived_twice() {
+    for by_operation in [true, false] {
+        let (gate, service) = start(Role::Learnings).await;
+        let memory = service.memory("agent");
+        memory
+            .put("# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n")
+            .await
+            .is(201);
+        let text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the model says so\n";
+
+        let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
+            gate.asked().await;
+            if by_operation {
+                memory
+                    .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because first\n")
+                    .await
+                    .is(200);
+            } else {
+                memory.put("# Key Learnings\n- KL-2 because x: z\n").await.is(201);
+            }
+            gate.open();
+        });
+
+        let answer = answer.is(200).json();
+        assert_eq!(kinds(&answer), ["already_archived"]);
+        assert_eq!(
+            (&answer["status"], &answer["rebased"]),
+            (&json!("unchanged"), &json!(true))
+        );
+        assert_eq!(
+            (&answer["base_version"], &answer["version"]),
+            (&json!(1), &json!(2))
+        );
+        let reason = memory.get("records/KL-1").await.is(200).json()["archive_reason"].clone();
+        assert_eq!(reason, if by_operation { json!("first") } else { Value::Null });
+        is_sound(&service, "agent").await;
+    }
+}
+
+#[tokio::test]
+async fn progress_that_was_changed_meanwhile_is_asked_again_on_the_new_head() {
+    let (gate, service) = start(Role::Progress).await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Current Progress\n## In Progress\n- Mine\n")
+        .await
+        .is(201);
+    let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("kept")}));
+
+    let (answer, ()) = tokio::join!(memory.update(update), async {
+        gate.asked().await;
+        memory
+            .put("# Current Progress\n## In Progress\n- Theirs\n")
+            .await
+            .is(201);
+        gate.open();
+        gate.asked().await;
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(
+        (&answer["rebased"], &answer["base_version"], &answer["version"]),
+        (&json!(true), &json!(1), &json!(3))
+    );
+    assert_eq!(answer["models"]["progress"]["attempts"], 2);
+    assert_eq!(answer["models"]["learnings"]["attempts"], 1);
+    let id = answer["update_id"].as_str().unwrap();
+    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    let shown: Vec<_> = run["exchanges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|exchange| exchange["section"] == "progress")
+        .map(|exchange| exchange["messages"][0]["content"].as_str().unwrap())
+        .collect();
+    assert!(
+        shown[0].contains("- Mine") && shown[1].contains("- Theirs"),
+        "{shown:?}"
+    );
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert!(text.contains("- The model's") && text.contains("kept") && !text.contains("Theirs"));
+}
+
+#[tokio::test]
+async fn progress_is_not_asked_again_where_only_other_sections_moved() {
+    for theirs in [
+        "# Current Progress\n## In Progress\n- Mine\n\n# Facts\nappended behind it\n",
+        "# Facts\nbefore it\n\n# Current Progress\n## In Progress\n- Mine\n",
+    ] {
+        let (gate, service) = start(Role::Progress).await;
+        let memory = service.memory("agent");
+        memory
+            .put("# Current Progress\n## In Progress\n- Mine\n")
+            .await
+            .is(201);
+
+        let (answer, ()) = tokio::join!(
+            memory.update(dictate(json!({"progress": progress("New")}))),
+            async {
+                gate.asked().await;
+                memory.put(theirs).await.is(201);
+                gate.open();
+                // Enough for a second asking, which there must not be.
+                gate.open();
+            }
+        );
+
+        let answer = answer.is(200).json();
+        assert_eq!(answer["models"]["progress"]["attempts"], 1, "{theirs}");
+        assert_eq!(answer["rebased"], true);
+        let text = memory.get("context").await.is(200).text().to_owned();
+        assert_eq!(text, theirs.replace("- Mine", "- New"));
+    }
+}
+
+#[tokio::test]
+async fn progress_that_changes_each_time_is_given_up_with_a_conflict() {
+    let (gate, service) = start(Role::Progress).await;
+    let memory = service.memory("agent");
+    let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("lost")}));
+
+    let (answer, ()) = tokio::join!(memory.update(update), async {
+        for round in 0..4 {
+            gate.asked().await;
+            memory
+                .put(format!("# Current Progress\n## In Progress\n- {round}\n"))
+                .await
+                .is(201);
+            gate.open();
+        }
+    });
+
+    let problem = answer.problem(409, "conflict", None);
+    assert_eq!(problem["limit"], 3);
+    let id = problem["update_id"].as_str().unwrap();
+    let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    assert_eq!(run["status"], "conflict");
+    assert_eq!(
+        (
+            service.count("memory_contexts").await,
+            service.count("records").await
+        ),
+        (4, 0)
+    );
+}
+
+#[tokio::test]
+async fn with_a_precondition_any_move_meanwhile_is_412() {
+    let (gate, service) = start(Role::Learnings).await;
+    let memory = service.memory("agent");
+    memory.put("one").await.is(201);
+    let tag = memory.get("context").await.is(200).header("etag").to_owned();
+    for (name, header, value) in [("agent", "If-Match", tag.as_str()), ("new", "If-None-Match", "*")] {
+        let memory = service.memory(name);
+        let request = memory
+            .request(Method::POST, "update")
+            .header(header, value)
+            .json(&dictate(json!({"learnings": learning("lost")})));
+
+        let (answer, ()) = tokio::join!(Answer::to(request), async {
+            gate.asked().await;
+            memory.put("two").await.is(201);
+            gate.open();
+        });
+
+        answer.problem(412, "precondition-failed", None);
+        assert_eq!(memory.get("context").await.is(200).text(), "two");
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_is_tried_on_the_head_of_its_end() {
+    let (gate, service) = start(Role::Learnings).await;
+    let memory = service.memory("agent");
+    memory.put("# Key Learnings\n- KL-1 because x: y\n").await.is(201);
+    let mut update = dictate(json!({"learnings": learning("new")}));
+    update["dry_run"] = json!(true);
+
+    let (answer, ()) = tokio::join!(memory.update(update), async {
+        gate.asked().await;
+        memory.apply(&learning("theirs")).await.is(200);
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(answer["operations"][0]["id"], "KL-3");
+    assert_eq!(answer["version"], answer["base_version"]);
+    assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_leaves_no_lock_behind() {
+    let (gate, service) = start(Role::Learnings).await;
+    let memory = service.memory("agent");
+    let request = memory
+        .request(Method::POST, "update")
+        .json(&dictate(json!({"learnings": learning("never")})));
+    let gone = tokio::spawn(request.send());
+    gate.asked().await;
+    gone.abort();
+    let _ = gone.await;
+
+    let next = memory.update(dictate(json!({"learnings": learning("next")})));
+    let (answer, ()) = tokio::join!(next, async {
+        gate.asked().await;
+        gate.open();
+    });
+
+    let answer = answer.is(200).json();
+    assert_eq!(
+        (&answer["version"], &answer["operations"][0]["content"]),
+        (&json!(1), &json!("next"))
+    );
+    memory.put("a writer").await.is(201);
+}

@@ -1,0 +1,17 @@
+//! The pipeline over HTTP with a real database: what each step promises, with scripted models where the memory is
+//! looked at, and with a model server where the asking is.
+
+mod asked_again;
+mod dictated;
+mod failing_models;
+mod finished_by_hand;
+mod hostile;
+mod laws;
+mod limits;
+mod many;
+mod merged;
+mod options;
+mod payload;
+mod stored;
+mod stub;
+mod whole;

@@ -1,0 +1,193 @@
+//! A model server on loopback that speaks the APIs of both providers and misbehaves as a test says.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use serde_json::{Value, json};
+use std::io;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::Barrier;
+use working_memory::config::Config;
+use working_memory::config::llm::Provider;
+use working_memory::domain::operation::Role;
+
+/// What the server answers.
+#[derive(Clone)]
+pub(super) enum Reply {
+    /// This text, as the asked API wraps it.
+    Text(String),
+    /// The same, as a list of parts.
+    Parts(Vec<String>),
+    /// The same, stopped at the token limit.
+    CutOff(String),
+    /// A status with an error object, and `Retry-After`.
+    Status(u16, Option<&'static str>, &'static str),
+    /// A body as it is.
+    Raw(Vec<u8>),
+    /// The beginning of a body, then the connection breaks.
+    Broken,
+    /// Nothing, for ever.
+    Hang,
+    /// The reply as soon as everybody waits for theirs here.
+    Together(Arc<Barrier>, Box<Reply>),
+}
+
+impl Reply {
+    pub(super) fn text(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// One request as the server got it.
+#[derive(Clone)]
+pub(super) struct Asked {
+    pub(super) path: String,
+    pub(super) headers: HeaderMap,
+    /// The body to the byte.
+    pub(super) raw: String,
+    pub(super) body: Value,
+}
+
+impl Asked {
+    /// Whether it is a request in OpenAI's form.
+    fn is_openai(&self) -> bool {
+        self.path.ends_with("/chat/completions")
+    }
+
+    /// The constant instructions.
+    pub(super) fn system(&self) -> &str {
+        let system = if self.is_openai() {
+            &self.body["messages"][0]["content"]
+        } else {
+            &self.body["system"][0]["text"]
+        };
+        system.as_str().unwrap()
+    }
+
+    /// Whose request it is, told from the instructions.
+    pub(super) fn role(&self) -> Role {
+        let titles = ["Current Progress", "Key Learnings", "Verbatim Context"];
+        let of = |title: &&str| self.system().contains(&format!("\"{title}\""));
+        Role::ALL[titles.iter().position(of).unwrap()]
+    }
+}
+
+type Rule = Box<dyn Fn(&Asked) -> Reply + Send + Sync>;
+
+struct Shared {
+    rule: Rule,
+    asked: Mutex<Vec<Asked>>,
+}
+
+/// Ends with the test's runtime.
+pub(super) struct Stub {
+    address: String,
+    shared: Arc<Shared>,
+}
+
+impl Stub {
+    /// A server that answers each request as the rule says.
+    pub(super) async fn start(rule: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        let shared = Arc::new(Shared {
+            rule: Box::new(rule),
+            asked: Mutex::default(),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/v1", listener.local_addr().unwrap());
+        let router = Router::new().fallback(answer).with_state(shared.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, shared }
+    }
+
+    /// A configuration whose roles all ask this server; each attempt has a second.
+    pub(super) fn configure(&self, provider: Provider, max_retries: u32) -> impl FnOnce(&mut Config) {
+        let address = self.address.clone();
+        move |config| {
+            config.llm.provider = Some(provider);
+            config.llm.base_url = Some(address);
+            config.llm.model = Some("stub".to_owned());
+            config.llm.api_key = Some("sk-secret".into());
+            config.llm.timeout_seconds = 1.0;
+            config.llm.max_retries = max_retries;
+        }
+    }
+
+    /// Every request to a role so far.
+    pub(super) fn asked(&self, role: Role) -> Vec<Asked> {
+        let asked = self.shared.asked.lock().unwrap();
+        asked
+            .iter()
+            .filter(|asked| asked.role() == role)
+            .cloned()
+            .collect()
+    }
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let raw = String::from_utf8(body.to_vec()).unwrap();
+    let asked = Asked {
+        path: uri.path().to_owned(),
+        headers,
+        body: serde_json::from_str(&raw).unwrap(),
+        raw,
+    };
+    shared.asked.lock().unwrap().push(asked.clone());
+    let mut reply = (shared.rule)(&asked);
+    if let Reply::Together(all, then) = reply {
+        all.wait().await;
+        reply = *then;
+    }
+    respond(&asked, reply).await
+}
+
+async fn respond(asked: &Asked, reply: Reply) -> Response {
+    let form = |content: Value, cut_off: bool| {
+        let body = if asked.is_openai() {
+            let reason = if cut_off { "length" } else { "stop" };
+            json!({
+                "id": "x", "object": "chat.completion",
+                "choices": [{ "index": 0, "finish_reason": reason,
+                              "message": { "role": "assistant", "content": content } }],
+                "usage": { "prompt_tokens": 1200, "completion_tokens": 34 },
+            })
+        } else {
+            let reason = if cut_off { "max_tokens" } else { "end_turn" };
+            json!({
+                "id": "x", "type": "message", "role": "assistant", "content": content, "stop_reason": reason,
+                "usage": { "input_tokens": 1200, "output_tokens": 34 },
+            })
+        };
+        axum::Json(body).into_response()
+    };
+    let part = |text: String| json!({ "type": "text", "text": text });
+    let content = |text: String| {
+        if asked.is_openai() {
+            json!(text)
+        } else {
+            json!([part(text)])
+        }
+    };
+    match reply {
+        Reply::Text(text) => form(content(text), false),
+        Reply::Parts(texts) => form(texts.into_iter().map(part).collect(), false),
+        Reply::CutOff(text) => form(content(text), true),
+        Reply::Status(code, retry_after, message) => {
+            let mut headers = HeaderMap::new();
+            if let Some(value) = retry_after {
+                headers.insert("retry-after", value.parse().unwrap());
+            }
+            let body = axum::Json(json!({ "error": { "message": message } }));
+            (StatusCode::from_u16(code).unwrap(), headers, body).into_response()
+        }
+        Reply::Raw(bytes) => bytes.into_response(),
+        Reply::Broken => {
+            let pieces = [Ok(Bytes::from("{\"choices\":[")), Err(io::Error::other("cut"))];
+            Body::from_stream(stream::iter(pieces)).into_response()
+        }
+        Reply::Hang | Reply::Together(..) => std::future::pending().await,
+    }
+}

@@ -1,0 +1,6 @@
+//! The program as it is run: `serve` with an embedded database in a folder of its own.
+
+mod crashes;
+mod program;
+mod refusals;
+mod serve;

@@ -1,0 +1,157 @@
+//! A running `working-memory serve`.
+
+use crate::harness::Answer;
+use reqwest::Method;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
+
+/// How long is waited for anything that has to happen.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder that the account of the embedded database can reach.
+pub(super) fn folder() -> TempDir {
+    tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o755))
+        .tempdir()
+        .unwrap()
+}
+
+/// `serve` in a folder, with this environment and nothing of the test's own but the path.
+pub(super) fn command(folder: &Path, environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .arg("serve")
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("WORKING_MEMORY__HTTP__BIND", "127.0.0.1:0")
+        .env("WORKING_MEMORY__LOG__FORMAT", "json")
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null());
+    command
+}
+
+/// Waits until something is so.
+pub(super) async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !done().await {
+        assert!(began.elapsed() < PATIENCE, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Killed, if it still runs, with the value.
+pub(super) struct Program {
+    child: Child,
+    folder: std::path::PathBuf,
+    /// `http://127.0.0.1:<port>`.
+    pub(super) address: String,
+    /// From its start until it answered.
+    pub(super) ready_after: Duration,
+    client: reqwest::Client,
+}
+
+impl Program {
+    /// Starts the program and waits until it is ready.
+    pub(super) async fn start(folder: &Path) -> Self {
+        let log = folder.join("service.log");
+        let began = Instant::now();
+        let child = command(folder, &[])
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        let mut program = Self {
+            child,
+            folder: folder.to_owned(),
+            address: String::new(),
+            ready_after: Duration::ZERO,
+            client: client(),
+        };
+        while program.address.is_empty() {
+            let lines = fs::read_to_string(&log).unwrap();
+            assert!(program.child.try_wait().unwrap().is_none(), "it ended: {lines}");
+            assert!(began.elapsed() < PATIENCE, "not ready: {lines}");
+            program.address = ready_address(&lines).unwrap_or_default();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        program.get("/readyz").await.is(200);
+        program.ready_after = began.elapsed();
+        program
+    }
+
+    /// Sends it a signal.
+    pub(super) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(super) async fn ended(&mut self) -> ExitStatus {
+        let mut status = None;
+        eventually("the program ends", async || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        })
+        .await;
+        status.unwrap()
+    }
+
+    /// The process id of its database server, if that has written one down.
+    pub(super) fn postmaster(&self) -> Option<Pid> {
+        let file = self.folder.join("data/postgres/cluster/postmaster.pid");
+        let text = fs::read_to_string(file).ok()?;
+        Pid::from_raw(text.lines().next()?.parse().ok()?)
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.client.get(format!("{}{path}", self.address))).await
+    }
+
+    /// Sends a text to something of a memory.
+    pub(super) fn request(&self, method: Method, memory: &str, below: &str) -> reqwest::RequestBuilder {
+        let path = format!("/v1/vaults/v/memories/{memory}/{below}");
+        self.client.request(method, format!("{}{path}", self.address))
+    }
+
+    /// PUT a document.
+    pub(super) async fn put(&self, memory: &str, text: &str) -> Answer {
+        let request = self.request(Method::PUT, memory, "context");
+        Answer::to(request.header("Content-Type", "text/plain").body(text.to_owned())).await
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client that gives every request a new connection: a kept one may be of a service that was killed.
+fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .no_proxy()
+        .tls_certs_only([])
+        .pool_max_idle_per_host(0)
+        .timeout(PATIENCE)
+        .build()
+        .unwrap()
+}
+
+/// What the line that says `ready` names.
+fn ready_address(log: &str) -> Option<String> {
+    let entries = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let ready = entries.into_iter().find(|entry| entry["message"] == "ready")?;
+    Some(ready["url"].as_str()?.to_owned())
+}

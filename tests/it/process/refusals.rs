@@ -1,0 +1,69 @@
+//! What `serve` refuses to start with, and the words it does it with.
+
+use super::program::{command, folder};
+use std::fs;
+use std::path::Path;
+
+/// What it says when it refuses.
+#[track_caller]
+fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
+    let output = command(folder, environment).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(!folder.join("data").exists(), "refused before a database is made");
+    told
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused_while_nobody_has_to_show_a_key() {
+    let folder = folder();
+    for bind in ["0.0.0.0:0", "[::]:0"] {
+        let told = refusal(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", bind)]);
+        assert!(
+            told.starts_with("working-memory: configuration: http.bind is "),
+            "{told}"
+        );
+        assert!(
+            told.contains(bind) && told.contains("http.allow_open = true"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn a_key_that_does_not_exist_is_named() {
+    let folder = folder();
+    let told = refusal(folder.path(), &[("WORKING_MEMORY__LIMITS__CONTEXT_BYTE", "5")]);
+    assert!(told.contains("context_byte"), "{told}");
+    let told = refusal(folder.path(), &[("WORKING_MEMORY__LIMIT__CONTEXT_BYTES", "5")]);
+    assert!(told.contains("limit"), "{told}");
+    fs::write(
+        folder.path().join("working-memory.toml"),
+        "[pipeline]\nmax_reprompt = 2\n",
+    )
+    .unwrap();
+    let told = refusal(folder.path(), &[]);
+    assert!(told.contains("max_reprompt"), "{told}");
+}
+
+#[test]
+fn values_that_make_no_sense_are_named_with_their_key() {
+    let folder = folder();
+    for (name, value, key) in [
+        (
+            "WORKING_MEMORY__PIPELINE__MAX_ADDITIONS",
+            "0",
+            "pipeline.max_additions",
+        ),
+        ("WORKING_MEMORY__LLM__BASE_URL", "not a url", "llm.base_url"),
+        (
+            "WORKING_MEMORY__PIPELINE__PROMPTS_DIR",
+            "/no/such/folder",
+            "pipeline.prompts_dir",
+        ),
+        ("WORKING_MEMORY__HTTP__BIND", "nowhere", "bind"),
+    ] {
+        let told = refusal(folder.path(), &[(name, value)]);
+        assert!(told.contains(key), "{told}");
+    }
+}

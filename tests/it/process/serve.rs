@@ -1,0 +1,99 @@
+//! A service from its first start to its orderly end.
+
+use super::program::{Program, command, eventually, folder};
+use crate::harness::Answer;
+use reqwest::Method;
+use rustix::process::Signal;
+use serde_json::json;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+#[tokio::test]
+async fn a_new_service_is_ready_in_seconds_and_keeps_what_it_was_told_over_a_restart() {
+    let folder = folder();
+    let mut program = Program::start(folder.path()).await;
+    writeln!(std::io::stderr(), "ready after {:?}", program.ready_after).unwrap();
+    assert!(program.ready_after < Duration::from_secs(30));
+
+    program.put("agent", "# Notes\nmine\n").await.is(201);
+    let update = program
+        .request(Method::POST, "agent", "update")
+        .json(&json!({"task": "Wrote the parser. Next: wire it to the route."}));
+    let answer = Answer::to(update).await.is(200).json();
+    assert_eq!(
+        (&answer["status"], &answer["version"]),
+        (&json!("applied"), &json!(2))
+    );
+    let text = program
+        .get("/v1/vaults/v/memories/agent/context")
+        .await
+        .is(200)
+        .text()
+        .to_owned();
+    assert!(text.starts_with("# Notes\nmine\n"), "{text}");
+
+    program.signal(Signal::TERM);
+    assert!(program.ended().await.success());
+    let again = Program::start(folder.path()).await;
+    assert!(again.ready_after < Duration::from_secs(15));
+    assert_eq!(
+        again
+            .get("/v1/vaults/v/memories/agent/context")
+            .await
+            .is(200)
+            .text(),
+        text
+    );
+}
+
+#[tokio::test]
+async fn termination_finishes_the_request_that_runs() {
+    let folder = folder();
+    let mut program = Program::start(folder.path()).await;
+    let address = program.address.trim_start_matches("http://").to_owned();
+    let mut running = TcpStream::connect(&address).await.unwrap();
+    let head = "PUT /v1/vaults/v/memories/agent/context HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n\
+                Content-Length: 11\r\nExpect: 100-continue\r\n\r\n";
+    running.write_all(head.as_bytes()).await.unwrap();
+    // The service asks for the body, so the request runs.
+    let mut asked = [0; 12];
+    running.read_exact(&mut asked).await.unwrap();
+    assert_eq!(&asked, b"HTTP/1.1 100");
+
+    program.signal(Signal::TERM);
+    eventually("nobody new is let in", async || {
+        TcpStream::connect(&address).await.is_err()
+    })
+    .await;
+    running.write_all(b"to the last").await.unwrap();
+    let mut answer = String::new();
+    running.read_to_string(&mut answer).await.unwrap();
+
+    assert!(answer.contains("HTTP/1.1 201"), "{answer}");
+    assert!(program.ended().await.success());
+    let again = Program::start(folder.path()).await;
+    let kept = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
+    assert_eq!(kept.text(), "to the last");
+}
+
+#[tokio::test]
+async fn a_second_service_on_one_folder_is_refused_and_the_first_goes_on() {
+    let folder = folder();
+    let program = Program::start(folder.path()).await;
+
+    let second = command(folder.path(), &[])
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+
+    assert_eq!(second.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&second.stderr);
+    assert!(
+        told.contains("is in use by another working-memory service"),
+        "{told}"
+    );
+    program.put("agent", "still here").await.is(201);
+}

@@ -1,0 +1,212 @@
+//! `GET M/contexts/{ref}/diff`
+
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+const FIRST: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: stays\n- KL-2 because b: goes\n";
+const OPERATIONS: &str = "\
+CURRENT_PROGRESS:
+  In Progress:
+    - views
+KEY_LEARNINGS:
+  ADD:
+    - because d: comes
+  ARCHIVE:
+    - KL-2 because it is wrong
+";
+
+/// Two versions by operations and a third by hand.
+async fn three_versions(service: &Service) {
+    let memory = service.memory("agent");
+    memory.put(FIRST).await.is(201);
+    memory.apply(OPERATIONS).await.is(200);
+    let text = memory.get("context").await.is(200).text().to_owned();
+    let text = text.replace("one", "two").replace("stays", "changes");
+    memory.put(text).await.is(201);
+}
+
+fn ids(records: &Value) -> Vec<&str> {
+    let ids = records.as_array().unwrap().iter();
+    ids.map(|record| record["record_id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_version_is_compared_with_the_one_before_as_text() {
+    let service = Service::start().await;
+    three_versions(&service).await;
+    let memory = service.memory("agent");
+
+    let diff = memory.get("contexts/3/diff").await.is(200);
+
+    assert_eq!(diff.header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!(diff.header("x-context-version"), "3");
+    assert_eq!(diff.header("vary"), "Accept");
+    let text = diff.text();
+    assert!(
+        text.starts_with("--- version 2\n+++ version 3\n@@ -1,8 +1,8 @@\n"),
+        "{text}"
+    );
+    for line in [
+        "-one\n",
+        "+two\n",
+        "-- KL-1 because a: stays\n",
+        "+- KL-1 because a: changes\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert_eq!(memory.get("contexts/3/diff?base=3").await.is(200).text(), "");
+}
+
+#[tokio::test]
+async fn the_first_version_is_compared_with_nothing() {
+    let service = Service::start().await;
+    three_versions(&service).await;
+    let memory = service.memory("agent");
+
+    let text = memory.get("contexts/1/diff").await.is(200).text().to_owned();
+    assert!(
+        text.starts_with("--- /dev/null\n+++ version 1\n@@ -0,0 +1,6 @@\n+# Facts\n"),
+        "{text}"
+    );
+    let body = memory.get_json("contexts/1/diff").await.is(200).json();
+    assert_eq!(
+        (&body["base_version"], &body["base_context_id"]),
+        (&json!(0), &Value::Null)
+    );
+    assert_eq!(ids(&body["records"]["added"]), ["KL-1", "KL-2"]);
+    assert_eq!(body["sections_changed"], json!(["Facts"]));
+}
+
+#[tokio::test]
+async fn json_tells_the_difference_record_by_record_with_the_reasons() {
+    let service = Service::start().await;
+    three_versions(&service).await;
+    let memory = service.memory("agent");
+
+    let body = memory.get_json("contexts/3/diff?base=1").await.is(200).json();
+
+    assert_eq!(body["vault_id"], "acme");
+    assert_eq!(body["memory_id"], "agent");
+    assert_eq!((&body["base_version"], &body["version"]), (&json!(1), &json!(3)));
+    assert!(
+        body["diff"]
+            .as_str()
+            .unwrap()
+            .starts_with("--- version 1\n+++ version 3\n")
+    );
+    let records = &body["records"];
+    assert_eq!(ids(&records["added"]), ["KL-3"]);
+    assert_eq!(records["added"][0]["content"], "comes");
+    assert_eq!(records["added"][0]["reason"], "d");
+    assert_eq!(records["added"][0]["time"], "2026-11-21T02:00:00Z");
+    assert_eq!(ids(&records["changed"]), ["KL-1"]);
+    assert_eq!(records["changed"][0]["before"]["content"], "stays");
+    assert_eq!(records["changed"][0]["after"]["content"], "changes");
+    assert_eq!(ids(&records["archived"]), ["KL-2"]);
+    assert_eq!(records["archived"][0]["reason"], "it is wrong");
+    assert_eq!(records["archived"][0]["archived_version"], 2);
+    assert_eq!(records["archived"][0]["record"]["content"], "goes");
+    assert_eq!(body["progress_rewritten"], true);
+    assert_eq!(body["sections_changed"], json!(["Facts"]));
+
+    let step = memory.get_json("contexts/3/diff").await.is(200).json();
+    assert_eq!(step["progress_rewritten"], false);
+    assert_eq!(step["records"]["archived"], json!([]));
+}
+
+#[tokio::test]
+async fn versions_are_compared_in_either_order_and_by_id() {
+    let service = Service::start().await;
+    three_versions(&service).await;
+    let memory = service.memory("agent");
+    let first = memory.get_json("contexts/1").await.is(200).json()["context_id"].clone();
+    let first = first.as_str().unwrap();
+
+    let back = memory
+        .get_json(&format!("contexts/{first}/diff?base=3"))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!((&back["base_version"], &back["version"]), (&json!(3), &json!(1)));
+    assert_eq!(back["context_id"], first);
+    assert_eq!(ids(&back["records"]["added"]), ["KL-2"]);
+    assert_eq!(ids(&back["records"]["archived"]), ["KL-3"]);
+    assert_eq!(back["records"]["archived"][0]["reason"], Value::Null);
+    let by_id = memory.get(&format!("contexts/3/diff?base={first}")).await.is(200);
+    assert_eq!(by_id.body, memory.get("contexts/3/diff?base=1").await.body);
+}
+
+#[tokio::test]
+async fn a_record_that_a_put_left_out_has_no_reason() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(FIRST).await.is(201);
+    memory
+        .put(FIRST.replace("- KL-2 because b: goes\n", ""))
+        .await
+        .is(201);
+
+    let body = memory.get_json("contexts/2/diff").await.is(200).json();
+
+    let archived = &body["records"]["archived"][0];
+    assert_eq!(
+        (&archived["record_id"], &archived["reason"]),
+        (&json!("KL-2"), &Value::Null)
+    );
+    assert_eq!(archived["archived_version"], Value::Null);
+}
+
+#[tokio::test]
+async fn each_form_of_each_pair_has_its_tag() {
+    let service = Service::start().await;
+    three_versions(&service).await;
+    let memory = service.memory("agent");
+    let with = async |below: &str, accept: &str, tag: &str| {
+        let request = memory.request(Method::GET, below).header("Accept", accept);
+        Answer::to(request.header("If-None-Match", tag)).await
+    };
+
+    let text = memory.get("contexts/3/diff").await.is(200);
+    let tag = text.header("etag").to_owned();
+    let patch = with("contexts/3/diff", "text/x-diff", "\"x\"").await.is(200);
+    assert_eq!(patch.header("content-type"), "text/x-diff; charset=utf-8");
+    assert_eq!(patch.body, text.body);
+    assert_eq!(with("contexts/3/diff", "*/*", &tag).await.status, 304);
+    assert_eq!(with("contexts/3/diff?base=2", "*/*", &tag).await.status, 304);
+    assert_eq!(with("contexts/3/diff?base=1", "*/*", &tag).await.status, 200);
+    assert_eq!(
+        with("contexts/3/diff", "application/json", &tag).await.status,
+        200
+    );
+    with("contexts/3/diff", "text/html", &tag)
+        .await
+        .problem(406, "not-acceptable", Some("Accept"));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_named() {
+    let service = Service::start().await;
+    three_versions(&service).await;
+    let memory = service.memory("agent");
+    service.memory("other").put("x").await.is(201);
+    let other = service.memory("other").get_json("context").await.json()["context_id"].clone();
+    let other = other.as_str().unwrap();
+
+    for reference in ["4", "0", "none", other] {
+        let of = memory.get(&format!("contexts/{reference}/diff")).await;
+        of.problem(404, "not-found", Some("ref"));
+        let to = memory.get(&format!("contexts/1/diff?base={reference}")).await;
+        to.problem(404, "not-found", Some("base"));
+    }
+    memory
+        .get("contexts/1/diff?base=%20")
+        .await
+        .problem(422, "invalid", Some("base"));
+    service
+        .memory("nobody")
+        .get("contexts/1/diff")
+        .await
+        .problem(404, "not-found", None);
+}

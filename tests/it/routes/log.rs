@@ -1,0 +1,108 @@
+//! `GET M/log`
+
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::Value;
+use std::time::Duration;
+
+const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: commit the query data\n";
+
+#[tokio::test]
+async fn changes_are_told_in_words_newest_first() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    Answer::to(memory.putting("# Facts\nx\n").header("X-Actor-Id", "ann"))
+        .await
+        .is(201);
+    service.clock.advance(Duration::from_secs(60));
+    let second = memory.apply(ADD).await.is(200).json();
+
+    let log = memory.get("log").await.is(200).json();
+
+    let items = log["items"].as_array().unwrap();
+    assert_eq!(items.len(), 2);
+    assert_eq!(items[0]["version"], 2);
+    assert_eq!(items[0]["context_id"], second["context_id"]);
+    assert_eq!(items[0]["actor_id"], "anonymous");
+    assert_eq!(items[0]["creation_time"], "2026-11-21T02:01:00Z");
+    assert_eq!(items[0]["source"], "operations");
+    assert_eq!(items[0]["log"], second["log"]);
+    assert!(items[0]["log"].as_str().unwrap().contains("KL-1"), "{log}");
+    assert_eq!(
+        (&items[1]["actor_id"], &items[1]["source"]),
+        (&"ann".into(), &"put".into())
+    );
+    assert_eq!(log["next_cursor"], Value::Null);
+}
+
+#[tokio::test]
+async fn people_read_it_as_text() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 1..=3 {
+        memory.put(format!("text {number}")).await.is(201);
+    }
+    let as_text = async |below: &str| {
+        Answer::to(memory.request(Method::GET, below).header("Accept", "text/plain"))
+            .await
+            .is(200)
+    };
+
+    let page = as_text("log?limit=2").await;
+
+    assert_eq!(page.header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!(page.header("vary"), "Accept");
+    assert_eq!(
+        page.text(),
+        "version 3 2026-11-21T02:00:00Z anonymous put\n  document put: 6 bytes, before 6\n\n\
+         version 2 2026-11-21T02:00:00Z anonymous put\n  document put: 6 bytes, before 6\n\n"
+    );
+    let link = page.header("link");
+    let next = link
+        .strip_prefix('<')
+        .unwrap()
+        .split_once(">; rel=\"next\"")
+        .unwrap()
+        .0;
+    let next = next.strip_prefix(&memory.path("")).unwrap();
+    let last = as_text(next).await;
+    assert!(last.text().starts_with("version 1 "), "{}", last.text());
+    assert!(!last.headers.contains_key("link"));
+}
+
+#[tokio::test]
+async fn it_comes_in_pages_of_its_own() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 1..=5 {
+        memory.put(format!("text {number}")).await.is(201);
+    }
+
+    let (mut versions, mut query) = (Vec::new(), "log?limit=2".to_owned());
+    loop {
+        let page = memory.get(&query).await.is(200).json();
+        let items = page["items"].as_array().unwrap().iter();
+        versions.extend(items.map(|item| item["version"].as_i64().unwrap()));
+        match &page["next_cursor"] {
+            Value::String(cursor) => query = format!("log?limit=2&cursor={cursor}"),
+            end => break assert_eq!(end, &Value::Null),
+        }
+    }
+
+    assert_eq!(versions, [5, 4, 3, 2, 1]);
+    let page = memory.get("contexts?limit=1").await.is(200).json();
+    let cursor = page["next_cursor"].as_str().unwrap();
+    memory
+        .get(&format!("log?cursor={cursor}"))
+        .await
+        .problem(400, "malformed", Some("cursor"));
+    service
+        .memory("nobody")
+        .get("log")
+        .await
+        .problem(404, "not-found", None);
+    let image = memory.request(Method::GET, "log").header("Accept", "image/png");
+    Answer::to(image)
+        .await
+        .problem(406, "not-acceptable", Some("Accept"));
+}

@@ -1,0 +1,90 @@
+//! `GET M/sections`
+
+use crate::harness::Service;
+use serde_json::{Value, json};
+
+const DOCUMENT: &str = "\
+# Facts
+## Network ##
+ä
+# Key Learnings
+- KL-1 because a: b
+  ## no heading
+";
+
+fn paths(page: &Value) -> Vec<&str> {
+    let items = page["items"].as_array().unwrap().iter();
+    items.map(|item| item["path"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn headings_of_all_levels_are_listed_with_their_places() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put(DOCUMENT).await.is(201);
+
+    let answer = memory.get("sections").await.is(200);
+
+    assert_eq!(answer.header("x-context-version"), "1");
+    let learnings = DOCUMENT.find("# Key").unwrap();
+    let free = |title: &str, level: u8, path: &str, start: usize| {
+        json!({"title": title, "level": level, "path": path, "start": start, "end": learnings,
+               "managed": false, "section": null})
+    };
+    assert_eq!(
+        answer.json(),
+        json!({
+            "items": [
+                free("Facts", 1, "Facts", 0),
+                free("Network", 2, "Facts/Network", 8),
+                {"title": "Key Learnings", "level": 1, "path": "Key Learnings", "start": learnings,
+                 "end": DOCUMENT.len(), "managed": true, "section": "learnings"},
+            ],
+            "next_cursor": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn all_pages_are_about_one_version() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("# A\n## B\n# C\n").await.is(201);
+    let first = memory.get("sections?limit=2").await.is(200).json();
+    assert_eq!(paths(&first), ["A", "A/B"]);
+    memory.put("# New\n").await.is(201);
+
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = memory.get(&format!("sections?cursor={cursor}")).await.is(200);
+
+    assert_eq!(second.header("x-context-version"), "1");
+    assert_eq!(paths(&second.json()), ["C"]);
+    assert_eq!(second.json()["next_cursor"], Value::Null);
+    assert_eq!(paths(&memory.get("sections").await.is(200).json()), ["New"]);
+    assert_eq!(
+        paths(&memory.get("sections?ref=1").await.is(200).json()),
+        ["A", "A/B", "C"]
+    );
+    memory
+        .get(&format!("sections?ref=1&cursor={cursor}"))
+        .await
+        .problem(400, "malformed", Some("cursor"));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_named() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("no headings").await.is(201);
+    let body = memory.get("sections").await.is(200).json();
+    assert_eq!(body, json!({"items": [], "next_cursor": null}));
+    memory
+        .get("sections?ref=2")
+        .await
+        .problem(404, "not-found", Some("ref"));
+    service
+        .memory("nobody")
+        .get("sections")
+        .await
+        .problem(404, "not-found", None);
+}
