@@ -90,6 +90,28 @@ mod tests {
     }
 
     #[test]
+    fn the_environment_sets_what_the_file_sets() {
+        let environment = [
+            ("MAX_VERSIONS", "5"),
+            ("MAX_AGE", "2w"),
+            ("KEEP_PROVENANCE", "false"),
+        ]
+        .map(|(key, value)| (format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned()));
+        let config = crate::config::Config::load(None, environment).unwrap();
+        let expected = Retention {
+            max_versions: Some(5),
+            max_age: Some(TimeDelta::weeks(2)),
+            keep_provenance: false,
+        };
+        assert_eq!(config.retention.policy(), Some(expected));
+        for (key, value) in [("MAX_VERSIONS", "0"), ("MAX_AGE", "soon")] {
+            let environment = [(format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned())];
+            let error = crate::config::Config::load(None, environment).unwrap_err();
+            assert!(error.to_string().contains("retention"), "{error}");
+        }
+    }
+
+    #[test]
     fn nothing_is_taken_out_unless_it_is_said() {
         assert_eq!(RetentionConfig::default().policy(), None);
     }

@@ -182,18 +182,23 @@ impl Storage {
         let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
         let rows = sqlx::query_as!(
             Row,
-            r#"SELECT memories.vault_id, memories.memory_id, memories.head_version, head.context_id,
-                      memories.created_at, memories.changed_at, head.bytes, head.actor_id, head.source
-               FROM memories
+            r#"SELECT page.vault_id, page.memory_id, page.head_version, head.context_id, page.created_at,
+                      page.changed_at, head.bytes, head.actor_id, head.source
+               FROM (
+                   SELECT vault_id, memory_id, head_version, head_context_id, created_at, changed_at
+                   FROM memories
+                   WHERE vault_id = $1
+                     AND memory_id COLLATE "C" >= $2
+                     AND memory_id COLLATE "C" < $3
+                     AND memory_id COLLATE "C" > $4
+                   ORDER BY memory_id COLLATE "C"
+                   LIMIT $5
+               ) AS page
                JOIN memory_contexts AS head
-                 ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
-                AND head.context_id = memories.head_context_id
-               WHERE memories.vault_id = $1 AND head.vault_id = $1
-                 AND memories.memory_id COLLATE "C" >= $2
-                 AND memories.memory_id COLLATE "C" < $3
-                 AND memories.memory_id COLLATE "C" > $4
-               ORDER BY memories.memory_id COLLATE "C"
-               LIMIT $5"#,
+                 ON head.vault_id = page.vault_id AND head.memory_id = page.memory_id
+                AND head.context_id = page.head_context_id
+               WHERE head.vault_id = $1
+               ORDER BY page.memory_id COLLATE "C""#,
             vault.as_str(),
             prefix.map_or("", MemoryId::as_str),
             end,

@@ -191,13 +191,12 @@ async fn clear_words(
         let Some(last) = rows.last() else { return Ok(()) };
         after = last.version;
         for mut row in rows {
-            let log = clear_lines(&row.log, quotations);
-            let operations = row
-                .operations
-                .as_mut()
-                .is_some_and(|value| clear_strings(value, quotations));
-            if log.is_none() && !operations {
+            let quoting = row.operations.as_mut().filter(|value| quotes(value, quotations));
+            if quoting.is_none() && !quotations.are_in(&row.log) {
                 continue;
+            }
+            if let Some(operations) = quoting {
+                clear_strings(operations, quotations);
             }
             sqlx::query!(
                 "UPDATE memory_contexts SET operations = $4, log = $5
@@ -206,7 +205,7 @@ async fn clear_words(
                 place.memory.as_str(),
                 row.version,
                 row.operations,
-                log.unwrap_or(row.log),
+                clear_lines(&row.log, quotations),
             )
             .execute(&mut *connection)
             .await?;
@@ -217,31 +216,30 @@ async fn clear_words(
 /// What stands for a quotation in a text that is kept.
 const REDACTED: &str = "[redacted]";
 
-/// The text with the lines that quote replaced; `None` if none does.
-fn clear_lines(text: &str, quotations: &Quotations) -> Option<String> {
-    quotations.are_in(text).then(|| {
-        let lines: Vec<&str> = text
-            .split('\n')
-            .map(|line| if quotations.are_in(line) { REDACTED } else { line })
-            .collect();
-        lines.join("\n")
-    })
+/// The text with the lines that quote replaced.
+fn clear_lines(text: &str, quotations: &Quotations) -> String {
+    let lines: Vec<&str> = text
+        .split('\n')
+        .map(|line| if quotations.are_in(line) { REDACTED } else { line })
+        .collect();
+    lines.join("\n")
 }
 
-/// Replaces the strings that quote. `false` if none does.
-fn clear_strings(value: &mut Value, quotations: &Quotations) -> bool {
+/// Replaces the strings that quote.
+fn clear_strings(value: &mut Value, quotations: &Quotations) {
     match value {
-        Value::String(text) if quotations.are_in(text) => {
-            REDACTED.clone_into(text);
-            true
+        Value::String(text) if quotations.are_in(text) => REDACTED.clone_into(text),
+        Value::Array(values) => {
+            for value in values {
+                clear_strings(value, quotations);
+            }
         }
-        Value::Array(values) => values
-            .iter_mut()
-            .fold(false, |any, value| clear_strings(value, quotations) || any),
-        Value::Object(members) => members
-            .values_mut()
-            .fold(false, |any, value| clear_strings(value, quotations) || any),
-        _ => false,
+        Value::Object(members) => {
+            for value in members.values_mut() {
+                clear_strings(value, quotations);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -14,6 +14,7 @@ use working_memory::clock::Clock;
 use working_memory::config::Config;
 use working_memory::domain::document::{Record, records};
 use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use working_memory::domain::retention::Retention;
 use working_memory::llm::{Models, Retry, RoleModel, scripted::Scripted, scripted::Step as Says};
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
@@ -285,6 +286,25 @@ impl Life<'_> {
         assert_eq!(stored, self.told());
     }
 
+    /// After retention: the newest versions are there, the births of active records, and nothing else.
+    async fn keeps_the_newest(&self, count: i64) {
+        let told = self.told();
+        let births = told
+            .values()
+            .filter(|record| record.ended.is_none())
+            .map(|record| record.created);
+        let expected: BTreeSet<i64> = births
+            .chain((1..=self.head()).rev().take(usize::try_from(count).unwrap()))
+            .collect();
+        let all = self
+            .storage
+            .list_contexts(&self.vault, &self.memory, None, 1_000)
+            .await
+            .unwrap();
+        let numbers: BTreeSet<i64> = all.iter().map(|version| version.version).collect();
+        assert_eq!(numbers, expected);
+    }
+
     /// The records that the documents tell of.
     fn told(&self) -> BTreeMap<RecordId, Told> {
         let mut told: BTreeMap<RecordId, Told> = BTreeMap::new();
@@ -384,7 +404,7 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
         storage.clone(),
         echoing(),
         prompts,
-        clock,
+        clock.clone(),
         config.limits,
         config.pipeline,
     );
@@ -395,8 +415,8 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
         .map(|_| vec(step(), 3..=9).new_tree(&mut runner).unwrap().current())
         .collect();
 
-    stream::iter(sequences.iter().enumerate())
-        .for_each_concurrent(AT_ONCE, |(number, steps)| {
+    let lives: Vec<Life<'_>> = stream::iter(sequences.iter().enumerate())
+        .map(|(number, steps)| {
             let (storage, pipeline) = (&storage, &pipeline);
             async move {
                 let mut life = Life {
@@ -417,7 +437,21 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
                         panic!("sequence {number} breaks the law at step {place}: {steps:#?}");
                     }
                 }
+                life
             }
         })
+        .buffer_unordered(AT_ONCE)
+        .collect()
         .await;
+
+    let retention = Retention {
+        max_versions: Some(2),
+        max_age: None,
+        keep_provenance: true,
+    };
+    let pruned = storage.prune_versions(&retention, clock.now()).await.unwrap();
+    assert!(pruned > 0);
+    for life in &lives {
+        life.keeps_the_newest(2).await;
+    }
 }

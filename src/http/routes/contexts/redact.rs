@@ -1,8 +1,8 @@
 //! `POST M/contexts/{ref}/redact`
 
 use super::view::ContextBody;
-use crate::http::extract::actor::Actor;
-use crate::http::extract::conditions::{Conditions, refused_write};
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -41,12 +41,7 @@ pub(crate) struct RedactBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/redact",
     operation_id = "RedactContext",
     tag = "contexts",
-    params(
-        ("X-Actor-Id" = Option<String>, Header, description = "Who redacts it; `anonymous` without it.",
-            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
-        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the newest version has none of these entity tags."),
-    ),
+    params(ActorHeader, WriteHeaders),
     request_body = RedactBody,
     responses(
         (status = 200, description = "The version without its text.", body = ContextBody),

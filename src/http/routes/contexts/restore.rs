@@ -2,8 +2,8 @@
 
 use super::put::{self, PutBody};
 use super::view;
-use crate::http::extract::actor::Actor;
-use crate::http::extract::conditions::{Conditions, refused_write};
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -21,12 +21,7 @@ use axum::response::Response;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/restore",
     operation_id = "RestoreContext",
     tag = "contexts",
-    params(
-        ("X-Actor-Id" = Option<String>, Header, description = "Who makes the version; `anonymous` without it.",
-            min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"),
-        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the newest version has none of these entity tags."),
-    ),
+    params(ActorHeader, WriteHeaders),
     responses(
         (status = 201, description = "A new version was made.", body = PutBody, headers(
             ("ETag" = String, description = "Of the new version's text."),

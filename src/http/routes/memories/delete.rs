@@ -1,6 +1,6 @@
 //! `DELETE M`
 
-use crate::http::extract::conditions::{Conditions, refused_write};
+use crate::http::extract::conditions::{Conditions, WriteHeaders, refused_write};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
@@ -19,10 +19,7 @@ use axum::http::StatusCode;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
     operation_id = "DeleteMemory",
     tag = "memories",
-    params(
-        ("If-Match" = Option<String>, Header, description = "Only if the newest version has one of these entity tags."),
-        ("If-None-Match" = Option<String>, Header, description = "Only if the newest version has none of these entity tags."),
-    ),
+    params(WriteHeaders),
     responses(
         (status = 204, description = "It is gone."),
         (status = 404, description = "There is no such memory."),
