@@ -125,7 +125,14 @@ async fn put(storage: &Storage, vault: &str, texts: &[String]) {
     for text in texts {
         let actor = ActorId::anonymous();
         storage
-            .put_context(&vault, &memory, text, &actor, &Preconditions::default(), Guard::Off)
+            .put_context(
+                &vault,
+                &memory,
+                text,
+                &actor,
+                &Preconditions::default(),
+                Guard::Off,
+            )
             .await
             .unwrap();
     }
