@@ -72,7 +72,8 @@ impl Append {
                 )));
             }
             Some(_) => return self.go_back(connection).await,
-            None if line.context == self.head.text => return Ok(()),
+            // Nothing is left of it to append.
+            None if line.is_redacted() || line.context == self.head.text => return Ok(()),
             None => {}
         }
         self.head.next_context_id = context_id;

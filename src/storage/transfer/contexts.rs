@@ -25,6 +25,15 @@ pub(super) struct ContextLine {
     pub(super) operations: Option<Value>,
     pub(super) log: String,
     pub(super) context: String,
+    /// Of a redacted version, whose context is empty: when that was done, by whom, why, and the text's hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redacted_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redacted_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redaction_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redacted_sha256: Option<String>,
 }
 
 impl ContextLine {
@@ -40,6 +49,23 @@ impl ContextLine {
             json("operations", operations)?;
         }
         text("log", &self.log)?;
+        if self.redacted_at.is_some() {
+            self.check_redaction()?;
+        } else {
+            self.check_text(max_bytes)?;
+        }
+        Ok((
+            id("context_id", &self.context_id)?,
+            id("actor_id", &self.actor_id)?,
+        ))
+    }
+
+    /// Whether its text was taken out.
+    pub(super) fn is_redacted(&self) -> bool {
+        self.redacted_at.is_some()
+    }
+
+    fn check_text(&self, max_bytes: usize) -> Result<(), Fault> {
         document::check(&self.context, max_bytes).map_err(|problem| said("context", &problem))?;
         let length = i32::try_from(self.context.len()).ok();
         order(
@@ -47,10 +73,29 @@ impl ContextLine {
             length == Some(self.bytes),
             "the size of the context in bytes",
         )?;
-        Ok((
-            id("context_id", &self.context_id)?,
-            id("actor_id", &self.actor_id)?,
-        ))
+        let alone =
+            self.redacted_by.is_none() && self.redaction_reason.is_none() && self.redacted_sha256.is_none();
+        order("redacted_at", alone, "there where the rest of a redaction is")
+    }
+
+    fn check_redaction(&self) -> Result<(), Fault> {
+        if let Some(at) = self.redacted_at {
+            time("redacted_at", at)?;
+        }
+        order("context", self.context.is_empty(), "empty, since it was redacted")?;
+        order(
+            "operations",
+            self.operations.is_none(),
+            "null, since the version was redacted",
+        )?;
+        order("bytes", self.bytes >= 1, "1 or more")?;
+        id::<ActorId>("redacted_by", self.redacted_by.as_deref().unwrap_or_default())?;
+        let reason = self.redaction_reason.as_deref().unwrap_or_default();
+        order("redaction_reason", !reason.trim().is_empty(), "there")?;
+        text("redaction_reason", reason)?;
+        let hash = self.redacted_sha256.as_deref().unwrap_or_default();
+        let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        order("redacted_sha256", is_hash, "64 hexadecimal digits")
     }
 }
 
@@ -62,7 +107,8 @@ pub(super) fn read<'c>(
 ) -> BoxStream<'c, Result<ContextLine, StorageError>> {
     let rows = sqlx::query_as!(
         ContextLine,
-        "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context
+        "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context,
+                redacted_at, redacted_by, redaction_reason, redacted_sha256
          FROM memory_contexts
          WHERE vault_id = $1 AND memory_id = $2
          ORDER BY version",
@@ -83,8 +129,9 @@ pub(super) async fn insert(
 ) -> Result<bool, StorageError> {
     let done = sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
-                                      source, bytes, update_id, operations, log)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                      source, bytes, update_id, operations, log,
+                                      redacted_at, redacted_by, redaction_reason, redacted_sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (vault_id, memory_id, context_id) DO NOTHING",
         vault.as_str(),
         memory.as_str(),
@@ -98,13 +145,18 @@ pub(super) async fn insert(
         line.update_id,
         line.operations,
         line.log,
+        line.redacted_at,
+        line.redacted_by,
+        line.redaction_reason,
+        line.redacted_sha256,
     )
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)
 }
 
-/// Whether a memory has the version of this id, and then, whether it has this number and this text.
+/// Whether a memory has the version of this id, and then, whether it has this number and this text. A text that
+/// was taken out, here or there, is no other text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Present {
     pub(super) version: i64,
@@ -122,7 +174,7 @@ pub(super) async fn present(
 ) -> Result<Option<Present>, StorageError> {
     let found = sqlx::query_as!(
         Present,
-        r#"SELECT version, context = $4 AS "same_text!"
+        r#"SELECT version, (context = $4 OR redacted_at IS NOT NULL OR $4 = '') AS "same_text!"
            FROM memory_contexts
            WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3"#,
         vault.as_str(),

@@ -6,8 +6,9 @@ use super::error::LineError;
 use super::import::{Imported, OnConflict};
 use super::line::{Counts, End};
 use super::memory::{self, MemoryLine};
-use super::records::{self, RecordLine};
+use super::records::{self, Active, RecordLine};
 use super::runs::{self, RunLine};
+use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Counters, project};
 use crate::storage::{Storage, record_changes};
@@ -40,8 +41,17 @@ pub(super) struct Incoming {
     last_run: Option<String>,
     /// The newest version's text, while the memory is made.
     text: String,
-    /// The newest version's id and time.
-    newest: Option<(String, DateTime<Utc>)>,
+    /// The newest version's number, id and time.
+    newest: Option<Newest>,
+    /// Versions are missing at its old end, or texts were taken out: the documents no longer tell the birth and
+    /// end of every record, and the record lines count for that.
+    has_gaps: bool,
+}
+
+struct Newest {
+    version: i64,
+    context_id: String,
+    creation_time: DateTime<Utc>,
 }
 
 impl Incoming {
@@ -79,6 +89,7 @@ impl Incoming {
             last_run: None,
             text: String::new(),
             newest: None,
+            has_gaps: false,
         })
     }
 
@@ -99,15 +110,16 @@ impl Incoming {
         }
         let ids = line.check(max_bytes)?;
         self.counts.contexts += 1;
-        let expected = i64::try_from(self.counts.contexts).unwrap_or(i64::MAX);
-        if line.version != expected {
-            let found = line.version;
+        let before = self.newest.as_ref().map_or(0, |newest| newest.version);
+        if line.version <= before {
             return Err(problem(format!(
-                "version: {expected} is expected here, not {found}"
+                "version: a number over {before} is expected here, not {}",
+                line.version
             )));
         }
-        if let Some((_, before)) = &self.newest
-            && line.creation_time < *before
+        self.has_gaps |= line.version != before + 1 || line.is_redacted();
+        if let Some(newest) = &self.newest
+            && line.creation_time < newest.creation_time
         {
             return Err(problem(
                 "creation_time: must not be before that of the version before",
@@ -119,7 +131,14 @@ impl Incoming {
                 "context: it has a record with a number over the memory's counter, so the number could be used again",
             ));
         }
-        self.newest = Some((line.context_id.clone(), line.creation_time));
+        self.newest = Some(Newest {
+            version: line.version,
+            context_id: line.context_id.clone(),
+            creation_time: line.creation_time,
+        });
+        if line.is_redacted() && line.version == self.line.head_version {
+            return Err(problem("redacted_at: the newest version always has its text"));
+        }
         match &mut self.target {
             Target::Create => self.create(line, ids).await,
             Target::Append(append) => {
@@ -138,6 +157,9 @@ impl Incoming {
     ) -> Result<(), LineError> {
         if !contexts::insert(&mut self.transaction, &self.vault, &self.memory, &line).await? {
             return Err(problem(format!("context_id: {id} stands twice in this memory")));
+        }
+        if line.is_redacted() {
+            return Ok(());
         }
         let changes = project(&self.text, &line.context);
         let place = record_changes::Place {
@@ -173,6 +195,11 @@ impl Incoming {
 
     /// Holds a record line to what the documents say, and takes from it what they do not say.
     async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
+        if self.has_gaps {
+            line.check_alone(self.line.head_version)?;
+            records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
+            return Ok(());
+        }
         let Some(made) = records::made(&mut self.transaction, &self.vault, &self.memory, id).await? else {
             return Err(problem(format!("{id} is in none of the memory's documents")));
         };
@@ -209,6 +236,35 @@ impl Incoming {
         Ok(())
     }
 
+    /// Whatever the lines say of the past, the active records are those of the newest document.
+    async fn hold_to_newest_text(&mut self) -> Result<(), LineError> {
+        let active = records::active(&mut self.transaction, &self.vault, &self.memory).await?;
+        let mut said: Vec<_> = document::records(&self.text)
+            .into_iter()
+            .map(|record| Active {
+                kind: record.id.kind.prefix().to_owned(),
+                number: record.id.number,
+                label: record.label,
+                reason: record.reason,
+                content: record.content,
+            })
+            .collect();
+        said.sort_by(|a, b| (&a.kind, a.number).cmp(&(&b.kind, b.number)));
+        match active.iter().zip(&said).find(|(listed, said)| listed != said) {
+            None if active.len() == said.len() => Ok(()),
+            None => Err(problem(format!(
+                "the newest document of {} has {} records, but {} are listed as active",
+                self.memory,
+                said.len(),
+                active.len()
+            ))),
+            Some((_, said)) => Err(problem(format!(
+                "{}-{}: the newest document of {} says something else than its record",
+                said.kind, said.number, self.memory
+            ))),
+        }
+    }
+
     /// Checks that all of the memory was there, and commits it.
     pub(super) async fn finish(
         mut self,
@@ -229,17 +285,17 @@ impl Incoming {
                 self.memory, self.counts.contexts, self.counts.records, self.counts.runs
             )));
         }
-        let Some((head, changed)) = &self.newest else {
+        let Some(newest) = &self.newest else {
             return Err(problem(format!("the memory {} has no context", self.memory)));
         };
-        let last = i64::try_from(self.counts.contexts).unwrap_or(i64::MAX);
+        let (last, head, changed) = (newest.version, &newest.context_id, newest.creation_time);
         if self.line.head_version != last || self.line.head_context_id.as_ref() != Some(head) {
             return Err(problem(format!(
                 "the memory's line says that its newest version is {}, but it is {last}, {head}",
                 self.line.head_version
             )));
         }
-        if self.line.changed_at < *changed {
+        if self.line.changed_at < changed {
             return Err(problem(
                 "changed_at of the memory's line is before its newest version",
             ));
@@ -254,6 +310,7 @@ impl Incoming {
                         self.memory
                     )));
                 }
+                self.hold_to_newest_text().await?;
                 self.transaction.commit().await?;
                 done.created += 1;
             }

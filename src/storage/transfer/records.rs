@@ -75,6 +75,39 @@ impl RecordLine {
         .find_map(|(column, same)| (!same).then_some(column))
     }
 
+    /// Checks what the documents would decide, if all of them were there.
+    pub(super) fn check_alone(&self, head_version: i64) -> Result<(), Fault> {
+        let versions = 1..=head_version;
+        order(
+            "created_version",
+            versions.contains(&self.created_version),
+            "a version of the memory",
+        )?;
+        let ends = [
+            self.ended_version.is_some(),
+            self.ended_at.is_some(),
+            self.ended_by.is_some(),
+        ];
+        let ended = self.status == "archived";
+        order(
+            "ended_version",
+            ends == [ended; 3],
+            "there with ended_at and ended_by if archived, else null",
+        )?;
+        if let (Some(version), Some(by)) = (self.ended_version, &self.ended_by) {
+            order(
+                "ended_version",
+                versions.contains(&version),
+                "a version of the memory",
+            )?;
+            id::<ActorId>("ended_by", by)?;
+        }
+        for (name, value) in [("label", &self.label), ("reason", &self.reason)] {
+            text(name, value.as_deref().unwrap_or_default())?;
+        }
+        text("content", &self.content)
+    }
+
     /// Whether it knows anything that the documents do not say.
     pub(super) fn knows_more(&self) -> bool {
         self.archive_reason.is_some() || self.superseded_by.is_some()
@@ -163,4 +196,75 @@ pub(super) async fn count(
     .fetch_one(connection)
     .await?;
     Ok(count)
+}
+
+/// An active record, as far as its document says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Active {
+    pub(super) kind: String,
+    pub(super) number: i64,
+    pub(super) label: Option<String>,
+    pub(super) reason: Option<String>,
+    pub(super) content: String,
+}
+
+/// The active records of a memory by kind and number.
+#[tracing::instrument(name = "db.records.import_active", skip_all)]
+pub(super) async fn active(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Vec<Active>, StorageError> {
+    let active = sqlx::query_as!(
+        Active,
+        r#"SELECT kind, number, label, reason, content FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND status = 'active'
+           ORDER BY kind COLLATE "C", number"#,
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(active)
+}
+
+/// Stores a record as its line says, whatever the documents made of it.
+#[tracing::instrument(name = "db.records.import_replace", skip_all)]
+pub(super) async fn replace(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    line: &RecordLine,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version,
+                              created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
+                              superseded_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
+         SET status = excluded.status, label = excluded.label, reason = excluded.reason,
+             content = excluded.content, created_version = excluded.created_version,
+             created_at = excluded.created_at, created_by = excluded.created_by,
+             ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
+             archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by",
+        vault.as_str(),
+        memory.as_str(),
+        line.kind,
+        line.number,
+        line.status,
+        line.label,
+        line.reason,
+        line.content,
+        line.created_version,
+        line.created_at,
+        line.created_by,
+        line.ended_version,
+        line.ended_at,
+        line.ended_by,
+        line.archive_reason,
+        line.superseded_by,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }

@@ -3,6 +3,8 @@
 use super::program::{export, filled, imports, path, program, refuses, stderr};
 use crate::harness::{Database, Service};
 use serde_json::Value;
+use working_memory::clock::Clock;
+use working_memory::domain::retention::Retention;
 
 #[tokio::test]
 async fn an_exported_vault_comes_back_to_the_byte() {
@@ -16,6 +18,35 @@ async fn an_exported_vault_comes_back_to_the_byte() {
         "memories: 3 new, 0 appended to, 0 there before, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
+}
+
+#[tokio::test]
+async fn what_was_redacted_or_is_too_old_comes_back_as_it_stands() {
+    let service = filled().await;
+    let agent = service.memory("agent");
+    agent.redact("2").await.is(200);
+    let retention = Retention {
+        max_versions: Some(3),
+        max_age: None,
+        keep_provenance: true,
+    };
+    let pruned = service.storage().prune_versions(&retention, service.clock.now());
+    assert!(pruned.await.unwrap() > 0, "the first versions were to go");
+    let first = export(&service.database_url(), &["--vault", "acme"]);
+    let other = Database::create().await;
+    imports(
+        &other,
+        &[],
+        &first,
+        "memories: 3 new, 0 appended to, 0 there before, 0 skipped",
+    );
+    assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
+    imports(
+        &other,
+        &["--on-conflict", "append"],
+        &first,
+        "memories: 0 new, 0 appended to, 3 there before, 0 skipped",
+    );
 }
 
 #[tokio::test]
