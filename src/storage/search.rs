@@ -21,7 +21,7 @@ const MAX_REPEATS: u32 = 5;
 
 /// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
 /// make the database read all of them.
-const RANKED: i64 = 1_000;
+const RANKED: i64 = 500;
 
 /// The characters of a document in which an extract is looked for.
 const EXTRACT_FROM_CHARS: i32 = 200_000;
