@@ -37,24 +37,18 @@ async fn main() -> Outcome<()> {
     let mut random = fastrand::Rng::with_seed(7);
     let words: Vec<String> = (0..VOCABULARY).map(|_| word(&mut random)).collect();
 
-    sqlx::query("DELETE FROM memories WHERE vault_id = $1")
+    let there: i64 = sqlx::query_scalar("SELECT count(*) FROM search_entries WHERE vault_id = $1")
         .bind(vault.as_str())
-        .execute(storage.pool())
-        .await?;
-    let samples = fill(&storage, &vault, &words, documents, bytes, &mut random).await?;
-    let started = Instant::now();
-    storage.index_vault(&vault).await?;
-    let indexing = started.elapsed();
-    println!(
-        "{documents} documents of {bytes} bytes, indexed in {:.1} s, {:.2} ms each",
-        indexing.as_secs_f64(),
-        indexing.as_secs_f64() * 1e3 / documents as f64
-    );
-    let size: String = sqlx::query_scalar("SELECT pg_size_pretty(pg_total_relation_size('search_entries'))")
         .fetch_one(storage.pool())
         .await?;
-    println!("entries and their index: {size}");
-    sqlx::query("VACUUM ANALYZE").execute(storage.pool()).await?;
+    // Documents of an earlier run of the same size are measured again.
+    if there != i64::try_from(documents)? {
+        prepare(&storage, &vault, &words, documents, bytes, &mut random).await?;
+    }
+    let samples = sqlx::query_scalar("SELECT context FROM memory_contexts WHERE vault_id = $1 LIMIT 400")
+        .bind(vault.as_str())
+        .fetch_all(storage.pool())
+        .await?;
 
     println!(
         "{:<28} {:>7} {:>7} {:>7} {:>7}",
@@ -68,6 +62,35 @@ async fn main() -> Outcome<()> {
         all.extend(times);
     }
     report("all", all, None);
+    Ok(())
+}
+
+/// Fills the vault and indexes it.
+async fn prepare(
+    storage: &Storage,
+    vault: &VaultId,
+    words: &[String],
+    documents: usize,
+    bytes: usize,
+    random: &mut fastrand::Rng,
+) -> Outcome<()> {
+    sqlx::query("DELETE FROM memories WHERE vault_id = $1")
+        .bind(vault.as_str())
+        .execute(storage.pool())
+        .await?;
+    fill(storage, vault, words, documents, bytes, random).await?;
+    let started = Instant::now();
+    storage.index_vault(vault).await?;
+    let indexing = started.elapsed().as_secs_f64();
+    println!(
+        "{documents} documents of {bytes} bytes, indexed in {indexing:.1} s, {:.2} ms each",
+        indexing * 1e3 / documents as f64
+    );
+    let size: String = sqlx::query_scalar("SELECT pg_size_pretty(pg_total_relation_size('search_entries'))")
+        .fetch_one(storage.pool())
+        .await?;
+    println!("entries and their index: {size}");
+    sqlx::query("VACUUM ANALYZE").execute(storage.pool()).await?;
     Ok(())
 }
 
@@ -96,7 +119,7 @@ fn rank(random: &mut fastrand::Rng) -> usize {
     ((VOCABULARY as f64).powf(random.f64()) as usize).min(VOCABULARY) - 1
 }
 
-/// Stores documents as if they had been put, and returns some of their texts.
+/// Stores documents as if they had been put.
 async fn fill(
     storage: &Storage,
     vault: &VaultId,
@@ -104,8 +127,7 @@ async fn fill(
     documents: usize,
     bytes: usize,
     random: &mut fastrand::Rng,
-) -> Outcome<Vec<String>> {
-    let mut samples = Vec::new();
+) -> Outcome<()> {
     let all: Vec<usize> = (0..documents).collect();
     for chunk in all.chunks(500) {
         let mut ids = Vec::new();
@@ -141,9 +163,8 @@ async fn fill(
         .bind(SystemClock.now())
         .execute(storage.pool())
         .await?;
-        samples.extend(texts.into_iter().take(4));
     }
-    Ok(samples)
+    Ok(())
 }
 
 type Make = fn(&[String], &[String], &mut fastrand::Rng) -> String;

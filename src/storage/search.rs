@@ -21,7 +21,10 @@ const MAX_REPEATS: u32 = 5;
 
 /// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
 /// make the database read all of them.
-const RANKED: i64 = 1_000;
+const RANKED: i64 = 500;
+
+/// How many documents are read, the newest first, to see whether words stand next to each other in them.
+const READ: i64 = 3_000;
 
 /// The characters of a document in which an extract is looked for.
 const EXTRACT_FROM_CHARS: i32 = 200_000;
@@ -267,9 +270,14 @@ impl Storage {
             ResultRow,
             r#"WITH found AS MATERIALIZED (
                  SELECT memory_id, version, words
-                 FROM search_entries
-                 WHERE vault_id = $1 AND words @@ $2::text::tsquery
-                 ORDER BY creation_time DESC, memory_id
+                 FROM (
+                   SELECT memory_id, version, words
+                   FROM search_entries
+                   WHERE vault_id = $1 AND words @@ $2::text::tsquery
+                   ORDER BY creation_time DESC, memory_id
+                   LIMIT $9
+                 ) AS candidates
+                 WHERE NOT $10::boolean OR words @@ $3::text::tsquery
                  LIMIT $7
                ), ranked AS MATERIALIZED (
                  SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
@@ -289,13 +297,15 @@ impl Storage {
                  ON c.vault_id = $1 AND c.memory_id = page.memory_id AND c.version = page.version
                ORDER BY page.rank DESC, page.memory_id"#,
             vault.as_str(),
-            query.tsquery_in(vault),
+            query.candidates(vault),
             query.tsquery(),
             after.map(|after| after.rank),
             after.map(|after| after.memory.as_str()),
             limit,
             RANKED,
             EXTRACT_FROM_CHARS,
+            if query.has_neighbours() { READ } else { RANKED },
+            query.has_neighbours(),
         );
         // One text at a time: a page of large documents is not held as a whole.
         let mut results = Vec::new();

@@ -57,7 +57,7 @@ impl Query {
         self.branches.is_empty()
     }
 
-    /// The words asked for, in the text form of a `tsquery`, for ranking.
+    /// What is asked for, in the text form of a `tsquery`.
     #[must_use]
     pub fn tsquery(&self) -> String {
         let branches = self.branches.iter().map(|branch| {
@@ -67,10 +67,23 @@ impl Query {
         branches.collect::<Vec<_>>().join(" | ")
     }
 
-    /// The same within one vault, for finding.
+    /// What an index of words can tell of it within one vault: the same without words having to stand next to each
+    /// other. It finds all that the query does; more only if [`Self::has_neighbours`].
     #[must_use]
-    pub fn tsquery_in(&self, vault: &VaultId) -> String {
-        format!("{} & ({})", vault_lexeme(vault), self.tsquery())
+    pub fn candidates(&self, vault: &VaultId) -> String {
+        let lexeme = vault_lexeme(vault);
+        let branches = self.branches.iter().map(|branch| {
+            let terms = branch.iter().filter_map(Term::candidates);
+            let terms: Vec<_> = std::iter::once(lexeme.clone()).chain(terms).collect();
+            format!("({})", terms.join(" & "))
+        });
+        branches.collect::<Vec<_>>().join(" | ")
+    }
+
+    /// Whether words have to stand next to each other, which only the document itself can tell.
+    #[must_use]
+    pub fn has_neighbours(&self) -> bool {
+        self.branches.iter().flatten().any(|term| term.words.len() > 1)
     }
 
     /// The words to be marked in an extract, each with whether longer ones that begin with it are too.
@@ -88,10 +101,20 @@ impl Query {
 
 impl Term {
     fn tsquery(&self) -> String {
+        self.joined(" <-> ")
+    }
+
+    /// A document may have the words of an excluded text, only not next to each other.
+    fn candidates(&self) -> Option<String> {
+        let tells = !self.excluded || self.words.len() == 1;
+        tells.then(|| self.joined(" & "))
+    }
+
+    fn joined(&self, by: &str) -> String {
         let words: Vec<_> = self.words.iter().map(|word| format!("'{word}'")).collect();
         let not = if self.excluded { "!" } else { "" };
         let prefix = if self.prefix { ":*" } else { "" };
-        format!("{not}({}{prefix})", words.join(" <-> "))
+        format!("{not}({}{prefix})", words.join(by))
     }
 }
 
@@ -187,7 +210,12 @@ mod tests {
     #[test]
     fn a_search_stays_in_its_vault() {
         let vault = "acme:1".parse().unwrap();
-        assert_eq!(Query::parse("x").tsquery_in(&vault), "'/acme:1' & ((('x')))");
+        let query = Query::parse("x -y or \"a b\" -\"c d\"");
+        assert!(query.has_neighbours() && !Query::parse("a b").has_neighbours());
+        assert_eq!(
+            query.candidates(&vault),
+            "('/acme:1' & ('x') & !('y')) | ('/acme:1' & ('a' & 'b'))"
+        );
     }
 
     proptest! {

@@ -87,8 +87,9 @@ impl From<SearchResult> for SearchBody {
 
 /// Search the newest documents
 ///
-/// The newest versions of the vault's memories that have the words, best first. Of more than 1,000 that have them the
-/// 1,000 that were changed last are ranked.
+/// The newest versions of the vault's memories that have the words, best first. Of more than 500 that have them the 500
+/// that were changed last are ranked; words next to each other are looked for in the 3,000 documents changed last
+/// that have them.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/search",
