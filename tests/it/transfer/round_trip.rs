@@ -28,7 +28,7 @@ async fn what_was_redacted_or_is_too_old_comes_back_as_it_stands() {
     let retention = Retention {
         max_versions: Some(3),
         max_age: None,
-        keep_provenance: true,
+        keep_provenance: false,
     };
     let pruned = service.storage().prune_versions(&retention, service.clock.now());
     assert!(pruned.await.unwrap() > 0, "the first versions were to go");
