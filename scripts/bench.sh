@@ -11,6 +11,6 @@ trap 'rm -rf "$folder"' EXIT
 # As root the server runs under another account, which has to get through to its folder.
 chmod 711 "$folder"
 
-cargo build --release --locked
+cargo bench --locked --no-run --bench "$1"
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 "$target/release/working-memory" with-postgres --data-dir "$folder/data" -- cargo bench --locked --bench "$1"
