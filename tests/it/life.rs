@@ -20,6 +20,7 @@ use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
 use working_memory::pipeline::{OnInvalid, OperationsRequest, Pipeline, UpdateRequest};
 use working_memory::storage::records::{RecordFilter, StoredRecord};
+use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
     ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, RedactError, RestoreError, Storage,
 };
@@ -37,6 +38,8 @@ enum Step {
     Restore(i64),
     Redact(i64),
     Delete,
+    /// Export it, delete it, and import it again.
+    Transfer,
 }
 
 fn learning() -> impl Strategy<Value = String> {
@@ -86,6 +89,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..4_i64).prop_map(Step::Restore),
         3 => (0..4_i64).prop_map(Step::Redact),
         1 => Just(Step::Delete),
+        2 => Just(Step::Transfer),
     ]
 }
 
@@ -192,7 +196,35 @@ impl Life<'_> {
                 }
                 self.versions.clear();
             }
+            Step::Transfer if self.versions.is_empty() => {}
+            Step::Transfer => {
+                let file = self.exported().await;
+                let deleted = self.storage.delete_memory(&self.vault, &self.memory, &always);
+                deleted.await.unwrap();
+                let options = ImportOptions {
+                    into_vault: Some(self.vault.clone()),
+                    on_conflict: OnConflict::Fail,
+                    max_line_bytes: 1 << 20,
+                    max_document_bytes: 1 << 20,
+                };
+                let mut done = Imported::default();
+                self.storage
+                    .import_vault(&*file, &options, &mut done, &mut |_: &Progress| {})
+                    .await
+                    .unwrap();
+                assert_eq!(done.created, 1);
+                assert_eq!(self.exported().await, file, "the same bytes again");
+            }
         }
+    }
+
+    async fn exported(&self) -> Vec<u8> {
+        let mut file = Vec::new();
+        self.storage
+            .export_vault(&self.vault, Some(&self.memory), &mut file, &mut |_: &Progress| {})
+            .await
+            .unwrap();
+        file
     }
 
     fn head(&self) -> i64 {

@@ -93,8 +93,8 @@ async fn every_member_of_every_line_is_checked() {
         (
             "context",
             "version",
-            json!(2),
-            "version: a number over 2 is expected here, not 2",
+            json!(0),
+            "version: a number over 0 is expected here, not 0",
         ),
         ("context", "version", json!("1"), "expected a context"),
         ("context", "context_id", json!(""), "context_id: must be 1 to 128"),
