@@ -193,7 +193,9 @@ impl<'t> Edit<'t> {
             return Ok(());
         }
         self.changes.insert(section, SectionChange::default());
-        let unnumbered = |e: &&Entry| e.kind == kind && e.id.is_none() && !e.is_empty();
+        // An empty bullet is nothing to keep; but one that repeats an id would be that record once the first is gone.
+        let counts = |e: &Entry| !e.is_empty() || !e.id_place.is_empty();
+        let unnumbered = |e: &&Entry| e.kind == kind && e.id.is_none() && counts(e);
         for entry in self.entries.iter().filter(unnumbered) {
             let mut text = self.counters.give(kind)?.to_string();
             if entry.time.is_none() {

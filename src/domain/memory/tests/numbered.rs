@@ -39,12 +39,17 @@ fn the_second_line_with_an_id_gets_a_new_one_in_place_of_the_old() {
     assert_eq!(
         after(before, &[learn("new")]),
         "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] a\n- KL-2 [2026-11-21T02:00:00Z] b\n- KL-3 [NOW] c\n\
-         - KL-1\n- KL-4 [NOW] because r: new\n"
+         - KL-4 [NOW]\n- KL-5 [NOW] because r: new\n"
     );
     // The first line is the record also where it is archived by the same change.
     assert_eq!(
         after("# Key Learnings\n- KL-1 a\n- KL-1 b\n", &[archive("KL-1")]),
         "# Key Learnings\n- KL-2 [NOW] b\n"
+    );
+    // An empty one as well: it would else be the archived record.
+    assert_eq!(
+        after("# Key Learnings\n- KL-1 a\n- KL-1\n-\n", &[archive("KL-1")]),
+        "# Key Learnings\n- KL-2 [NOW]\n-\n"
     );
 }
 
