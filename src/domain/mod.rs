@@ -1,6 +1,7 @@
 //! The pure core: what a context document is, what the update DSL says, and what an update does to a
 //! memory. No I/O, no HTTP, no SQL, no clock: time and ids are arguments.
 
+pub mod access;
 pub mod changelog;
 pub mod document;
 pub mod dsl;

@@ -6,6 +6,7 @@
 pub(crate) mod accept;
 pub(crate) mod actor;
 pub(crate) mod body;
+pub(crate) mod caller;
 pub(crate) mod conditions;
 pub(crate) mod json;
 pub(crate) mod media_type;

@@ -1,0 +1,58 @@
+//! Who makes the request, as the router found out; anybody where no keys are asked for.
+
+use crate::domain::access::{AccessRole, Caller};
+use crate::http::problem::{Kind, Problem};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+/// The caller of a request.
+#[derive(Debug)]
+pub(crate) struct CallerOf(pub(crate) Caller);
+
+impl CallerOf {
+    /// Lets only those through who may do what `role` may; `what` is what they asked to do, as in "rules are
+    /// written".
+    ///
+    /// # Errors
+    /// 403 that names the role.
+    pub(crate) fn require(&self, role: AccessRole, what: &str) -> Result<(), Problem> {
+        if self.0.may(role) {
+            return Ok(());
+        }
+        Err(Problem::new(
+            Kind::Forbidden,
+            format!(
+                "{what} with the role {}; this key has the role {}",
+                role.name(),
+                self.0.role.name()
+            ),
+        )
+        .with("required_role", role.name()))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for CallerOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let caller = parts.extensions.get::<Caller>().cloned();
+        Ok(Self(caller.unwrap_or_else(Caller::open)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_role_may_not_do_is_forbidden() {
+        let reader = CallerOf(Caller {
+            role: AccessRole::Reader,
+        });
+        assert!(reader.require(AccessRole::Reader, "memories are read").is_ok());
+        let refused = reader
+            .require(AccessRole::Admin, "rules are written")
+            .unwrap_err();
+        assert_eq!(refused.kind(), Kind::Forbidden);
+    }
+}
