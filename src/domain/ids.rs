@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use uuid::Uuid;
 
 /// The longest vault, memory, actor or context id, in bytes.
 pub const MAX_ID_BYTES: usize = 128;
@@ -48,6 +49,13 @@ macro_rules! text_id {
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 check(text)?;
                 Ok(Self(text.to_owned()))
+            }
+        }
+
+        impl From<Uuid> for $name {
+            /// What the service makes: hexadecimal digits and dashes are always an id.
+            fn from(id: Uuid) -> Self {
+                Self(id.to_string())
             }
         }
 

@@ -33,7 +33,7 @@ use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
 use crate::domain::ids::UpdateId;
 use crate::llm::Models;
-use crate::storage::{Storage, StorageError};
+use crate::storage::Storage;
 use std::sync::Arc;
 
 /// Runs updates. Cheap to clone.
@@ -70,14 +70,7 @@ impl Pipeline {
         }
     }
 
-    fn new_update_id(&self) -> Result<UpdateId, PipelineError> {
-        self.clock.new_id().to_string().parse().map_err(|_| {
-            PipelineError::Storage(StorageError::Corrupt {
-                table: "updates",
-                column: "update_id",
-                row: "new".to_owned(),
-                problem: "a UUID is always an id".to_owned(),
-            })
-        })
+    fn new_update_id(&self) -> UpdateId {
+        self.clock.new_id().into()
     }
 }

@@ -77,7 +77,7 @@ impl Pipeline {
 
     async fn begin_operations(&self, request: &OperationsRequest) -> Result<Running, PipelineError> {
         let target = Target {
-            update_id: self.new_update_id()?,
+            update_id: self.new_update_id(),
             vault: request.vault.clone(),
             memory: request.memory.clone(),
         };

@@ -119,7 +119,7 @@ impl DocumentReport {
     pub fn of(text: &str, cap: usize) -> Self {
         Self {
             bytes: text.len(),
-            estimated_tokens: document::estimated_tokens(text),
+            estimated_tokens: document::estimated_tokens(text.len()),
             percent_of_cap: percent_of_cap(text.len(), cap),
         }
     }

@@ -57,7 +57,7 @@ impl Pipeline {
 
     async fn begin(&self, request: &UpdateRequest) -> Result<Running, PipelineError> {
         let target = Target {
-            update_id: self.new_update_id()?,
+            update_id: self.new_update_id(),
             vault: request.vault.clone(),
             memory: request.memory.clone(),
         };

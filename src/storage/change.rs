@@ -225,7 +225,7 @@ impl Storage {
             counters: row.counters,
             archived: archived_among(connection, vault, memory, mentioned).await?,
             now,
-            next_context_id: new_id(self)?,
+            next_context_id: self.clock.new_id().into(),
         })
     }
 
@@ -276,20 +276,6 @@ async fn resolve(connection: &mut PgConnection, by: &Run, resolved: &UpdateId) -
     } else {
         Err(StorageError::AlreadyResolved(resolved.clone()))
     }
-}
-
-fn new_id(storage: &Storage) -> Result<ContextId, StorageError> {
-    storage
-        .clock
-        .new_id()
-        .to_string()
-        .parse()
-        .map_err(|_| StorageError::Corrupt {
-            table: "memory_contexts",
-            column: "context_id",
-            row: "new".to_owned(),
-            problem: "a UUID is always an id".to_owned(),
-        })
 }
 
 /// The row of a memory, locked until the transaction ends.

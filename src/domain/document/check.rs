@@ -44,9 +44,9 @@ pub fn check(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
     }
 }
 
-/// About how many tokens a model sees in a text: a quarter of its bytes, rounded up. It costs nothing and
+/// About how many tokens a model sees in a text of this many bytes: a quarter of them, rounded up. It costs nothing and
 /// promises nothing; prompts are cut to a budget with a real tokenizer.
 #[must_use]
-pub fn estimated_tokens(text: &str) -> u64 {
-    u64::try_from(text.len().div_ceil(4)).unwrap_or(u64::MAX)
+pub fn estimated_tokens(bytes: usize) -> u64 {
+    u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
 }

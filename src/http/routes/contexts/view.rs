@@ -106,7 +106,7 @@ impl ContextBody {
             creation_time: metadata.creation_time,
             source: metadata.source.name(),
             bytes: metadata.bytes,
-            estimated_tokens: estimated_tokens(bytes),
+            estimated_tokens: document::estimated_tokens(bytes),
             percent_of_cap: report::percent_of_cap(bytes, cap),
             context: None,
             redacted: metadata.redaction.as_ref().map(|_| true),
@@ -116,11 +116,6 @@ impl ContextBody {
             redacted_sha256: metadata.redaction.as_ref().map(|gone| gone.sha256.clone()),
         }
     }
-}
-
-/// As [`document::estimated_tokens`], where only the size is known.
-fn estimated_tokens(bytes: usize) -> u64 {
-    bytes.div_ceil(4) as u64
 }
 
 /// A version whose text is there; `field` is the parameter that names it.
@@ -259,16 +254,4 @@ fn visible(name: &str) -> String {
         }
     }
     visible
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_estimated_as_the_text_would_be() {
-        for text in ["a", "abcd", "abcde", "ä€"] {
-            assert_eq!(estimated_tokens(text.len()), document::estimated_tokens(text));
-        }
-    }
 }
