@@ -59,6 +59,8 @@ macro_rules! kinds {
 kinds! {
     /// The request cannot be read at all.
     Malformed = BAD_REQUEST, "malformed", "The request cannot be read";
+    /// Nobody knows who asks.
+    Unauthorized = UNAUTHORIZED, "unauthorized", "A key is needed";
     /// The caller is known and may not do this.
     Forbidden = FORBIDDEN, "forbidden", "Not allowed with this key";
     /// There is nothing under this address.
