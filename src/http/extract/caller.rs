@@ -22,7 +22,7 @@ impl CallerOf {
         Err(Problem::new(
             Kind::Forbidden,
             format!(
-                "{what} with the role {}; this key has the role {}",
+                "{what} with the role {} or more; this key has the role {}",
                 role.name(),
                 self.0.role.name()
             ),

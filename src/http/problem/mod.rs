@@ -322,6 +322,19 @@ mod tests {
     }
 
     #[test]
+    fn the_operators_table_has_every_kind_with_its_status() {
+        let manual = include_str!("../../../docs/operations.md");
+        let (_, table) = manual.split_once("## What each error means").unwrap();
+        let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| `")).collect();
+        for kind in Kind::ALL {
+            let begins = format!("| `{}` | {} |", kind.slug(), kind.status().as_u16());
+            let found = rows.iter().filter(|row| row.starts_with(&begins)).count();
+            assert_eq!(found, 1, "{begins}");
+        }
+        assert_eq!(rows.len(), Kind::ALL.len());
+    }
+
+    #[test]
     fn every_kind_has_its_own_type() {
         let mut slugs: Vec<_> = Kind::ALL.iter().map(|kind| kind.slug()).collect();
         slugs.sort_unstable();

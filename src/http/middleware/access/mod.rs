@@ -13,16 +13,17 @@ pub(crate) use document::{document, document_route};
 pub(crate) use gate::Gate;
 
 use super::rate::{Standing, Subject};
-use crate::domain::access::{AccessRole, Caller, Token};
+use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
+use crate::http::extract::caller::CallerOf;
 use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
 use crate::http::state::AppState;
 use crate::telemetry;
 use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
+use axum::http::HeaderValue;
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -61,7 +62,7 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
             return Err((problem, standing));
         }
     };
-    let subject = match &caller.key {
+    let subject = match &caller.0.key {
         Some(key) => Some(Subject::Key(key.key_id.clone())),
         None => peer.map(Subject::Address),
     };
@@ -69,23 +70,23 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
     permit(&caller, parts, route)
         .await
         .map_err(|problem| (problem, standing))?;
-    parts.extensions.insert(caller);
+    parts.extensions.insert(caller.0);
     Ok(standing)
 }
 
 /// Who makes the request.
-async fn identify(state: &AppState, parts: &Parts) -> Result<Caller, Problem> {
+async fn identify(state: &AppState, parts: &Parts) -> Result<CallerOf, Problem> {
     let arrived = tokio::time::Instant::now();
     let gate = &state.gate;
     if gate.is_open().await? {
-        return Ok(Caller::open());
+        return Ok(CallerOf(Caller::open()));
     }
     let text = credentials::of(&parts.headers)?;
     let caller = match Token::parse(&text) {
         Some(token) => gate.holder_of(&token, arrived).await?,
         None => None,
     };
-    caller.ok_or_else(|| {
+    caller.map(CallerOf).ok_or_else(|| {
         let challenge = r#"Bearer realm="working-memory", error="invalid_token""#;
         unauthorized(
             "the key is not taken: it is none of this service's, was revoked, or has expired",
@@ -95,28 +96,18 @@ async fn identify(state: &AppState, parts: &Parts) -> Result<Caller, Problem> {
 }
 
 /// Whether the caller may do this.
-async fn permit(caller: &Caller, parts: &mut Parts, route: &str) -> Result<(), Problem> {
+async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<(), Problem> {
     if let Some(vault) = vault(parts).await
-        && !caller.sees(&vault)
+        && !caller.0.sees(&vault)
     {
         telemetry::refused("foreign_vault");
         return Err(Problem::not_found("there is no such vault for this key"));
     }
     let role = policy::role(&parts.method, route);
-    if caller.may(role) {
-        return Ok(());
-    }
-    telemetry::refused("role");
-    Err(forbidden(&parts.method, role, caller.role))
-}
-
-fn forbidden(method: &Method, needed: AccessRole, has: AccessRole) -> Problem {
-    let (needed, has) = (needed.name(), has.name());
-    Problem::new(
-        Kind::Forbidden,
-        format!("{method} needs the role {needed} here; this key has the role {has}"),
-    )
-    .with("required_role", needed)
+    let what = format!("{} is taken here", parts.method);
+    caller
+        .require(role, &what)
+        .inspect_err(|_| telemetry::refused("role"))
 }
 
 fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
