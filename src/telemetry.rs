@@ -12,6 +12,15 @@ pub const REQUESTS_TOTAL: &str = "http_requests_total";
 /// Times requests by `method` and `route`, in seconds.
 pub const REQUEST_SECONDS: &str = "http_request_duration_seconds";
 
+/// Counts requests that a bound or a missing right refused, by `reason`.
+pub const REFUSED_TOTAL: &str = "http_requests_refused_total";
+
+/// How many connections are open.
+pub const CONNECTIONS_OPEN: &str = "http_connections_open";
+
+/// Counts connections that ended in a fault, by `reason`.
+pub const CONNECTIONS_BROKEN_TOTAL: &str = "http_connections_broken_total";
+
 /// How many requests run at the moment.
 pub const REQUESTS_RUNNING: &str = "http_requests_running";
 
@@ -40,6 +49,11 @@ pub fn start_logs(format: LogFormat, filter: &str) {
     };
 }
 
+/// Counts a request that was refused.
+pub fn refused(reason: &'static str) {
+    metrics::counter!(REFUSED_TOTAL, "reason" => reason).increment(1);
+}
+
 /// The metrics of the process. The first call installs the recorder; any number of services in one process share
 /// it.
 pub fn metrics() -> &'static PrometheusHandle {
@@ -60,6 +74,12 @@ pub fn metrics() -> &'static PrometheusHandle {
                 "Time to answer a request"
             );
             metrics::describe_gauge!(REQUESTS_RUNNING, "Requests being answered");
+            metrics::describe_counter!(
+                REFUSED_TOTAL,
+                "Requests refused by a bound or for a missing right"
+            );
+            metrics::describe_gauge!(CONNECTIONS_OPEN, "Connections open");
+            metrics::describe_counter!(CONNECTIONS_BROKEN_TOTAL, "Connections that ended in a fault");
             metrics::describe_gauge!(
                 SEARCH_LAG_SECONDS,
                 metrics::Unit::Seconds,

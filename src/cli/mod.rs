@@ -4,6 +4,7 @@
 mod export;
 mod health;
 mod import;
+mod keys;
 mod migrate;
 mod offline;
 mod openapi;
@@ -39,6 +40,8 @@ pub enum Command {
     Export(export::Export),
     /// Read such a file into a vault.
     Import(import::Import),
+    /// Make, list, revoke and rotate API keys.
+    Keys(keys::Keys),
     /// Print the OpenAPI document.
     Openapi,
     /// Ask a running service whether it is ready; exits with 0 if so.
@@ -64,6 +67,7 @@ pub fn run() -> ExitCode {
             Command::Migrate(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
+            Command::Keys(command) => command.run().await,
             Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
         }

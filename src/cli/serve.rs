@@ -4,10 +4,10 @@ use super::{fail, load_config};
 use crate::background::Background;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, AppState, Settings};
+use crate::http::{self, AppState, Settings, Tls};
 use crate::llm::Models;
 use crate::pipeline::{Pipeline, prompts::Prompts};
-use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
+use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statements};
 use crate::telemetry;
 use clap::Args;
@@ -59,6 +59,14 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     // What can be wrong with the configuration is found before a database is made.
     let models = Models::from_config(&config.llm)?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
+    let mut settings = Settings::of(config);
+    if let Some((certificate, key)) = config.http.tls.files() {
+        settings.tls = Some(Arc::new(Tls::load(certificate, key)?));
+    }
+    let needs_a_key = !config.http.may_be_open() && config.http.require_keys.is_none();
+    if needs_a_key && config.database.url.is_none() && !has_cluster(&config.database.data_dir) {
+        return Err(config.http.refusal_without_keys().into());
+    }
     let listener = TcpListener::bind(config.http.bind)
         .await
         .map_err(|error| format!("http.bind {}: {error}", config.http.bind))?;
@@ -66,7 +74,7 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
         database = database(config) => database?,
         () = stop.wait() => return Ok(true),
     };
-    let served = with_database(config, &url, models, prompts, listener, &mut stop).await;
+    let served = with_database(config, &url, models, prompts, settings, listener, &mut stop).await;
     if let Some(server) = embedded {
         server.stop().await?;
     }
@@ -95,6 +103,7 @@ async fn with_database(
     url: &str,
     models: Models,
     prompts: Prompts,
+    settings: Settings,
     listener: TcpListener,
     stop: &mut Stop,
 ) -> Result<bool, Box<dyn Error>> {
@@ -103,6 +112,11 @@ async fn with_database(
         storage = open(config, url, clock.clone()) => storage?,
         () = stop.wait() => return Ok(true),
     };
+    if !config.http.may_be_open() && config.http.require_keys.is_none() && !storage.active_keys().await?.ever
+    {
+        storage.close().await;
+        return Err(config.http.refusal_without_keys().into());
+    }
     tracing::info!(models = models.describe(), "models");
     let pipeline = Pipeline::new(
         storage.clone(),
@@ -112,18 +126,25 @@ async fn with_database(
         config.limits.clone(),
         config.pipeline.clone(),
     );
-    let settings = Settings::of(config);
     let router = http::router(AppState::new(
         storage.clone(),
         pipeline,
         clock.clone(),
         settings.clone(),
     ));
-    tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let reload = settings
+        .tls
+        .clone()
+        .map(|tls| tokio::spawn(reload_when_told(tls)));
+    tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
     let finished = http::serve(listener, router, &settings, stop.wait()).await;
     metrics.abort();
+    if let Some(reload) = reload {
+        reload.abort();
+    }
     tracing::info!(finished, "stopping");
     background.stop().await;
     storage.close().await;
@@ -161,6 +182,19 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
     let storage = Storage::connect_lazy(&options, clock)?;
     storage.migrate().await?;
     Ok(storage)
+}
+
+/// Reads certificate and key again at every SIGHUP.
+async fn reload_when_told(tls: Arc<Tls>) {
+    let Ok(mut hangup) = signal(SignalKind::hangup()) else {
+        return;
+    };
+    while hangup.recv().await.is_some() {
+        match tls.reload() {
+            Ok(()) => tracing::info!("certificate and key were read again"),
+            Err(error) => tracing::error!(%error, "the certificate in use stays"),
+        }
+    }
 }
 
 /// SIGINT and SIGTERM, taken over before there is anything to clean up.

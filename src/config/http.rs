@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 /// How the service is reached.
 #[derive(Debug, Clone, Deserialize)]
@@ -12,10 +13,31 @@ pub struct HttpConfig {
     /// Listen on an address other than loopback although nobody has to show a key. Only for a network in
     /// which everybody may read and write every memory, such as a container's own.
     pub allow_open: bool,
+    /// Whether a key has to be shown. Unset: from the first key on, for ever. True: also before there is one. False:
+    /// never, whatever keys there are.
+    pub require_keys: Option<bool>,
+    /// Requests a minute with one key; 0 sets no limit.
+    pub rate_per_key: u32,
+    /// Requests a minute from one address without a key; 0 sets no limit.
+    pub rate_per_address: u32,
+    /// Requests that run at once; more are answered 503. Each may hold a body several times over.
+    pub max_requests: usize,
+    /// Connections that are open at once; more wait in the listener's queue.
+    pub max_connections: usize,
+    /// Bytes of the head of a request; more are answered 431.
+    pub max_header_bytes: usize,
+    /// Lines of the head of a request; more are answered 431.
+    pub max_headers: usize,
+    /// Certificate and key of TLS; without them the service speaks HTTP.
+    pub tls: TlsConfig,
     /// Seconds a request may take before it is answered 503; `/update` has its models' time besides.
     pub request_timeout_seconds: u64,
     /// Seconds a client may take to send the head of a request.
     pub header_timeout_seconds: u64,
+    /// Seconds a client may take to send a body; less than the time of a whole request, so that it is told so.
+    pub body_timeout_seconds: u64,
+    /// Seconds a client may take to read any of an answer before its connection is cut off.
+    pub write_timeout_seconds: u64,
     /// Seconds that running requests are given to finish at shutdown.
     pub shutdown_timeout_seconds: u64,
 }
@@ -25,29 +47,88 @@ impl Default for HttpConfig {
         Self {
             bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
             allow_open: false,
+            require_keys: None,
+            rate_per_key: 0,
+            rate_per_address: 0,
+            max_requests: 256,
+            max_connections: 1_024,
+            max_header_bytes: 64 << 10,
+            max_headers: 100,
+            tls: TlsConfig::default(),
             request_timeout_seconds: 30,
             header_timeout_seconds: 10,
+            body_timeout_seconds: 20,
+            write_timeout_seconds: 30,
             shutdown_timeout_seconds: 30,
         }
     }
 }
 
+/// Where the certificate of TLS is.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlsConfig {
+    /// A PEM file: the service's certificate, then those that lead to the root.
+    pub certificate: Option<PathBuf>,
+    /// A PEM file: the certificate's private key.
+    pub key: Option<PathBuf>,
+}
+
+impl TlsConfig {
+    /// Certificate and key, if TLS is wanted.
+    #[must_use]
+    pub fn files(&self) -> Option<(&PathBuf, &PathBuf)> {
+        self.certificate.as_ref().zip(self.key.as_ref())
+    }
+}
+
 impl HttpConfig {
+    /// Whether the service may answer everybody where it listens.
+    #[must_use]
+    pub fn may_be_open(&self) -> bool {
+        is_loopback(self.bind.ip()) || self.allow_open
+    }
+
+    /// Why the service must not start without any key.
+    #[must_use]
+    pub fn refusal_without_keys(&self) -> String {
+        format!(
+            "http.bind is {}, which others can reach, and the service has no API keys: make one with \
+             `working-memory keys create`, or bind a loopback address such as 127.0.0.1:8080 (http.bind), or set \
+             http.allow_open = true if everybody who can reach it may read and write every memory",
+            self.bind
+        )
+    }
+
     pub(super) fn validate(&self) -> Result<(), String> {
-        if !is_loopback(self.bind.ip()) && !self.allow_open {
+        if self.require_keys == Some(false) && !self.may_be_open() {
             return Err(format!(
-                "http.bind is {}, which others can reach, and the service has no API keys: bind a loopback \
-                 address such as 127.0.0.1:8080, or set http.allow_open = true if everybody who can reach it \
-                 may read and write every memory",
+                "http.bind is {}, which others can reach, and http.require_keys = false asks nobody for a key: leave \
+                 http.require_keys out, or set http.allow_open = true too",
                 self.bind
             ));
+        }
+        if self.tls.certificate.is_some() != self.tls.key.is_some() {
+            return Err("http.tls.certificate and http.tls.key go together: set both or none".to_owned());
+        }
+        for (key, value, range) in [
+            ("http.max_requests", self.max_requests, 1..=100_000),
+            ("http.max_connections", self.max_connections, 1..=1_000_000),
+            ("http.max_header_bytes", self.max_header_bytes, 8_192..=1 << 20),
+            ("http.max_headers", self.max_headers, 16..=1_000),
+        ] {
+            if !range.contains(&value) {
+                return Err(format!("{key} must be {} to {}", range.start(), range.end()));
+            }
         }
         for (key, value) in [
             ("http.request_timeout_seconds", self.request_timeout_seconds),
             ("http.header_timeout_seconds", self.header_timeout_seconds),
+            ("http.body_timeout_seconds", self.body_timeout_seconds),
+            ("http.write_timeout_seconds", self.write_timeout_seconds),
         ] {
-            if value == 0 {
-                return Err(format!("{key} must be at least 1"));
+            if !(1..=86_400).contains(&value) {
+                return Err(format!("{key} must be 1 to 86400"));
             }
         }
         Ok(())

@@ -42,6 +42,9 @@ impl PipelineConfig {
         if self.max_reprompts > 5 {
             return Err("pipeline.max_reprompts must be 0 to 5".to_owned());
         }
+        if self.max_rebases > 10 {
+            return Err("pipeline.max_rebases must be 0 to 10".to_owned());
+        }
         if self.queue_per_memory == 0 {
             return Err("pipeline.queue_per_memory must be at least 1".to_owned());
         }

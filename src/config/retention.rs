@@ -62,7 +62,8 @@ fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, 
     })
 }
 
-fn parse_age(text: &str) -> Option<TimeDelta> {
+/// Reads a number and `s`, `m`, `h`, `d` or `w`, such as `90d`.
+pub(crate) fn parse_age(text: &str) -> Option<TimeDelta> {
     let (number, unit) = text.trim().split_at_checked(text.trim().len().checked_sub(1)?)?;
     let number: u32 = number.parse().ok().filter(|number| *number > 0)?;
     let seconds = match unit {

@@ -57,7 +57,9 @@ fn the_sample_file_lists_every_key_and_no_other() {
     while let Some(section) = sections.pop() {
         for key in keys_of(&section.iter().map(String::as_str).collect::<Vec<_>>()) {
             let path: Vec<String> = section.iter().cloned().chain([key]).collect();
-            let is_section = path == ["LLM", "ROLES"] || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
+            let is_section = path == ["HTTP", "TLS"]
+                || path == ["LLM", "ROLES"]
+                || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
             if is_section {
                 sections.push(path);
             } else {
@@ -114,6 +116,19 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
             "0",
             "pipeline.max_additions",
         ),
+        (
+            "WORKING_MEMORY__PIPELINE__MAX_REBASES",
+            "11",
+            "pipeline.max_rebases",
+        ),
+        ("WORKING_MEMORY__HTTP__MAX_REQUESTS", "0", "http.max_requests"),
+        ("WORKING_MEMORY__HTTP__MAX_HEADERS", "1", "http.max_headers"),
+        ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", "x.pem", "http.tls.key"),
+        (
+            "WORKING_MEMORY__HTTP__BODY_TIMEOUT_SECONDS",
+            "0",
+            "http.body_timeout_seconds",
+        ),
         ("WORKING_MEMORY__LLM__PROVIDER", "oracle", "llm.provider"),
         ("WORKING_MEMORY__LLM__BASE_URL", "ftp://x", "llm.base_url"),
     ] {
@@ -123,24 +138,25 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
 }
 
 #[test]
-fn an_address_that_others_reach_needs_to_be_allowed() {
+fn an_address_that_others_reach_may_only_be_open_if_that_is_said() {
     let open = ("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:8080");
-    let said = refused(&[open]);
-    assert!(
-        said.contains("http.bind") && said.contains("http.allow_open"),
-        "{said}"
-    );
-    assert!(load(&[open, ("WORKING_MEMORY__HTTP__ALLOW_OPEN", "true")]).is_ok());
+    let never = ("WORKING_MEMORY__HTTP__REQUIRE_KEYS", "false");
+    let allowed = ("WORKING_MEMORY__HTTP__ALLOW_OPEN", "true");
+    let said = refused(&[open, never]);
+    for part in ["http.bind", "http.require_keys", "http.allow_open"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(load(&[open, never, allowed]).is_ok());
+    assert!(!load(&[open]).unwrap().http.may_be_open());
+    assert!(load(&[open, allowed]).unwrap().http.may_be_open());
     for loopback in [
         "127.0.0.1:0",
         "127.9.9.9:80",
         "[::1]:8080",
         "[::ffff:127.0.0.1]:80",
     ] {
-        assert!(
-            load(&[("WORKING_MEMORY__HTTP__BIND", loopback)]).is_ok(),
-            "{loopback}"
-        );
+        let config = load(&[("WORKING_MEMORY__HTTP__BIND", loopback)]).unwrap();
+        assert!(config.http.may_be_open(), "{loopback}");
     }
 }
 

@@ -84,6 +84,10 @@ text_id!(
     UpdateId
 );
 text_id!(
+    /// One API key. It is no secret: it stands in lists, and in front of the secret in what the holder shows.
+    KeyId
+);
+text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );

@@ -11,10 +11,13 @@ mod router;
 mod routes;
 mod serve;
 mod settings;
+mod stall;
 mod state;
+mod tls;
 
 pub use openapi::openapi_yaml;
 pub use router::router;
 pub use serve::serve;
 pub use settings::Settings;
 pub use state::AppState;
+pub use tls::{Tls, TlsError};

@@ -4,10 +4,11 @@
 //! description. What all routes share is added here: the ids in paths, the form of a problem, and the
 //! problems any request can meet.
 
-use super::middleware::idempotency;
+use super::middleware::{access, idempotency};
 use super::problem::{self, Kind, ProblemBody};
 use super::router;
 use crate::domain::ids::MAX_ID_BYTES;
+use axum::http::Method;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
@@ -40,6 +41,7 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
     ("update_id", ID_PATTERN, "A run of the update pipeline."),
     ("item_id", ID_PATTERN, "A prompt item."),
     ("category", ID_PATTERN, "A category of prompt items."),
+    ("key_id", ID_PATTERN, "An API key; not its secret."),
 ];
 
 const TAGS: &[(&str, &str)] = &[
@@ -49,6 +51,7 @@ const TAGS: &[(&str, &str)] = &[
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),
     ("search", "Full text of the newest documents."),
+    ("keys", "API keys."),
     ("health", "The state of the service."),
 ];
 
@@ -66,13 +69,15 @@ pub(crate) fn document() -> OpenApi {
     components
         .schemas
         .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
+    access::document(components);
     for (path, item) in &mut document.paths.paths {
         for write in [&mut item.put, &mut item.post].into_iter().flatten() {
             if path.starts_with("/v1/vaults/{vault_id}") {
                 idempotency::document(write);
             }
         }
-        for operation in operations(item) {
+        for (method, operation) in operations(item) {
+            access::document_route(path, &method, operation);
             complete(path, operation);
         }
     }
@@ -102,10 +107,16 @@ pub(crate) fn preamble() -> OpenApi {
         .build()
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.put, &mut item.post, &mut item.delete]
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operation)> {
+    let verbs = [
+        (Method::GET, &mut item.get),
+        (Method::PUT, &mut item.put),
+        (Method::POST, &mut item.post),
+        (Method::DELETE, &mut item.delete),
+    ];
+    verbs
         .into_iter()
-        .filter_map(Option::as_mut)
+        .filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
 }
 
 fn complete(path: &str, operation: &mut Operation) {

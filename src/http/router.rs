@@ -1,9 +1,10 @@
 //! The table of routes. Documentation is registered with each route, so that neither is without the other.
 
-use super::middleware::{bounds, headers, idempotency, observe};
+use super::middleware::{access, bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, health, log, memories, operations, records, search, sections, update, updates, vaults,
+    blame, contexts, health, keys, log, memories, operations, records, search, sections, update, updates,
+    vaults,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -19,6 +20,7 @@ pub fn router(state: AppState) -> Router {
     let router = router
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed);
+    let router = router.layer(from_fn_with_state(state.clone(), access::check));
     headers::with_defaults(router)
         .layer(from_fn_with_state(state.clone(), observe::observe))
         .with_state(state)
@@ -76,6 +78,9 @@ fn health() -> OpenApiRouter<AppState> {
 fn quick() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(vaults::list::list))
+        .routes(routes!(keys::list::list, keys::create::create))
+        .routes(routes!(keys::get::get, keys::revoke::revoke))
+        .routes(routes!(keys::rotate::rotate))
         .routes(routes!(memories::list::list))
         .routes(routes!(memories::get::get, memories::delete::delete))
         .routes(routes!(contexts::put::put, contexts::latest::latest))

@@ -1,26 +1,32 @@
 //! The accept loop: HTTP/1.1 with a time limit on every header, so that a slow client holds a socket and nothing
-//! else, and a shutdown that finishes what is running.
+//! else, and a shutdown that finishes what is running. TLS is begun in the connection's own task: a client that is
+//! slow about it keeps nobody else waiting.
 
 use super::settings::Settings;
+use super::stall::Stall;
+use crate::telemetry;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
 /// How long to wait before accepting again when the machine has no socket left.
 const PAUSE_WITHOUT_SOCKETS: Duration = Duration::from_millis(100);
 
-/// The largest header of a request in bytes.
-const MAX_HEADER_BYTES: usize = 64 << 10;
+/// Where a request comes from, as an extension of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// Serves `router` on `listener` until `shutdown` is done, then lets running requests end, for
 /// [`Settings::shutdown_grace`] at most. Returns whether all of them did.
@@ -30,7 +36,11 @@ pub async fn serve(
     settings: &Settings,
     shutdown: impl Future<Output = ()> + Send,
 ) -> bool {
-    let builder = Arc::new(connection_builder(settings));
+    let server = Arc::new(Server {
+        builder: connection_builder(settings),
+        router,
+        settings: settings.clone(),
+    });
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(settings.max_connections));
     let mut shutdown = std::pin::pin!(shutdown);
@@ -39,7 +49,7 @@ pub async fn serve(
             () = &mut shutdown => break,
             accepted = accept(&listener, &places) => accepted,
         };
-        let (stream, place) = match accepted {
+        let (stream, address, place) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -47,18 +57,10 @@ pub async fn serve(
                 continue;
             }
         };
-        let (router, builder, watcher) = (router.clone(), builder.clone(), graceful.watcher());
+        let (server, watcher) = (server.clone(), graceful.watcher());
         tokio::spawn(async move {
-            // Without it the small answers of a keep-alive connection wait for each other.
-            let _ = stream.set_nodelay(true);
-            let service =
-                TowerToHyperService::new(router.map_request(|request: Request<_>| request.map(Body::new)));
-            let connection = builder.serve_connection(TokioIo::new(stream), service);
-            // A connection that breaks is the client's business; its request has its own log line.
-            if let Err(error) = watcher.watch(connection).await {
-                tracing::debug!(error, "a connection ended");
-            }
-            drop(place);
+            let _open = Open::new(place);
+            server.connection(stream, Peer(address.ip()), watcher).await;
         });
     }
     drop(listener);
@@ -67,13 +69,79 @@ pub async fn serve(
         .is_ok()
 }
 
+/// What every connection needs.
+struct Server {
+    builder: Builder<TokioExecutor>,
+    router: Router,
+    settings: Settings,
+}
+
+impl Server {
+    async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {
+        // Without it the small answers of a keep-alive connection wait for each other.
+        let _ = stream.set_nodelay(true);
+        let Some(tls) = &self.settings.tls else {
+            return self.requests(stream, peer, watcher).await;
+        };
+        let handshake = tls.acceptor().accept(stream);
+        match tokio::time::timeout(self.settings.header_timeout, handshake).await {
+            Ok(Ok(stream)) => self.requests(stream, peer, watcher).await,
+            Ok(Err(error)) => broken("tls", &error),
+            Err(late) => broken("tls", &late),
+        }
+    }
+
+    async fn requests(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        peer: Peer,
+        watcher: Watcher,
+    ) {
+        let router = self.router.clone().map_request(move |request: Request<_>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            request
+        });
+        let stream = TokioIo::new(Stall::new(stream, self.settings.write_timeout));
+        let connection = self
+            .builder
+            .serve_connection(stream, TowerToHyperService::new(router));
+        // A connection that breaks is the client's business; its request has its own log line.
+        if let Err(error) = watcher.watch(connection).await {
+            broken("http", &*error);
+        }
+    }
+}
+
+fn broken(reason: &'static str, error: &(dyn std::error::Error + 'static)) {
+    metrics::counter!(telemetry::CONNECTIONS_BROKEN_TOTAL, "reason" => reason).increment(1);
+    tracing::debug!(error, reason, "a connection ended");
+}
+
+/// A connection, as long as it is open.
+struct Open(#[expect(dead_code, reason = "counts while it is there")] OwnedSemaphorePermit);
+
+impl Open {
+    fn new(place: OwnedSemaphorePermit) -> Self {
+        metrics::gauge!(telemetry::CONNECTIONS_OPEN).increment(1.0);
+        Self(place)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        metrics::gauge!(telemetry::CONNECTIONS_OPEN).decrement(1.0);
+    }
+}
+
 fn connection_builder(settings: &Settings) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout)
-        .max_buf_size(MAX_HEADER_BYTES)
+        .max_buf_size(settings.max_header_bytes)
+        .max_headers(settings.max_headers)
         .keep_alive(true);
     builder
 }
@@ -82,21 +150,20 @@ fn connection_builder(settings: &Settings) -> Builder<TokioExecutor> {
 async fn accept(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
-) -> std::io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> std::io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let place = places
         .clone()
         .acquire_owned()
         .await
         .map_err(std::io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, place))
+    let (stream, address) = listener.accept().await?;
+    Ok((stream, address, place))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use axum::routing::get;
-    use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;

@@ -1,9 +1,11 @@
 //! What the HTTP room needs to know of the configuration.
 
+use super::tls::Tls;
 use crate::config::Config;
 use crate::config::guard::Collapse;
 use crate::config::llm::LlmConfig;
 use crate::storage::Guard;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bounds of what a request may cost and do. Sizes in bytes.
@@ -27,19 +29,25 @@ pub struct Settings {
     pub max_requests: usize,
     /// How many connections are open at once; more wait in the listener's queue.
     pub max_connections: usize,
+    /// Bytes that the head of a request may have.
+    pub max_header_bytes: usize,
+    /// Lines that the head of a request may have.
+    pub max_headers: usize,
+    /// How long a client may take to read any of an answer.
+    pub write_timeout: Duration,
+    /// `http.require_keys`: whether a key has to be shown; unset: from the first one on.
+    pub require_keys: Option<bool>,
+    /// Whether everybody may be answered at all where the service listens.
+    pub may_be_open: bool,
+    /// Requests a minute with one key; 0 for any number.
+    pub rate_per_key: u32,
+    /// Requests a minute from one address without a key; 0 for any number.
+    pub rate_per_address: u32,
+    /// TLS, if the service speaks it; put in by who reads the files.
+    pub tls: Option<Arc<Tls>>,
     /// How long a shutdown waits for what is running.
     pub shutdown_grace: Duration,
 }
-
-/// How long a client may take to send a body: enough for the largest one on a slow line, and less than the time of a
-/// whole request, so that a client that is slow is told so.
-const BODY_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Requests at once. Each may hold a body of `limits.body_bytes` several times over.
-const MAX_REQUESTS: usize = 256;
-
-/// Connections at once; an idle one costs a socket and little memory.
-const MAX_CONNECTIONS: usize = 1_024;
 
 impl Settings {
     /// What the configuration says.
@@ -56,13 +64,21 @@ impl Settings {
                 Collapse::Reject => Guard::Reject,
             },
             header_timeout: Duration::from_secs(config.http.header_timeout_seconds),
-            body_timeout: BODY_TIMEOUT,
+            body_timeout: Duration::from_secs(config.http.body_timeout_seconds),
             request_timeout,
             update_timeout: longest_asking(&config.llm)
                 .saturating_mul(askings)
                 .saturating_add(request_timeout),
-            max_requests: MAX_REQUESTS,
-            max_connections: MAX_CONNECTIONS,
+            max_requests: config.http.max_requests,
+            max_connections: config.http.max_connections,
+            max_header_bytes: config.http.max_header_bytes,
+            max_headers: config.http.max_headers,
+            write_timeout: Duration::from_secs(config.http.write_timeout_seconds),
+            tls: None,
+            require_keys: config.http.require_keys,
+            may_be_open: config.http.may_be_open(),
+            rate_per_key: config.http.rate_per_key,
+            rate_per_address: config.http.rate_per_address,
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
         }
     }

@@ -1,5 +1,7 @@
 //! What every handler can reach.
 
+use super::middleware::access::Gate;
+use super::middleware::rate::Rates;
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::pipeline::Pipeline;
@@ -19,6 +21,10 @@ pub struct AppState {
     pub clock: Arc<dyn Clock>,
     /// Bounds of what a request may cost.
     pub settings: Arc<Settings>,
+    /// Who is let in.
+    pub(crate) gate: Arc<Gate>,
+    /// How often they may come.
+    pub(crate) rates: Arc<Rates>,
     /// One for each request that may run at once.
     pub(crate) slots: Arc<Semaphore>,
 }
@@ -29,6 +35,8 @@ impl AppState {
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.max_requests));
         Self {
+            gate: Arc::new(Gate::new(storage.clone(), &settings)),
+            rates: Arc::new(Rates::new(&settings)),
             storage,
             pipeline,
             clock,

@@ -4,6 +4,7 @@ use super::change::lock_memory;
 use super::contexts::Source;
 use super::idempotency::forget_answers;
 use super::{Preconditions, Storage, StorageError};
+use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, Utc};
@@ -125,7 +126,7 @@ impl Row {
 }
 
 impl Storage {
-    /// Vaults by id, those behind `after`, at most `limit`. Reads the memories of the vaults it shows and no
+    /// Vaults by id, those of `scope` behind `after`, at most `limit`. Reads the memories of the vaults it shows and no
     /// others.
     ///
     /// # Errors
@@ -133,18 +134,26 @@ impl Storage {
     #[tracing::instrument(name = "db.memories.vaults", skip_all)]
     pub async fn list_vaults(
         &self,
+        scope: &VaultScope,
         after: Option<&VaultId>,
         limit: i64,
     ) -> Result<Vec<VaultSummary>, StorageError> {
+        let listed: Option<Vec<String>> = scope
+            .vaults()
+            .map(|vaults| vaults.iter().map(VaultId::to_string).collect());
         let rows = sqlx::query!(
             r#"SELECT vault_id, count(*) AS "memories!", max(changed_at) AS "changed_at!"
                FROM memories
                WHERE vault_id > COALESCE($1::text, '')
+                 AND ($3::text[] IS NULL OR vault_id = ANY ($3))
+                 AND ($4::text IS NULL OR starts_with(vault_id, $4))
                GROUP BY vault_id
                ORDER BY vault_id
                LIMIT $2"#,
             after.map(VaultId::as_str),
             limit,
+            listed.as_deref(),
+            scope.prefix().map(VaultId::as_str),
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;

@@ -10,6 +10,7 @@ pub mod contexts;
 pub mod embedded;
 mod error;
 pub mod idempotency;
+pub mod keys;
 pub mod memories;
 mod migrate;
 pub mod origins;

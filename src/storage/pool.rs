@@ -79,6 +79,12 @@ impl Storage {
         Ok(())
     }
 
+    /// The time now, by the clock that all rows are written by.
+    #[must_use]
+    pub fn now(&self) -> chrono::DateTime<chrono::Utc> {
+        self.clock.now()
+    }
+
     /// Connections in use and open, for the metrics.
     #[must_use]
     pub fn pool_size(&self) -> (u32, usize) {

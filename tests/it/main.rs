@@ -1,6 +1,7 @@
 //! Tests against real servers and the real program.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod access;
 mod architecture;
 mod embedded;
 mod harness;

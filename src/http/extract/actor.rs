@@ -1,8 +1,9 @@
-//! `X-Actor-Id`: who makes a version.
+//! `X-Actor-Id`: who makes a version. With a key it is the key's name, unless the key may speak for others.
 
+use super::caller::CallerOf;
 use super::single_header;
 use crate::domain::ids::ActorId;
-use crate::http::problem::Problem;
+use crate::http::problem::{Kind, Problem};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
@@ -14,7 +15,8 @@ const X_ACTOR_ID: &str = "X-Actor-Id";
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "documents the header that `Actor` reads")]
 pub(crate) struct ActorHeader {
-    /// Who makes the change; `anonymous` without it.
+    /// Who makes the change. Without it the name of the key, or `anonymous` where no keys are asked for. A name
+    /// other than the key's needs a key that speaks for others; 403 without that right.
     #[param(
         rename = "X-Actor-Id",
         nullable = false,
@@ -25,20 +27,28 @@ pub(crate) struct ActorHeader {
     actor: Option<String>,
 }
 
-/// The actor of a request; `anonymous` if it names none.
+/// The actor of a request.
 #[derive(Debug)]
 pub(crate) struct Actor(pub(crate) ActorId);
 
 impl<S: Send + Sync> FromRequestParts<S> for Actor {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Some(text) = single_header(&parts.headers, X_ACTOR_ID)? else {
-            return Ok(Self(ActorId::anonymous()));
-        };
-        let actor = text
-            .parse()
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let CallerOf(caller) = CallerOf::from_request_parts(parts, state).await?;
+        let named = single_header(&parts.headers, X_ACTOR_ID)?
+            .map(|text| text.parse())
+            .transpose()
             .map_err(|rule| Problem::invalid(X_ACTOR_ID, format!("{X_ACTOR_ID} {rule}")))?;
+        let actor = caller.actor(named).ok_or_else(|| {
+            Problem::new(
+                Kind::Forbidden,
+                format!(
+                    "this key may not speak for others: leave {X_ACTOR_ID} out, or send the key's own name in it"
+                ),
+            )
+            .with("field", X_ACTOR_ID)
+        })?;
         Ok(Self(actor))
     }
 }

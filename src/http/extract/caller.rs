@@ -1,4 +1,4 @@
-//! Who makes the request, as the router found out; anybody where no keys are asked for.
+//! Who makes the request, as the layer in front of every route found out (`middleware/access`).
 
 use crate::domain::access::{AccessRole, Caller};
 use crate::http::problem::{Kind, Problem};
@@ -22,7 +22,7 @@ impl CallerOf {
         Err(Problem::new(
             Kind::Forbidden,
             format!(
-                "{what} with the role {}; this key has the role {}",
+                "{what} with the role {} or more; this key has the role {}",
                 role.name(),
                 self.0.role.name()
             ),
@@ -36,7 +36,10 @@ impl<S: Send + Sync> FromRequestParts<S> for CallerOf {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let caller = parts.extensions.get::<Caller>().cloned();
-        Ok(Self(caller.unwrap_or_else(Caller::open)))
+        // A route that nobody guards is a fault, and is not answered to everybody.
+        caller
+            .map(Self)
+            .ok_or_else(|| Problem::internal("nobody has said who makes the request"))
     }
 }
 
@@ -48,6 +51,7 @@ mod tests {
     fn what_a_role_may_not_do_is_forbidden() {
         let reader = CallerOf(Caller {
             role: AccessRole::Reader,
+            ..Caller::open()
         });
         assert!(reader.require(AccessRole::Reader, "memories are read").is_ok());
         let refused = reader

@@ -1,6 +1,6 @@
 //! Ids in paths. A segment that is not UTF-8 when decoded is 400; an id that breaks its rule is 422.
 
-use crate::domain::ids::{MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
 use crate::storage::ContextRef;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -31,8 +31,19 @@ impl PathId for UpdateId {
     const NAME: &'static str = "update_id";
 }
 
+impl PathId for KeyId {
+    const NAME: &'static str = "key_id";
+}
+
 impl PathId for ContextRef {
     const NAME: &'static str = "ref";
+}
+
+/// `/v1/keys/{key_id}/…`
+#[derive(Debug)]
+pub(crate) struct KeyPath {
+    /// One key.
+    pub(crate) key_id: KeyId,
 }
 
 /// `/v1/vaults/{vault_id}/…`
@@ -81,6 +92,15 @@ fn id<T: PathId>(params: &RawPathParams) -> Result<T, Problem> {
         .ok_or_else(|| Problem::internal(format_args!("the route has no {}", T::NAME)))?;
     text.parse()
         .map_err(|rule| Problem::invalid(T::NAME, format!("{} {rule}", T::NAME)))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for KeyPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        Ok(Self { key_id: id(&params)? })
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for VaultPath {

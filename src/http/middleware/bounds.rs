@@ -2,6 +2,7 @@
 
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
+use crate::telemetry;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -25,30 +26,40 @@ pub(crate) async fn concurrency(State(state): State<AppState>, mut request: Requ
             drop(slot);
             response
         }
-        Err(_) => Problem::new(
-            Kind::Unavailable,
-            "the service is answering as many requests as it can",
-        )
-        .with("limit", state.settings.max_requests)
-        .retry_after(1)
-        .into_response(),
+        Err(_) => busy(&state),
     }
+}
+
+fn busy(state: &AppState) -> Response {
+    telemetry::refused("busy");
+    Problem::new(
+        Kind::Unavailable,
+        "the service is answering as many requests as it can",
+    )
+    .with("limit", state.settings.max_requests)
+    .retry_after(1)
+    .into_response()
 }
 
 /// Ends a request that takes longer than `time`. What it had begun in the database is rolled back.
 pub(crate) async fn time(State(time): State<Duration>, request: Request, next: Next) -> Response {
     match tokio::time::timeout(time, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => Problem::new(
-            Kind::Unavailable,
-            format!(
-                "the request was given up after {} seconds; whether it took effect is not known",
-                time.as_secs()
-            ),
-        )
-        .with("limit_seconds", time.as_secs())
-        .retry_after(1)
-        .caused_by("time-out of the request")
-        .into_response(),
+        Err(_) => given_up(time),
     }
+}
+
+fn given_up(time: Duration) -> Response {
+    telemetry::refused("time");
+    Problem::new(
+        Kind::Unavailable,
+        format!(
+            "the request was given up after {} seconds; whether it took effect is not known",
+            time.as_secs()
+        ),
+    )
+    .with("limit_seconds", time.as_secs())
+    .retry_after(1)
+    .caused_by("time-out of the request")
+    .into_response()
 }

@@ -59,6 +59,8 @@ macro_rules! kinds {
 kinds! {
     /// The request cannot be read at all.
     Malformed = BAD_REQUEST, "malformed", "The request cannot be read";
+    /// Nobody knows who asks.
+    Unauthorized = UNAUTHORIZED, "unauthorized", "A key is needed";
     /// The caller is known and may not do this.
     Forbidden = FORBIDDEN, "forbidden", "Not allowed with this key";
     /// There is nothing under this address.
@@ -317,6 +319,19 @@ mod tests {
     fn a_long_detail_is_cut_at_a_character() {
         let cut = shortened("ä".repeat(MAX_DETAIL_BYTES));
         assert!(cut.len() <= MAX_DETAIL_BYTES + "…".len() && cut.ends_with("ä…"));
+    }
+
+    #[test]
+    fn the_operators_table_has_every_kind_with_its_status() {
+        let manual = include_str!("../../../docs/operations.md");
+        let (_, table) = manual.split_once("## What each error means").unwrap();
+        let rows: Vec<_> = table.lines().filter(|line| line.starts_with("| `")).collect();
+        for kind in Kind::ALL {
+            let begins = format!("| `{}` | {} |", kind.slug(), kind.status().as_u16());
+            let found = rows.iter().filter(|row| row.starts_with(&begins)).count();
+            assert_eq!(found, 1, "{begins}");
+        }
+        assert_eq!(rows.len(), Kind::ALL.len());
     }
 
     #[test]

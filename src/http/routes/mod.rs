@@ -3,6 +3,7 @@
 pub(crate) mod blame;
 pub(crate) mod contexts;
 pub(crate) mod health;
+pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod memories;
 mod memory;

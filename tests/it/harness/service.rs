@@ -178,6 +178,7 @@ impl Service {
             "records" => "SELECT count(*) FROM records",
             "updates" => "SELECT count(*) FROM updates",
             "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
+            "api_keys" => "SELECT count(*) FROM api_keys",
             "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),
         };

@@ -8,10 +8,13 @@ use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const WRITERS: usize = 32;
 const MEMORIES: usize = 8;
+
+/// How soon the service works again when its database does.
+const READY_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the writers were told.
 #[derive(Default)]
@@ -165,6 +168,12 @@ async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
                 program.postmaster().is_some_and(|pid| pid != killed)
             })
             .await;
+            let back = Instant::now();
+            eventually("the service is ready", async || {
+                program.get("/readyz").await.status == 200
+            })
+            .await;
+            assert!(back.elapsed() < READY_WITHIN, "ready after {:?}", back.elapsed());
             writing.until_acknowledged(50).await;
         }
         writing.stop.store(true, Ordering::Relaxed);

@@ -62,9 +62,14 @@ pub(super) struct Program {
 impl Program {
     /// Starts the program and waits until it is ready.
     pub(super) async fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[]).await
+    }
+
+    /// The same with more of an environment.
+    pub(super) async fn start_with(folder: &Path, environment: &[(&str, &str)]) -> Self {
         let log = folder.join("service.log");
         let began = Instant::now();
-        let child = command(folder, &[])
+        let child = command(folder, environment)
             .stderr(File::create(&log).unwrap())
             .spawn()
             .unwrap();
@@ -112,6 +117,16 @@ impl Program {
 
     pub(super) async fn get(&self, path: &str) -> Answer {
         Answer::to(self.client.get(format!("{}{path}", self.address))).await
+    }
+
+    /// All that it has written to its log.
+    pub(super) fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("service.log")).unwrap()
+    }
+
+    /// A request to any path.
+    pub(super) fn request_to(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.address))
     }
 
     /// Sends a text to something of a memory.

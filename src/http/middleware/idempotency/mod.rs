@@ -16,6 +16,7 @@ pub(crate) use document::document;
 use super::bounds::Slot;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
+use crate::http::extract::caller::CallerOf;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::Storage;
@@ -35,9 +36,6 @@ use tokio::time::Instant;
 
 /// Says that an answer is that of an earlier request.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-
-/// Who asks, as long as nobody has to say so.
-const CALLER: &str = "anybody";
 
 /// How soon a waiting retry looks again; doubled each time up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -74,10 +72,11 @@ impl Layer {
             // The route itself says what is wrong with the path.
             return Ok(next.run(Request::from_parts(parts, body)).await);
         };
+        let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
         let key = IdempotencyKey {
             vault,
             memory,
-            caller: CALLER.to_owned(),
+            caller: caller.id().to_owned(),
             key: key::of(&parts.headers)?,
         };
         let limit = self.largest_body();

@@ -1,6 +1,7 @@
 //! `GET /v1/vaults`
 
 use crate::domain::ids::VaultId;
+use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
@@ -36,7 +37,7 @@ impl From<VaultSummary> for VaultBody {
 
 /// List the vaults
 ///
-/// By id. A vault is there as long as it has a memory.
+/// By id. A vault is there as long as it has a memory. Shown are those that the caller's key reaches.
 #[utoipa::path(
     get,
     path = "/v1/vaults",
@@ -47,10 +48,14 @@ impl From<VaultSummary> for VaultBody {
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
+    CallerOf(caller): CallerOf,
     Query(page): Query<Page>,
 ) -> Result<Json<List<VaultBody>>, Problem> {
     let after = page.after::<VaultId>("vaults")?;
-    let vaults = state.storage.list_vaults(after.as_ref(), page.fetch()).await?;
+    let vaults = state
+        .storage
+        .list_vaults(&caller.scope, after.as_ref(), page.fetch())
+        .await?;
     Ok(Json(page.of(
         "vaults",
         vaults,

@@ -1,0 +1,234 @@
+//! `working-memory keys`: API keys, made and ended beside the service or before it first starts.
+
+use super::offline::{Access, Offline};
+use super::serve::Stop;
+use super::{fail, load_config};
+use crate::clock::{Clock, SystemClock};
+use crate::config::retention::parse_age;
+use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
+use crate::domain::ids::{ActorId, KeyId, VaultId};
+use crate::storage::Storage;
+use crate::storage::keys::NewKey;
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Who makes the keys that are made here.
+const MADE_BY: &str = "cli";
+
+/// How many keys one query reads.
+const PAGE: i64 = 500;
+
+/// Arguments of `keys`. The database is `DATABASE_URL` or `database.url`, or else the embedded one, which no service
+/// may be using meanwhile: a running service makes keys with `POST /v1/keys`.
+#[derive(Debug, Args)]
+pub struct Keys {
+    #[command(subcommand)]
+    command: KeysCommand,
+    /// Print JSON, one object a line.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, global = true, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum KeysCommand {
+    /// Make a key and print it. It cannot be shown again. From the first key on the service asks everybody for one.
+    Create(Create),
+    /// List all keys, revoked and expired ones too.
+    List,
+    /// End a key now; every instance refuses it within a second.
+    Revoke {
+        /// The part of the key between the underscores.
+        key_id: KeyId,
+    },
+    /// Give a key a new secret and print it.
+    Rotate {
+        /// The part of the key between the underscores.
+        key_id: KeyId,
+        /// How long the old secret is taken too, such as 1h.
+        #[arg(long, value_name = "TIME", value_parser = time_span)]
+        grace: Option<TimeDelta>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Create {
+    /// Who holds it: the actor of what is written with it.
+    #[arg(long)]
+    name: ActorId,
+    /// reader, writer or admin.
+    #[arg(long, value_parser = role)]
+    role: AccessRole,
+    /// A vault it reaches; may be given several times. Without it, and without a prefix, all.
+    #[arg(long = "vault", value_name = "VAULT")]
+    vaults: Vec<VaultId>,
+    /// What the ids of the vaults begin with that it reaches.
+    #[arg(long, value_name = "PREFIX", conflicts_with = "vaults")]
+    vault_prefix: Option<VaultId>,
+    /// From now on until when it is taken, such as 90d. For ever without it.
+    #[arg(long, value_name = "TIME", value_parser = time_span)]
+    expires_in: Option<TimeDelta>,
+    /// Let its holder name other actors with X-Actor-Id.
+    #[arg(long)]
+    speaks_for_others: bool,
+}
+
+fn role(name: &str) -> Result<AccessRole, String> {
+    AccessRole::from_name(name).ok_or_else(|| "must be reader, writer or admin".to_owned())
+}
+
+fn time_span(text: &str) -> Result<TimeDelta, String> {
+    parse_age(text).ok_or_else(|| "must be a number and s, m, h, d or w, such as 90d".to_owned())
+}
+
+impl Keys {
+    pub(super) async fn run(self) -> ExitCode {
+        match self.on_database().await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        }
+    }
+
+    async fn on_database(self) -> Result<(), Box<dyn Error>> {
+        let mut stop = Stop::listen()?;
+        let config = load_config(self.config.as_deref())?;
+        let database = tokio::select! {
+            opened = Offline::open(&config, Access::Write) => opened?,
+            () = stop.wait() => return Err("stopped".into()),
+        };
+        let done = self.execute(&database.storage).await;
+        database.close().await?;
+        // Written at the end: a key is not shown and then not kept.
+        Ok(std::io::stdout().write_all(done?.as_bytes())?)
+    }
+
+    async fn execute(&self, storage: &Storage) -> Result<String, Box<dyn Error>> {
+        let now = SystemClock.now();
+        match &self.command {
+            KeysCommand::Create(create) => {
+                let (key, token) = storage.create_key(create.new_key(now)).await?;
+                Ok(self.with_secret(&key, &token, now))
+            }
+            KeysCommand::Rotate { key_id, grace } => {
+                let (key, token) = storage.rotate_key(key_id, grace.unwrap_or_default()).await?;
+                Ok(self.with_secret(&key, &token, now))
+            }
+            KeysCommand::Revoke { key_id } => match storage.revoke_key(key_id).await? {
+                true if self.json => Ok(format!(
+                    "{}\n",
+                    json!({"key_id": key_id.as_str(), "revoked": true})
+                )),
+                true => Ok(format!("revoked {key_id}\n")),
+                false => Err("there is no such key".into()),
+            },
+            KeysCommand::List => self.list(storage, now).await,
+        }
+    }
+
+    async fn list(&self, storage: &Storage, now: DateTime<Utc>) -> Result<String, Box<dyn Error>> {
+        let mut text = String::new();
+        if !self.json {
+            text.push_str("KEY           ROLE    STATUS   EXPIRES               NAME  VAULTS\n");
+        }
+        let mut after: Option<KeyId> = None;
+        loop {
+            let keys = storage.list_keys(&VaultScope::All, after.as_ref(), PAGE).await?;
+            for key in &keys {
+                if self.json {
+                    writeln!(text, "{}", shown(key, now))?;
+                } else {
+                    let expires = key.expires_at.map_or_else(|| "never".to_owned(), time);
+                    writeln!(
+                        text,
+                        "{:<12}  {:<6}  {:<7}  {expires:<20}  {}  {}",
+                        key.key_id,
+                        key.role.name(),
+                        status(key, now),
+                        key.name,
+                        vaults(&key.scope)
+                    )?;
+                }
+            }
+            if i64::try_from(keys.len())? < PAGE {
+                return Ok(text);
+            }
+            after = keys.last().map(|key| key.key_id.clone());
+        }
+    }
+
+    /// The one time that a secret is shown.
+    fn with_secret(&self, key: &ApiKey, token: &Token, now: DateTime<Utc>) -> String {
+        if !self.json {
+            return format!("{}\n", token.expose());
+        }
+        let mut shown = shown(key, now);
+        shown["key"] = Value::from(token.expose());
+        format!("{shown}\n")
+    }
+}
+
+impl Create {
+    fn new_key(&self, now: DateTime<Utc>) -> NewKey {
+        let scope = match (&self.vault_prefix, self.vaults.is_empty()) {
+            (Some(prefix), _) => VaultScope::Prefix(prefix.clone()),
+            (None, true) => VaultScope::All,
+            (None, false) => VaultScope::List(self.vaults.iter().cloned().collect::<BTreeSet<_>>()),
+        };
+        NewKey {
+            name: self.name.clone(),
+            role: self.role,
+            scope,
+            speaks_for_others: self.speaks_for_others,
+            created_by: MADE_BY.to_owned(),
+            expires_at: self.expires_in.map(|time| now + time),
+        }
+    }
+}
+
+fn status(key: &ApiKey, now: DateTime<Utc>) -> &'static str {
+    match (key.revoked_at, key.is_active(now)) {
+        (Some(_), _) => "revoked",
+        (None, true) => "active",
+        (None, false) => "expired",
+    }
+}
+
+fn vaults(scope: &VaultScope) -> String {
+    match scope {
+        VaultScope::All => "all".to_owned(),
+        VaultScope::Prefix(prefix) => format!("{prefix}…"),
+        VaultScope::List(vaults) => vaults.iter().map(VaultId::as_str).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn time(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// A key as the API shows it.
+fn shown(key: &ApiKey, now: DateTime<Utc>) -> Value {
+    let vaults = key.scope.vaults();
+    json!({
+        "key_id": key.key_id.as_str(),
+        "name": key.name.as_str(),
+        "role": key.role.name(),
+        "vaults": vaults.map(|vaults| vaults.iter().map(VaultId::as_str).collect::<Vec<_>>()),
+        "vault_prefix": key.scope.prefix().map(VaultId::as_str),
+        "speaks_for_others": key.speaks_for_others,
+        "active": key.is_active(now),
+        "created_by": key.created_by,
+        "created_at": key.created_at,
+        "rotated_at": key.rotated_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+    })
+}

@@ -1,0 +1,56 @@
+//! What the layer adds to the documentation of a route.
+
+use super::policy;
+use crate::http::problem::Kind;
+use axum::http::Method;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Components, RefOr, Response};
+
+const SCHEME: &str = "key";
+
+/// Adds the form of a key.
+pub(crate) fn document(components: &mut Components) {
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("wm_<key_id>_<secret>")
+        .description(Some(
+            "An API key. A service that has never had one asks for none and answers on loopback only.",
+        ))
+        .build();
+    components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
+}
+
+/// Adds the key a route needs, and the answers without it.
+pub(crate) fn document_route(path: &str, method: &Method, operation: &mut Operation) {
+    if policy::is_public(path) {
+        return;
+    }
+    let scopes: [&str; 0] = [];
+    operation.security = Some(vec![SecurityRequirement::new(SCHEME, scopes)]);
+    let role = policy::role(method, path).name();
+    let mut answers = vec![
+        (
+            Kind::Unauthorized,
+            "No key was shown, or one that is not taken.".to_owned(),
+        ),
+        (
+            Kind::Forbidden,
+            format!("The key has not the role `{role}`, or not this right."),
+        ),
+        (
+            Kind::TooManyRequests,
+            "More requests than the rate of this key or address.".to_owned(),
+        ),
+    ];
+    if path.contains("{vault_id}") {
+        answers.push((Kind::NotFound, "There is no such vault for this key.".to_owned()));
+    }
+    for (kind, description) in answers {
+        let status = kind.status().as_str().to_owned();
+        let responses = &mut operation.responses.responses;
+        responses
+            .entry(status)
+            .or_insert_with(|| RefOr::T(Response::new(description)));
+    }
+}

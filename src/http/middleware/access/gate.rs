@@ -1,0 +1,141 @@
+//! Which keys are taken, as this instance knows it.
+//!
+//! All active keys are held in memory and read again when they are older than [`FRESH`]: a key that was revoked on
+//! any instance is refused everywhere within a second, and nothing has to be told to anybody. An unknown key is only
+//! refused on what was read after it came, so that a new key is taken everywhere at once. Requests share one reading,
+//! and readings keep a distance, so that a flood of bad keys costs the database a few short queries a second.
+
+use crate::domain::access::{Caller, Token};
+use crate::http::problem::{Kind, Problem};
+use crate::http::settings::Settings;
+use crate::storage::Storage;
+use crate::storage::keys::ActiveKeys;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How old what is known of the keys may be.
+const FRESH: Duration = Duration::from_millis(800);
+
+/// The least time between two readings, where a key is not known: in multiples of the time that one takes, and
+/// between these bounds.
+const PAUSE_PER_READING: u32 = 4;
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a reading may take.
+const READING_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Lets callers in.
+pub(crate) struct Gate {
+    storage: Storage,
+    /// `http.require_keys`.
+    required: Option<bool>,
+    /// Whether the service may answer everybody where it listens.
+    may_be_open: bool,
+    /// A service that once asked for keys never falls open again.
+    closed: AtomicBool,
+    known: Mutex<Option<Arc<Known>>>,
+    reading: tokio::sync::Mutex<()>,
+}
+
+struct Known {
+    active: ActiveKeys,
+    begun: Instant,
+    took: Duration,
+}
+
+impl Gate {
+    pub(crate) fn new(storage: Storage, settings: &Settings) -> Self {
+        Self {
+            storage,
+            required: settings.require_keys,
+            may_be_open: settings.may_be_open,
+            closed: AtomicBool::new(false),
+            known: Mutex::new(None),
+            reading: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    /// Whether everybody is let in.
+    ///
+    /// # Errors
+    /// 503 if the database does not say whether there are keys: in doubt nobody is let in.
+    pub(super) async fn is_open(&self) -> Result<bool, Problem> {
+        match self.required {
+            Some(required) => return Ok(!required),
+            None if !self.may_be_open || self.closed.load(Ordering::Relaxed) => return Ok(false),
+            None => {}
+        }
+        let closed = self.known(None).await?.active.ever;
+        if closed {
+            self.closed.store(true, Ordering::Relaxed);
+        }
+        Ok(!closed)
+    }
+
+    /// Whose key it is; `None` if it is not taken. `arrived` is when it was shown.
+    ///
+    /// # Errors
+    /// 503 if the database does not answer.
+    pub(super) async fn holder_of(&self, token: &Token, arrived: Instant) -> Result<Option<Caller>, Problem> {
+        let shown = token.hash();
+        let now = self.storage.now();
+        for newer_than in [None, Some(arrived)] {
+            let known = self.known(newer_than).await?;
+            let found = known.active.keys.get(token.key_id());
+            if let Some(found) = found.filter(|found| found.is_opened_by(&shown, now)) {
+                return Ok(found
+                    .key
+                    .is_active(now)
+                    .then(|| Caller::holder_of(found.key.clone())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Has the keys read again for the next request: one was just made or ended here.
+    pub(crate) fn forget(&self) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn at_hand(&self, newer_than: Option<Instant>) -> Option<Arc<Known>> {
+        let known = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()?;
+        let new_enough = newer_than.is_none_or(|time| known.begun >= time);
+        (new_enough && known.begun.elapsed() < FRESH).then_some(known)
+    }
+
+    async fn known(&self, newer_than: Option<Instant>) -> Result<Arc<Known>, Problem> {
+        if let Some(known) = self.at_hand(newer_than) {
+            return Ok(known);
+        }
+        let _one_at_a_time = self.reading.lock().await;
+        if let Some(known) = self.at_hand(newer_than) {
+            return Ok(known);
+        }
+        if let Some(last) = self.at_hand(None) {
+            let pause = (last.took * PAUSE_PER_READING).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+            tokio::time::sleep_until(last.begun + last.took + pause).await;
+        }
+        let begun = Instant::now();
+        let active = tokio::time::timeout(READING_TIMEOUT, self.storage.active_keys())
+            .await
+            .map_err(|_| {
+                Problem::new(Kind::Unavailable, "the database is not available at the moment")
+                    .retry_after(1)
+                    .caused_by("time-out of reading the keys")
+            })??;
+        let known = Arc::new(Known {
+            active,
+            begun,
+            took: begun.elapsed(),
+        });
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+        Ok(known)
+    }
+}

@@ -1,0 +1,122 @@
+//! Who may do what: before anything of a request is read but its head.
+//!
+//! A request is let in with a key that is taken, or at a service that asks for none (see [`gate`]). Then, in this
+//! order: a vault that the key does not reach is answered as one that is not there (404), whatever is asked of it; a
+//! role that does not suffice is 403 (see [`policy`]); more requests than the rate are 429.
+
+mod credentials;
+mod document;
+mod gate;
+mod policy;
+
+pub(crate) use document::{document, document_route};
+pub(crate) use gate::Gate;
+
+use super::rate::{Standing, Subject};
+use crate::domain::access::{Caller, Token};
+use crate::domain::ids::VaultId;
+use crate::http::extract::caller::CallerOf;
+use crate::http::problem::{Kind, Problem};
+use crate::http::serve::Peer;
+use crate::http::state::AppState;
+use crate::telemetry;
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+/// The layer. What matches no route goes on to be told so; the routes stand in the public document.
+pub(crate) async fn check(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let Some(route) = parts.extensions.get::<MatchedPath>().cloned() else {
+        return next.run(Request::from_parts(parts, body)).await;
+    };
+    if policy::is_public(route.as_str()) {
+        return next.run(Request::from_parts(parts, body)).await;
+    }
+    let (mut response, standing) = match admit(&state, &mut parts, route.as_str()).await {
+        Ok(standing) => (next.run(Request::from_parts(parts, body)).await, standing),
+        Err((problem, standing)) => (problem.into_response(), standing),
+    };
+    if let Some(standing) = standing {
+        standing.write(response.headers_mut());
+    }
+    response
+}
+
+/// A problem, and how whoever gets it stands with the rate.
+type Refused = (Problem, Option<Standing>);
+
+/// Finds the caller, puts it where the extractors look, and says how it stands with its rate.
+async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
+    let told = |(problem, standing)| (problem, Some(standing));
+    let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+    let caller = match identify(state, parts).await {
+        Ok(caller) => caller,
+        Err(problem) => {
+            telemetry::refused("unauthorized");
+            // Whoever shows no key is known by its address.
+            let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
+            return Err((problem, standing));
+        }
+    };
+    let subject = match &caller.0.key {
+        Some(key) => Some(Subject::Key(key.key_id.clone())),
+        None => peer.map(Subject::Address),
+    };
+    let standing = state.rates.count(subject).map_err(told)?;
+    permit(&caller, parts, route)
+        .await
+        .map_err(|problem| (problem, standing))?;
+    parts.extensions.insert(caller.0);
+    Ok(standing)
+}
+
+/// Who makes the request.
+async fn identify(state: &AppState, parts: &Parts) -> Result<CallerOf, Problem> {
+    let arrived = tokio::time::Instant::now();
+    let gate = &state.gate;
+    if gate.is_open().await? {
+        return Ok(CallerOf(Caller::open()));
+    }
+    let text = credentials::of(&parts.headers)?;
+    let caller = match Token::parse(&text) {
+        Some(token) => gate.holder_of(&token, arrived).await?,
+        None => None,
+    };
+    caller.map(CallerOf).ok_or_else(|| {
+        let challenge = r#"Bearer realm="working-memory", error="invalid_token""#;
+        unauthorized(
+            "the key is not taken: it is none of this service's, was revoked, or has expired",
+            challenge,
+        )
+    })
+}
+
+/// Whether the caller may do this.
+async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<(), Problem> {
+    if let Some(vault) = vault(parts).await
+        && !caller.0.sees(&vault)
+    {
+        telemetry::refused("foreign_vault");
+        return Err(Problem::not_found("there is no such vault for this key"));
+    }
+    let role = policy::role(&parts.method, route);
+    let what = format!("{} is taken here", parts.method);
+    caller
+        .require(role, &what)
+        .inspect_err(|_| telemetry::refused("role"))
+}
+
+fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
+    Problem::new(Kind::Unauthorized, detail).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+}
+
+/// The vault in the path. What is no vault's id is left to the route, which says what is wrong with it.
+async fn vault(parts: &mut Parts) -> Option<VaultId> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;
+    id.parse().ok()
+}

@@ -1,0 +1,67 @@
+//! Which role a route needs. One table, so that it can be read at a glance and a new route is closed by default.
+//!
+//! Who reads needs `reader`, who adds needs `writer`. History leaves only by an `admin`: a memory's own agent, or
+//! whoever talks it into something, can change the document but not what it was. Routes for which it depends on the
+//! request (rules among the prompt items) ask again themselves.
+
+use crate::domain::access::AccessRole;
+use axum::http::Method;
+
+/// Routes that are answered to everybody.
+const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
+
+/// What needs `admin`: a method and a route, as the table of routes writes it.
+const ADMIN: [(Method, &str); 2] = [
+    (Method::DELETE, "/v1/vaults/{vault_id}/memories/{memory_id}"),
+    (
+        Method::POST,
+        "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/redact",
+    ),
+];
+
+/// Whether a route is answered to everybody.
+pub(crate) fn is_public(route: &str) -> bool {
+    PUBLIC.contains(&route)
+}
+
+/// The role that a route needs.
+pub(crate) fn role(method: &Method, route: &str) -> AccessRole {
+    let keys = route == "/v1/keys" || route.starts_with("/v1/keys/");
+    if keys || ADMIN.iter().any(|(verb, path)| verb == method && *path == route) {
+        AccessRole::Admin
+    } else if matches!(*method, Method::GET | Method::HEAD) {
+        AccessRole::Reader
+    } else {
+        AccessRole::Writer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::openapi;
+
+    #[test]
+    fn every_route_of_the_table_is_one_of_the_service() {
+        let document = serde_json::to_value(openapi::document()).unwrap();
+        for (method, route) in &ADMIN {
+            let method = method.as_str().to_lowercase();
+            assert!(document["paths"][route][method].is_object(), "{route}");
+        }
+        for route in PUBLIC {
+            assert!(document["paths"][route].is_object(), "{route}");
+        }
+    }
+
+    #[test]
+    fn reading_writing_and_taking_away_need_more_and_more() {
+        let memory = "/v1/vaults/{vault_id}/memories/{memory_id}";
+        assert_eq!(role(&Method::GET, memory), AccessRole::Reader);
+        assert_eq!(role(&Method::HEAD, memory), AccessRole::Reader);
+        assert_eq!(role(&Method::PUT, memory), AccessRole::Writer);
+        assert_eq!(role(&Method::DELETE, memory), AccessRole::Admin);
+        assert_eq!(role(&Method::GET, "/v1/keys"), AccessRole::Admin);
+        assert_eq!(role(&Method::GET, "/v1/keys/{key_id}"), AccessRole::Admin);
+        assert_eq!(role(&Method::DELETE, "/v1/a/new/route"), AccessRole::Writer);
+    }
+}

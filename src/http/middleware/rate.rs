@@ -1,0 +1,182 @@
+//! How many requests a minute one key or one address may make.
+//!
+//! Each has a bucket of a minute's requests that fills steadily, so a burst is taken and a steady stream is not
+//! stopped. The buckets of those seen most are kept, a bounded number of them.
+
+use crate::domain::ids::KeyId;
+use crate::http::problem::{Kind, Problem};
+use crate::http::settings::Settings;
+use crate::telemetry;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use governor::clock::{Clock, DefaultClock};
+use governor::middleware::StateInformationMiddleware;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use quick_cache::sync::Cache;
+use std::convert::Infallible;
+use std::fmt;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many buckets are kept of each sort. One that is pushed out was used little.
+const BUCKETS: usize = 10_000;
+
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
+type Bucket = DefaultDirectRateLimiter<StateInformationMiddleware>;
+
+/// Whose requests are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Subject {
+    /// The holders of a key.
+    Key(KeyId),
+    /// Everybody at one address who shows no key.
+    Address(IpAddr),
+}
+
+/// How a subject stands with its rate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    limit: u32,
+    remaining: u32,
+    reset: Duration,
+}
+
+impl Standing {
+    /// Writes the headers that tell a client.
+    pub(crate) fn write(self, headers: &mut HeaderMap) {
+        headers.insert(LIMIT, HeaderValue::from(self.limit));
+        headers.insert(REMAINING, HeaderValue::from(self.remaining));
+        headers.insert(RESET, HeaderValue::from(whole_seconds(self.reset)));
+    }
+}
+
+/// The buckets of a service.
+pub(crate) struct Rates {
+    per_key: Option<Quota>,
+    per_address: Option<Quota>,
+    buckets: Cache<Subject, Arc<Bucket>>,
+}
+
+impl Rates {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let quota = |rate| NonZeroU32::new(rate).map(Quota::per_minute);
+        Self {
+            per_key: quota(settings.rate_per_key),
+            per_address: quota(settings.rate_per_address),
+            buckets: Cache::new(BUCKETS),
+        }
+    }
+
+    /// Counts a request. `None`: nobody counts it.
+    ///
+    /// # Errors
+    /// 429 if the bucket is empty.
+    pub(crate) fn count(&self, subject: Option<Subject>) -> Result<Option<Standing>, (Problem, Standing)> {
+        let Some(subject) = subject else { return Ok(None) };
+        let (quota, setting) = match subject {
+            Subject::Key(_) => (self.per_key, "http.rate_per_key"),
+            Subject::Address(_) => (self.per_address, "http.rate_per_address"),
+        };
+        let Some(quota) = quota else { return Ok(None) };
+        let limit = quota.burst_size().get();
+        match self.bucket(&subject, quota).check() {
+            Ok(state) => {
+                let remaining = state.remaining_burst_capacity();
+                let reset = quota.replenish_interval() * limit.saturating_sub(remaining);
+                Ok(Some(Standing {
+                    limit,
+                    remaining,
+                    reset,
+                }))
+            }
+            Err(until) => {
+                telemetry::refused("rate");
+                let reset = until.wait_time_from(DefaultClock::default().now());
+                let standing = Standing {
+                    limit,
+                    remaining: 0,
+                    reset,
+                };
+                let detail =
+                    format!("more than {limit} requests a minute ({setting}); wait as Retry-After says");
+                let problem = Problem::new(Kind::TooManyRequests, detail)
+                    .with("limit", limit)
+                    .retry_after(whole_seconds(reset));
+                Err((problem, standing))
+            }
+        }
+    }
+
+    fn bucket(&self, subject: &Subject, quota: Quota) -> Arc<Bucket> {
+        let new = || {
+            let bucket = RateLimiter::direct(quota).with_middleware::<StateInformationMiddleware>();
+            Ok::<_, Infallible>(Arc::new(bucket))
+        };
+        match self.buckets.get_or_insert_with(subject, new) {
+            Ok(bucket) => bucket,
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// At least one: who waits no time at all comes too early.
+fn whole_seconds(time: Duration) -> u64 {
+    (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
+}
+
+impl fmt::Debug for Rates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rates")
+            .field("per_key", &self.per_key)
+            .field("per_address", &self.per_address)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(id: &str) -> Option<Subject> {
+        Some(Subject::Key(id.parse().unwrap()))
+    }
+
+    fn rates(per_key: u32) -> Rates {
+        Rates::new(&Settings {
+            rate_per_key: per_key,
+            ..Settings::default()
+        })
+    }
+
+    #[test]
+    fn one_too_many_is_refused_and_another_key_is_not() {
+        let rates = rates(2);
+        assert_eq!(rates.count(key("a")).unwrap().unwrap().remaining, 1);
+        assert_eq!(rates.count(key("a")).unwrap().unwrap().remaining, 0);
+        let (problem, standing) = rates.count(key("a")).unwrap_err();
+        assert_eq!(problem.kind(), Kind::TooManyRequests);
+        assert!((1..=30).contains(&whole_seconds(standing.reset)));
+        assert!(rates.count(key("b")).is_ok());
+    }
+
+    #[test]
+    fn nothing_is_counted_where_no_rate_is_set() {
+        let rates = rates(0);
+        for _ in 0..100 {
+            assert!(rates.count(key("a")).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn the_buckets_are_bounded_in_number() {
+        let rates = rates(2);
+        for number in 0..BUCKETS * 2 {
+            rates.count(key(&format!("k{number}"))).unwrap();
+        }
+        assert!(rates.buckets.len() <= BUCKETS);
+    }
+}

@@ -1,0 +1,61 @@
+//! `POST /v1/keys/{key_id}/rotate`
+
+use super::view::NewKeyBody;
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::path::KeyPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use axum::Json;
+use axum::extract::State;
+use chrono::TimeDelta;
+
+/// How long an old secret may be taken at most, in seconds: thirty days.
+const MAX_GRACE: u32 = 30 * 86_400;
+
+/// How a key is rotated.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RotateParams {
+    /// How many seconds the old secret is taken too; none without it.
+    #[param(minimum = 0, maximum = 2_592_000)]
+    grace_seconds: Option<u32>,
+}
+
+impl FromQuery for RotateParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            grace_seconds: query.number("grace_seconds", 0..=MAX_GRACE)?,
+        })
+    }
+}
+
+/// Rotate a key
+///
+/// Gives it a new secret, which is in this answer and nowhere else; all else stays, its id too. The old secret ends
+/// now, or after `grace_seconds`; a still older one ends now.
+#[utoipa::path(
+    post,
+    path = "/v1/keys/{key_id}/rotate",
+    operation_id = "RotateKey",
+    tag = "keys",
+    params(RotateParams),
+    responses(
+        (status = 200, description = "The key with its new secret.", body = NewKeyBody),
+        (status = 404, description = "There is no such key."),
+        (status = 409, description = "It was revoked or has expired."),
+    )
+)]
+pub(crate) async fn rotate(
+    State(state): State<AppState>,
+    CallerOf(caller): CallerOf,
+    KeyPath { key_id }: KeyPath,
+    Query(RotateParams { grace_seconds }): Query<RotateParams>,
+) -> Result<Json<NewKeyBody>, Problem> {
+    super::visible(&state, &caller, &key_id).await?;
+    let grace = TimeDelta::seconds(grace_seconds.unwrap_or(0).into());
+    let (key, token) = state.storage.rotate_key(&key_id, grace).await?;
+    state.gate.forget();
+    tracing::info!(%key_id, "a key was rotated");
+    Ok(Json(NewKeyBody::of(key, &token, state.clock.now())))
+}

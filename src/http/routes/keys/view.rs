@@ -1,0 +1,112 @@
+//! How a key is shown.
+
+use crate::domain::access::{AccessRole, ApiKey, Token};
+use crate::domain::ids::VaultId;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// What the holder of a key may do; each role may do what the one before it may.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = KeyRole)]
+pub(crate) enum RoleName {
+    Reader,
+    Writer,
+    Admin,
+}
+
+impl From<RoleName> for AccessRole {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Reader => Self::Reader,
+            RoleName::Writer => Self::Writer,
+            RoleName::Admin => Self::Admin,
+        }
+    }
+}
+
+impl From<AccessRole> for RoleName {
+    fn from(role: AccessRole) -> Self {
+        match role {
+            AccessRole::Reader => Self::Reader,
+            AccessRole::Writer => Self::Writer,
+            AccessRole::Admin => Self::Admin,
+        }
+    }
+}
+
+/// A key without its secret.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Key)]
+pub(crate) struct KeyBody {
+    /// Names it here, and stands in front of its secret: `wm_<key_id>_<secret>`.
+    key_id: String,
+    /// Who holds it: the actor of what is written with it.
+    name: String,
+    /// What its holder may do.
+    role: RoleName,
+    /// The vaults it reaches, if they are listed.
+    #[schema(required)]
+    vaults: Option<Vec<String>>,
+    /// What the ids of the vaults begin with that it reaches. It reaches all if this and `vaults` are null.
+    #[schema(required)]
+    vault_prefix: Option<String>,
+    /// Whether `X-Actor-Id` may name somebody else.
+    speaks_for_others: bool,
+    /// Whether it is taken now: neither revoked nor expired.
+    active: bool,
+    /// The name of the key that made it; `cli` or `anybody` if none did.
+    created_by: String,
+    created_at: DateTime<Utc>,
+    /// When it last got a new secret.
+    #[schema(required)]
+    rotated_at: Option<DateTime<Utc>>,
+    /// From when on it is not taken.
+    #[schema(required)]
+    expires_at: Option<DateTime<Utc>>,
+    #[schema(required)]
+    revoked_at: Option<DateTime<Utc>>,
+}
+
+impl KeyBody {
+    /// The key as it stands at this time.
+    pub(crate) fn of(key: ApiKey, now: DateTime<Utc>) -> Self {
+        let vaults = key.scope.vaults();
+        Self {
+            active: key.is_active(now),
+            vaults: vaults.map(|vaults| vaults.iter().map(VaultId::to_string).collect()),
+            vault_prefix: key.scope.prefix().map(VaultId::to_string),
+            key_id: key.key_id.to_string(),
+            name: key.name.to_string(),
+            role: key.role.into(),
+            speaks_for_others: key.speaks_for_others,
+            created_by: key.created_by,
+            created_at: key.created_at,
+            rotated_at: key.rotated_at,
+            expires_at: key.expires_at,
+            revoked_at: key.revoked_at,
+        }
+    }
+}
+
+/// A key with its secret, which is never shown again.
+#[derive(Serialize, utoipa::ToSchema)]
+#[schema(as = NewKey)]
+pub(crate) struct NewKeyBody {
+    #[serde(flatten)]
+    key: KeyBody,
+    /// What to send as `Authorization: Bearer …`.
+    #[serde(rename = "key")]
+    #[schema(pattern = "^wm_[0-9a-f]+_[0-9a-f]{64}$")]
+    token: String,
+}
+
+impl NewKeyBody {
+    /// The key and its secret.
+    pub(crate) fn of(key: ApiKey, token: &Token, now: DateTime<Utc>) -> Self {
+        Self {
+            key: KeyBody::of(key, now),
+            token: token.expose().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! API keys: `api_keys`. They belong to the installation and stand under `*`, which no vault's id can be.
+
+use super::{Storage, StorageError};
+use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
+use crate::domain::ids::{ActorId, InvalidId, KeyId, VaultId};
+use crate::random;
+use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::HashMap;
+
+/// Where keys stand in place of a vault.
+const INSTALLATION: &str = "*";
+
+/// How many keys may be active at once: every instance holds all of them in memory.
+pub const MAX_ACTIVE_KEYS: usize = 10_000;
+
+/// What a key is to be.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Who holds it.
+    pub name: ActorId,
+    /// What its holder may do.
+    pub role: AccessRole,
+    /// In which vaults.
+    pub scope: VaultScope,
+    /// Whether its holder may name another actor.
+    pub speaks_for_others: bool,
+    /// Who makes it.
+    pub created_by: String,
+    /// From when on it is not taken any more; in the future.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// Why there is no new secret.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// There is no such key.
+    #[error("there is no such key")]
+    NotFound,
+    /// A key that was revoked or has expired gets no new secret.
+    #[error("the key was revoked or has expired; make a new one")]
+    Ended,
+    /// As many keys are active as may be.
+    #[error("{MAX_ACTIVE_KEYS} keys are active, which is the most there may be; revoke some first")]
+    TooMany,
+    /// The machine gives no randomness.
+    #[error("the machine gives no randomness to make a secret of")]
+    NoRandomness,
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// A key that is taken, with what tells its secret.
+#[derive(Debug, Clone)]
+pub struct ActiveKey {
+    /// The key.
+    pub key: ApiKey,
+    secret: SecretHash,
+    previous: Option<(SecretHash, DateTime<Utc>)>,
+}
+
+impl ActiveKey {
+    /// Whether `shown` is the hash of its secret, or of the one before while that is taken too.
+    #[must_use]
+    pub fn is_opened_by(&self, shown: &SecretHash, now: DateTime<Utc>) -> bool {
+        let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
+        // Both are compared, so that the time tells nothing.
+        let by_previous = previous.is_some_and(|(hash, _)| hash.matches(shown));
+        self.secret.matches(shown) | by_previous
+    }
+}
+
+/// All that is needed to tell callers.
+#[derive(Debug, Clone, Default)]
+pub struct ActiveKeys {
+    /// The keys that are taken.
+    pub keys: HashMap<KeyId, ActiveKey>,
+    /// Whether there ever was a key.
+    pub ever: bool,
+}
+
+struct Row {
+    key_id: String,
+    name: String,
+    role: String,
+    vaults: Option<Vec<String>>,
+    vault_prefix: Option<String>,
+    speaks_for_others: bool,
+    created_by: String,
+    created_at: DateTime<Utc>,
+    rotated_at: Option<DateTime<Utc>>,
+    expires_at: Option<DateTime<Utc>>,
+    revoked_at: Option<DateTime<Utc>>,
+}
+
+fn corrupt(key_id: &str, column: &'static str) -> StorageError {
+    StorageError::Corrupt {
+        table: "api_keys",
+        column,
+        row: key_id.to_owned(),
+        problem: "not what the service writes".to_owned(),
+    }
+}
+
+impl TryFrom<Row> for ApiKey {
+    type Error = StorageError;
+
+    fn try_from(row: Row) -> Result<Self, StorageError> {
+        let bad = |column| corrupt(&row.key_id, column);
+        let scope = match (&row.vaults, &row.vault_prefix) {
+            (Some(vaults), _) => {
+                let vaults: Result<_, InvalidId> = vaults.iter().map(|vault| vault.parse()).collect();
+                VaultScope::List(vaults.map_err(|_| bad("vaults"))?)
+            }
+            (None, Some(prefix)) => VaultScope::Prefix(prefix.parse().map_err(|_| bad("vault_prefix"))?),
+            (None, None) => VaultScope::All,
+        };
+        Ok(Self {
+            key_id: row.key_id.parse().map_err(|_| bad("key_id"))?,
+            name: row.name.parse().map_err(|_| bad("name"))?,
+            role: AccessRole::from_name(&row.role).ok_or_else(|| bad("role"))?,
+            scope,
+            speaks_for_others: row.speaks_for_others,
+            created_by: row.created_by,
+            created_at: row.created_at,
+            rotated_at: row.rotated_at,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+        })
+    }
+}
+
+fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
+    Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
+}
+
+impl Storage {
+    /// Makes a key. The token is the only place where its secret will ever be shown.
+    ///
+    /// # Errors
+    /// [`KeyError::TooMany`], [`KeyError::NoRandomness`], or the database's.
+    #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
+    pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
+        let now = self.clock.now();
+        // The last digits of an id are its own; the first are the time, which says nothing here.
+        let id = self.clock.new_id().simple().to_string();
+        let key_id: KeyId = id[20..].parse().map_err(|_| KeyError::NoRandomness)?;
+        let token = Token::new(
+            key_id.clone(),
+            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
+        );
+        let (hash, listed) = (token.hash(), list_of(&new.scope));
+        let mut transaction = self.begin().await?;
+        let active = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM api_keys
+               WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"#,
+            INSTALLATION,
+            now,
+        )
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(StorageError::from)?;
+        if active >= MAX_ACTIVE_KEYS as i64 {
+            return Err(KeyError::TooMany);
+        }
+        sqlx::query!(
+            "INSERT INTO api_keys (vault_id, key_id, name, role, vaults, vault_prefix, speaks_for_others, secret_hash,
+                                   created_by, created_at, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            INSTALLATION,
+            key_id.as_str(),
+            new.name.as_str(),
+            new.role.name(),
+            listed.as_deref(),
+            new.scope.prefix().map(VaultId::as_str),
+            new.speaks_for_others,
+            hash.as_bytes(),
+            new.created_by,
+            now,
+            new.expires_at,
+        )
+        .execute(&mut *transaction)
+        .await
+        .map_err(StorageError::from)?;
+        transaction.commit().await.map_err(StorageError::from)?;
+        let key = ApiKey {
+            key_id,
+            name: new.name,
+            role: new.role,
+            scope: new.scope,
+            speaks_for_others: new.speaks_for_others,
+            created_by: new.created_by,
+            created_at: now,
+            rotated_at: None,
+            expires_at: new.expires_at,
+            revoked_at: None,
+        };
+        Ok((key, token))
+    }
+
+    /// One key; `None` if there is none with this id.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.get", skip_all)]
+    pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                    expires_at, revoked_at
+             FROM api_keys
+             WHERE vault_id = $1 AND key_id = $2",
+            INSTALLATION,
+            key_id.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        row.map(ApiKey::try_from).transpose()
+    }
+
+    /// Keys by id, those behind `after` that reach nothing but what `within` reaches, at most `limit`; revoked and
+    /// expired ones too.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.list", skip_all)]
+    pub async fn list_keys(
+        &self,
+        within: &VaultScope,
+        after: Option<&KeyId>,
+        limit: i64,
+    ) -> Result<Vec<ApiKey>, StorageError> {
+        let mut after = after.map(KeyId::to_string);
+        let mut found = Vec::new();
+        loop {
+            let rows = sqlx::query_as!(
+                Row,
+                "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at,
+                        rotated_at, expires_at, revoked_at
+                 FROM api_keys
+                 WHERE vault_id = $1 AND key_id > COALESCE($2::text, '')
+                 ORDER BY key_id
+                 LIMIT $3",
+                INSTALLATION,
+                after,
+                limit,
+            )
+            .fetch_all(&mut *self.reader().await?)
+            .await?;
+            let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < limit);
+            after = rows.last().map(|row| row.key_id.clone());
+            for row in rows {
+                let key = ApiKey::try_from(row)?;
+                if within.includes(&key.scope) {
+                    found.push(key);
+                }
+            }
+            let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+            if is_last || found.len() >= wanted {
+                found.truncate(wanted);
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Revokes a key. Revoking it again changes nothing. `false` if there is no such key.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.revoke", skip_all)]
+    pub async fn revoke_key(&self, key_id: &KeyId) -> Result<bool, StorageError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) WHERE vault_id = $1 AND key_id = $2",
+            INSTALLATION,
+            key_id.as_str(),
+            self.clock.now(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Gives a key a new secret. The old one is taken for `grace` more; one that is older still ends at once.
+    ///
+    /// # Errors
+    /// [`KeyError::NotFound`], [`KeyError::Ended`], [`KeyError::NoRandomness`], or the database's.
+    #[tracing::instrument(name = "db.api_keys.rotate", skip_all)]
+    pub async fn rotate_key(&self, key_id: &KeyId, grace: TimeDelta) -> Result<(ApiKey, Token), KeyError> {
+        let now = self.clock.now();
+        let token = Token::new(
+            key_id.clone(),
+            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
+        );
+        let hash = token.hash();
+        let until = (grace > TimeDelta::zero()).then(|| now + grace);
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query_as!(
+            Row,
+            "UPDATE api_keys
+             SET previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE secret_hash END,
+                 previous_until = $4, secret_hash = $3, rotated_at = $5
+             WHERE vault_id = $1 AND key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $5)
+             RETURNING key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                       expires_at, revoked_at",
+            INSTALLATION,
+            key_id.as_str(),
+            hash.as_bytes(),
+            until,
+            now,
+        )
+        .fetch_optional(&mut *transaction)
+        .await
+        .map_err(StorageError::from)?;
+        transaction.commit().await.map_err(StorageError::from)?;
+        match row {
+            Some(row) => Ok((row.try_into()?, token)),
+            None if self.key(key_id).await?.is_some() => Err(KeyError::Ended),
+            None => Err(KeyError::NotFound),
+        }
+    }
+
+    /// The keys that are taken now.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.active", skip_all)]
+    pub async fn active_keys(&self) -> Result<ActiveKeys, StorageError> {
+        let mut reader = self.reader().await?;
+        let rows = sqlx::query!(
+            "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                    expires_at, revoked_at, secret_hash, previous_hash, previous_until
+             FROM api_keys
+             WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+            INSTALLATION,
+            self.clock.now(),
+        )
+        .fetch_all(&mut *reader)
+        .await?;
+        let ever = !rows.is_empty()
+            || sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT 1 FROM api_keys WHERE vault_id = $1) AS "ever!""#,
+                INSTALLATION,
+            )
+            .fetch_one(&mut *reader)
+            .await?;
+        let mut keys = HashMap::with_capacity(rows.len());
+        for row in rows {
+            let hash = |bytes: &[u8], column| {
+                SecretHash::from_bytes(bytes).ok_or_else(|| corrupt(&row.key_id, column))
+            };
+            let secret = hash(&row.secret_hash, "secret_hash")?;
+            let previous = match (&row.previous_hash, row.previous_until) {
+                (Some(bytes), Some(until)) => Some((hash(bytes, "previous_hash")?, until)),
+                _ => None,
+            };
+            let key = ApiKey::try_from(Row {
+                key_id: row.key_id,
+                name: row.name,
+                role: row.role,
+                vaults: row.vaults,
+                vault_prefix: row.vault_prefix,
+                speaks_for_others: row.speaks_for_others,
+                created_by: row.created_by,
+                created_at: row.created_at,
+                rotated_at: row.rotated_at,
+                expires_at: row.expires_at,
+                revoked_at: row.revoked_at,
+            })?;
+            keys.insert(
+                key.key_id.clone(),
+                ActiveKey {
+                    key,
+                    secret,
+                    previous,
+                },
+            );
+        }
+        Ok(ActiveKeys { keys, ever })
+    }
+}

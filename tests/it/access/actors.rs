@@ -1,0 +1,60 @@
+//! Whose the versions are, and whose the kept answers.
+
+use super::first_admin;
+use crate::harness::{Answer, Service};
+use serde_json::json;
+
+#[tokio::test]
+async fn the_actor_is_the_keys_name_unless_it_may_speak_for_others() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let own = admin.make(json!({"name": "ci", "role": "writer"})).await;
+    let others = admin
+        .make(json!({"name": "gateway", "role": "writer", "speaks_for_others": true}))
+        .await;
+    let written = own.put("acme", "one").await.is(201).json();
+    assert_eq!(written["actor_id"], "ci");
+    let same = Answer::to(own.putting("acme", "two").header("X-Actor-Id", "ci"))
+        .await
+        .is(201);
+    assert_eq!(same.json()["actor_id"], "ci");
+    let refused = Answer::to(own.putting("acme", "three").header("X-Actor-Id", "boss")).await;
+    refused.problem(403, "forbidden", Some("X-Actor-Id"));
+    let spoken = Answer::to(others.putting("acme", "three").header("X-Actor-Id", "boss"))
+        .await
+        .is(201);
+    assert_eq!(spoken.json()["actor_id"], "boss");
+    let unnamed = others.put("acme", "four").await.is(201);
+    assert_eq!(unnamed.json()["actor_id"], "gateway");
+    assert_eq!(service.count("memory_contexts").await, 4);
+}
+
+#[tokio::test]
+async fn two_callers_do_not_share_idempotency_keys_and_a_replay_needs_the_right_to_ask() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let one = admin.make(json!({"name": "one", "role": "writer"})).await;
+    let two = admin.make(json!({"name": "two", "role": "writer"})).await;
+    let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
+    let foreign = admin
+        .make(json!({"name": "f", "role": "writer", "vaults": ["other"]}))
+        .await;
+    let put = async |holder: &super::Holder<'_>, text| {
+        Answer::to(holder.putting("acme", text).header("Idempotency-Key", "same")).await
+    };
+    put(&one, "by one").await.is(201);
+    let by_two = put(&two, "by two").await.is(201);
+    assert!(!by_two.headers.contains_key("idempotency-replayed"));
+    assert_eq!(
+        put(&one, "by one").await.is(201).header("idempotency-replayed"),
+        "true"
+    );
+    put(&two, "by one")
+        .await
+        .problem(422, "key-reused", None);
+    put(&reader, "by one").await.problem(403, "forbidden", None);
+    put(&foreign, "by one").await.problem(404, "not-found", None);
+    admin.delete(&format!("/v1/keys/{}", one.key_id)).await.is(204);
+    put(&one, "by one").await.problem(401, "unauthorized", None);
+    assert_eq!(service.count("memory_contexts").await, 2);
+}

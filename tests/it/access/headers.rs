@@ -1,0 +1,70 @@
+//! `Authorization`, in good and in bad form.
+
+use super::first_admin;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+
+#[tokio::test]
+async fn a_key_that_is_not_taken_is_unauthorized_and_a_broken_header_malformed() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let ask = async |values: &[&str]| {
+        let mut request = service.request(Method::GET, "/v1/vaults");
+        for value in values {
+            request = request.header("Authorization", *value);
+        }
+        Answer::to(request).await
+    };
+    let good = format!("Bearer {}", admin.token);
+    ask(&[&good]).await.is(200);
+    let other_secret = format!("Bearer wm_{}_{}", admin.key_id, "0".repeat(64));
+    let other_key = good.replace(&admin.key_id, "0123456789ab");
+    for value in [&*other_secret, &other_key, "Bearer x", "Bearer wm_a_b"] {
+        let answer = ask(&[value]).await;
+        assert!(
+            answer
+                .header("www-authenticate")
+                .contains(r#"error="invalid_token""#)
+        );
+        let problem = answer.problem(401, "unauthorized", None);
+        assert!(!problem.to_string().contains(&value[7..]), "{problem}");
+    }
+    for values in [&[][..], &["Basic eDp5"], &["Digest x"]] {
+        let answer = ask(values).await;
+        assert_eq!(
+            answer.header("www-authenticate"),
+            r#"Bearer realm="working-memory""#
+        );
+        answer.problem(401, "unauthorized", None);
+    }
+    for values in [&[&*good, &*good][..], &["Bearer"], &["Bearer a b"], &[""]] {
+        let answer = ask(values).await;
+        assert!(
+            answer
+                .header("www-authenticate")
+                .contains(r#"error="invalid_request""#)
+        );
+        answer.problem(400, "malformed", Some("Authorization"));
+    }
+}
+
+#[tokio::test]
+async fn metrics_need_any_key_and_the_state_of_the_service_none() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let limited = admin
+        .make(serde_json::json!({"name": "p", "role": "reader", "vaults": ["nothing"]}))
+        .await;
+    service.get("/metrics").await.problem(401, "unauthorized", None);
+    let metrics = limited.get("/metrics").await.is(200);
+    assert!(
+        metrics.text().contains("http_requests_refused_total"),
+        "{}",
+        metrics.text()
+    );
+    service.get("/readyz").await.is(200);
+    service
+        .get("/no/such/route")
+        .await
+        .problem(404, "not-found", None);
+}

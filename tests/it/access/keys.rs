@@ -1,0 +1,192 @@
+//! The life of keys: `/v1/keys`.
+
+use super::first_admin;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::json;
+use std::time::Duration;
+
+/// After this every instance knows.
+const A_SECOND: Duration = Duration::from_secs(1);
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_stored_as_a_hash() {
+    let service = Service::start().await;
+    service.get("/v1/vaults").await.is(200);
+    let admin = first_admin(&service).await;
+    let body =
+        json!({"name": "ci", "role": "writer", "vaults": ["b", "a"], "expires_at": "2027-01-01T00:00:00Z"});
+    let made = admin.post("/v1/keys", &body).await.is(201).json();
+    let (key_id, token) = (made["key_id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let secret = token.strip_prefix(&format!("wm_{key_id}_")).unwrap();
+    assert_eq!(secret.len(), 64);
+    let mut expected = json!({
+        "key_id": key_id, "name": "ci", "role": "writer", "vaults": ["a", "b"], "vault_prefix": null,
+        "speaks_for_others": false, "active": true, "created_by": "root", "created_at": "2026-11-21T02:00:00Z",
+        "rotated_at": null, "expires_at": "2027-01-01T00:00:00Z", "revoked_at": null,
+    });
+    let got = admin.get(&format!("/v1/keys/{key_id}")).await.is(200).json();
+    assert_eq!(got, expected);
+    let listed = admin.get("/v1/keys").await.is(200).json();
+    assert!(listed["items"].as_array().unwrap().contains(&got));
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    expected["key"] = token.into();
+    assert_eq!(made, expected);
+    assert!(service.tables_that_hold(secret).await.is_empty());
+    assert_eq!(service.tables_that_hold(key_id).await, ["api_keys"]);
+}
+
+#[tokio::test]
+async fn a_new_key_is_taken_everywhere_at_once_and_a_revoked_one_nowhere_within_a_second() {
+    let service = Service::start().await;
+    let beside = service.beside(None).await;
+    service.get("/v1/vaults").await.is(200);
+    beside.get("/v1/vaults").await.is(200);
+    let admin = first_admin(&service).await;
+    service.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    admin.at(&beside).get("/v1/vaults").await.is(200);
+    tokio::time::sleep(A_SECOND).await;
+    beside.get("/v1/vaults").await.problem(401, "unauthorized", None);
+
+    let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
+    reader.at(&beside).get("/v1/vaults").await.is(200);
+    reader.get("/v1/vaults").await.is(200);
+    admin.delete(&format!("/v1/keys/{}", reader.key_id)).await.is(204);
+    reader.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    tokio::time::sleep(A_SECOND).await;
+    reader
+        .at(&beside)
+        .get("/v1/vaults")
+        .await
+        .problem(401, "unauthorized", None);
+    admin.delete(&format!("/v1/keys/{}", reader.key_id)).await.is(204);
+    admin
+        .delete("/v1/keys/nobody")
+        .await
+        .problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn a_service_whose_last_key_has_ended_stays_closed() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
+    service.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    let restarted = service.beside(None).await;
+    restarted
+        .get("/v1/vaults")
+        .await
+        .problem(401, "unauthorized", None);
+    let body = json!({"name": "again", "role": "admin"});
+    let request = restarted.request(Method::POST, "/v1/keys").json(&body);
+    Answer::to(request).await.problem(401, "unauthorized", None);
+}
+
+#[tokio::test]
+async fn a_key_that_expires_is_taken_until_then() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let body = json!({"name": "r", "role": "reader", "expires_at": "2026-11-21T03:00:00+01:00"});
+    admin
+        .post("/v1/keys", &body)
+        .await
+        .problem(422, "invalid", Some("expires_at"));
+    let reader = admin
+        .make(json!({"name": "r", "role": "reader", "expires_at": "2026-11-21T02:00:10Z"}))
+        .await;
+    reader.get("/v1/vaults").await.is(200);
+    service.clock.advance(Duration::from_secs(10));
+    reader.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    let path = format!("/v1/keys/{}", reader.key_id);
+    assert_eq!(admin.get(&path).await.is(200).json()["active"], false);
+    admin
+        .post(&format!("{path}/rotate"), &json!({}))
+        .await
+        .problem(409, "conflict", None);
+}
+
+#[tokio::test]
+async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_grace() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let old = admin.make(json!({"name": "r", "role": "reader"})).await;
+    let path = format!("/v1/keys/{}/rotate", old.key_id);
+    let made = admin
+        .post(&format!("{path}?grace_seconds=60"), &json!({}))
+        .await
+        .is(200)
+        .json();
+    let new = super::Holder::of(&service, &made);
+    assert_eq!(new.key_id, old.key_id);
+    assert_eq!(made["rotated_at"], "2026-11-21T02:00:00Z");
+    old.get("/v1/vaults").await.is(200);
+    new.get("/v1/vaults").await.is(200);
+    service.clock.advance(Duration::from_secs(60));
+    old.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    new.get("/v1/vaults").await.is(200);
+    let newest = admin.post(&path, &json!({})).await.is(200).json();
+    new.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    super::Holder::of(&service, &newest)
+        .get("/v1/vaults")
+        .await
+        .is(200);
+    for bad in ["-1", "2592001", "soon"] {
+        let answer = admin
+            .post(&format!("{path}?grace_seconds={bad}"), &json!({}))
+            .await;
+        answer.problem(422, "invalid", Some("grace_seconds"));
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_bad_keys_costs_the_database_few_readings() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let bad = format!("wm_0123456789ab_{}", "0".repeat(64));
+    let asked = (0..64).map(|_| {
+        let request = service.request(Method::GET, "/v1/vaults").bearer_auth(&bad);
+        Answer::to(request)
+    });
+    let began = std::time::Instant::now();
+    for answer in futures::future::join_all(asked).await {
+        answer.problem(401, "unauthorized", None);
+    }
+    admin.get("/v1/vaults").await.is(200);
+    // One reading for all that came together, or a few: never one each, fifty milliseconds apart.
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn what_a_key_cannot_be_is_named() {
+    let service = Service::start().await;
+    let ask = async |body| {
+        let request = service.request(Method::POST, "/v1/keys");
+        Answer::to(request.json(&body)).await
+    };
+    for (body, field) in [
+        (json!({"role": "admin"}), "name"),
+        (json!({"name": "a b", "role": "admin"}), "name"),
+        (json!({"name": "a", "role": "root"}), "role"),
+        (json!({"name": "a", "role": "reader", "vaults": []}), "vaults"),
+        (
+            json!({"name": "a", "role": "reader", "vaults": ["a", "*"]}),
+            "vaults[1]",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vault_prefix": ""}),
+            "vault_prefix",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vaults": ["a"], "vault_prefix": "a"}),
+            "vault_prefix",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "expires_at": "soon"}),
+            "expires_at",
+        ),
+        (json!({"name": "a", "role": "reader", "key": "mine"}), "key"),
+    ] {
+        ask(body).await.problem(422, "invalid", Some(field));
+    }
+    service.get("/v1/vaults").await.is(200);
+}

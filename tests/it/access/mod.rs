@@ -1,0 +1,81 @@
+//! Who may do what: keys, roles, vaults, bounds and TLS.
+
+mod actors;
+mod headers;
+mod keys;
+mod rates;
+mod scopes;
+mod sockets;
+mod tls;
+mod walk;
+
+use crate::harness::{Answer, Service};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+/// A key and a service that takes it.
+pub(crate) struct Holder<'s> {
+    service: &'s Service,
+    pub(crate) key_id: String,
+    pub(crate) token: String,
+}
+
+/// The first key of a service: an administrator of everything.
+pub(crate) async fn first_admin(service: &Service) -> Holder<'_> {
+    let request = service.request(Method::POST, "/v1/keys");
+    let made = Answer::to(request.json(&json!({"name": "root", "role": "admin"})))
+        .await
+        .is(201);
+    Holder::of(service, &made.json())
+}
+
+impl<'s> Holder<'s> {
+    fn of(service: &'s Service, made: &Value) -> Self {
+        Self {
+            service,
+            key_id: made["key_id"].as_str().unwrap().to_owned(),
+            token: made["key"].as_str().unwrap().to_owned(),
+        }
+    }
+
+    /// The same holder at another instance.
+    pub(crate) fn at<'t>(&self, service: &'t Service) -> Holder<'t> {
+        Holder {
+            service,
+            key_id: self.key_id.clone(),
+            token: self.token.clone(),
+        }
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.service.request(method, path).bearer_auth(&self.token)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::DELETE, path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        Answer::to(self.request(Method::POST, path).json(body)).await
+    }
+
+    pub(crate) fn putting(&self, vault: &str, text: &str) -> RequestBuilder {
+        self.request(Method::PUT, &format!("/v1/vaults/{vault}/memories/agent/context"))
+            .header("Content-Type", "text/plain")
+            .body(text.to_owned())
+    }
+
+    pub(crate) async fn put(&self, vault: &str, text: &str) -> Answer {
+        Answer::to(self.putting(vault, text)).await
+    }
+
+    /// Another key, made with this one.
+    pub(crate) async fn make(&self, body: Value) -> Holder<'s> {
+        let made = self.post("/v1/keys", &body).await.is(201);
+        Holder::of(self.service, &made.json())
+    }
+}

@@ -1,0 +1,32 @@
+//! Rates of keys and addresses.
+
+use super::first_admin;
+use crate::harness::{Answer, Service};
+use serde_json::json;
+
+#[tokio::test]
+async fn one_request_too_many_with_a_key_is_told_when_to_come_back() {
+    let service = Service::start_with(|config| config.http.rate_per_key = 2, None).await;
+    let admin = first_admin(&service).await;
+    let other = admin.make(json!({"name": "o", "role": "reader"})).await;
+    let second = admin.get("/v1/vaults").await.is(200);
+    assert_eq!(second.header("ratelimit-limit"), "2");
+    assert_eq!(second.header("ratelimit-remaining"), "0");
+    assert!(second.header("ratelimit-reset").parse::<u64>().unwrap() >= 30);
+    let third = admin.get("/v1/vaults").await;
+    assert_eq!(third.header("ratelimit-remaining"), "0");
+    assert!((1..=30).contains(&third.header("retry-after").parse::<u64>().unwrap()));
+    third.problem(429, "too-many-requests", None);
+    other.get("/v1/vaults").await.is(200);
+}
+
+#[tokio::test]
+async fn who_shows_no_key_is_counted_by_address() {
+    let service = Service::start_with(|config| config.http.rate_per_address = 2, None).await;
+    service.get("/v1/vaults").await.is(200);
+    let admin = first_admin(&service).await;
+    let answer: Answer = service.get("/v1/vaults").await;
+    answer.problem(429, "too-many-requests", None);
+    admin.get("/v1/vaults").await.is(200);
+    service.get("/healthz").await.is(200);
+}

@@ -1,0 +1,100 @@
+//! Keys that are limited to vaults.
+
+use super::first_admin;
+use crate::harness::Service;
+use serde_json::{Value, json};
+
+fn ids(list: &Value, field: &str) -> Vec<String> {
+    let items = list["items"].as_array().unwrap().iter();
+    items
+        .map(|item| item[field].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_key_sees_its_own_vaults_in_the_list_over_all_pages() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    for vault in ["acme.a", "acme.b", "acmex", "other", "zeta"] {
+        admin.put(vault, "text").await.is(201);
+    }
+    let listed = admin
+        .make(json!({"name": "l", "role": "reader", "vaults": ["zeta", "acme.a", "none"]}))
+        .await;
+    let prefix = admin
+        .make(json!({"name": "p", "role": "reader", "vault_prefix": "acme."}))
+        .await;
+    let seen = listed.get("/v1/vaults").await.is(200).json();
+    assert_eq!(ids(&seen, "vault_id"), ["acme.a", "zeta"]);
+    let first = prefix.get("/v1/vaults?limit=1").await.is(200).json();
+    assert_eq!(ids(&first, "vault_id"), ["acme.a"]);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = prefix
+        .get(&format!("/v1/vaults?limit=1&cursor={cursor}"))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(ids(&second, "vault_id"), ["acme.b"]);
+    assert_eq!(second["next_cursor"], Value::Null);
+    prefix.put("acme.a", "more").await.problem(403, "forbidden", None);
+    prefix.put("acmex", "more").await.problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn an_administrator_of_some_vaults_makes_and_sees_only_keys_of_them() {
+    let service = Service::start().await;
+    let root = first_admin(&service).await;
+    let own = root.make(json!({"name": "own", "role": "admin", "vault_prefix": "acme.", "expires_at": "2027-01-01T00:00:00Z"})).await;
+    let other = root
+        .make(json!({"name": "other", "role": "reader", "vaults": ["other"]}))
+        .await;
+    let end = "2026-12-01T00:00:00Z";
+    for (body, field) in [
+        (
+            json!({"name": "a", "role": "reader", "expires_at": end}),
+            "vaults",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vaults": ["acme.a", "other"], "expires_at": end}),
+            "vaults",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vault_prefix": "acme", "expires_at": end}),
+            "vaults",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vaults": ["acme.a"]}),
+            "expires_at",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": "2027-01-02T00:00:00Z"}),
+            "expires_at",
+        ),
+        (
+            json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "speaks_for_others": true, "expires_at": end}),
+            "speaks_for_others",
+        ),
+    ] {
+        own.post("/v1/keys", &body)
+            .await
+            .problem(403, "forbidden", Some(field));
+    }
+    let made = own
+        .make(json!({"name": "a", "role": "admin", "vaults": ["acme.a"], "expires_at": end}))
+        .await;
+    let mut expected = vec![own.key_id.clone(), made.key_id.clone()];
+    expected.sort();
+    let seen = own.get("/v1/keys").await.is(200).json();
+    assert_eq!(ids(&seen, "key_id"), expected);
+    let seen = made.get("/v1/keys?limit=1").await.is(200).json();
+    assert_eq!(ids(&seen, "key_id"), [&*made.key_id]);
+    for hidden in [&root.key_id, &other.key_id] {
+        let path = format!("/v1/keys/{hidden}");
+        own.get(&path).await.problem(404, "not-found", None);
+        own.delete(&path).await.problem(404, "not-found", None);
+        own.post(&format!("{path}/rotate"), &json!({}))
+            .await
+            .problem(404, "not-found", None);
+    }
+    other.get("/v1/vaults").await.is(200);
+}

@@ -1,0 +1,90 @@
+//! Clients that are slow on purpose hold neither the service nor each other.
+
+use axum::Router;
+use axum::routing::get;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use working_memory::http::{Settings, serve};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server with one huge answer and one small one.
+pub(super) async fn start(settings: Settings) -> SocketAddr {
+    let router = Router::new()
+        .route("/huge", get(|| async { "x".repeat(64 << 20) }))
+        .route("/small", get(|| async { "small" }));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { serve(listener, router, &settings, std::future::pending()).await });
+    address
+}
+
+async fn asked(address: SocketAddr, head: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+async fn answer(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await;
+    read.expect("an answer in time").unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn who_reads_nothing_of_a_big_answer_loses_the_place_it_holds() {
+    let address = start(Settings {
+        max_connections: 1,
+        write_timeout: Duration::from_millis(100),
+        ..Settings::default()
+    })
+    .await;
+    let _never_reads = asked(address, "GET /huge HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let next = asked(
+        address,
+        "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await;
+    assert!(answer(next).await.ends_with("small"));
+}
+
+#[tokio::test]
+async fn half_open_connections_give_their_places_back() {
+    let address = start(Settings {
+        max_connections: 2,
+        header_timeout: Duration::from_millis(100),
+        ..Settings::default()
+    })
+    .await;
+    let _silent = asked(address, "").await;
+    let _half = asked(address, "GET /small HTTP/1.1\r\nHo").await;
+    let next = asked(
+        address,
+        "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await;
+    assert!(answer(next).await.ends_with("small"));
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_long_or_has_too_many_lines_is_refused() {
+    let address = start(Settings {
+        max_headers: 20,
+        max_header_bytes: 8_192,
+        ..Settings::default()
+    })
+    .await;
+    let lines = |count: usize| (0..count).map(|n| format!("X-{n}: y\r\n")).collect::<String>();
+    for (more, status) in [
+        (lines(10), "200"),
+        (lines(30), "431"),
+        (format!("X: {}\r\n", "y".repeat(10_000)), "431"),
+    ] {
+        let head = format!("GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{more}\r\n");
+        let answer = answer(asked(address, &head).await).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Every operation of the document, with no key, another tenant's key and a reader's key.
+
+use super::first_admin;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::json;
+
+const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
+const METHODS: [&str; 6] = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
+
+/// Paths of the document, and the operations it names for each.
+fn operations() -> Vec<(String, Vec<Method>)> {
+    let mut paths: Vec<(String, Vec<Method>)> = Vec::new();
+    let document = working_memory::http::openapi_yaml();
+    let lines = document.lines().skip_while(|line| *line != "paths:").skip(1);
+    for line in lines.take_while(|line| line.starts_with(' ')) {
+        if let Some(path) = line.strip_prefix("  /") {
+            paths.push((format!("/{}", path.trim_end_matches(':')), Vec::new()));
+        }
+        let verb = line.strip_prefix("    ").and_then(|verb| verb.strip_suffix(':'));
+        if let Some(verb) = verb.filter(|verb| ["get", "put", "post", "delete"].contains(verb)) {
+            let method = verb.to_uppercase().parse().unwrap();
+            paths.last_mut().unwrap().1.push(method);
+        }
+    }
+    assert!(paths.len() > 15, "{paths:?}");
+    paths
+}
+
+fn filled(path: &str, vault: &str) -> String {
+    let mut filled = path.replace("{vault_id}", vault).replace("{memory_id}", "agent");
+    for (name, value) in [("{ref}", "1"), ("{record_id}", "KL-1")] {
+        filled = filled.replace(name, value);
+    }
+    while let (Some(open), Some(close)) = (filled.find('{'), filled.find('}')) {
+        filled.replace_range(open..=close, "x");
+    }
+    filled
+}
+
+#[tokio::test]
+async fn without_a_key_every_route_asks_for_one() {
+    let service = Service::start().await;
+    first_admin(&service).await;
+    for (path, _) in operations() {
+        let public = PUBLIC.contains(&path.as_str());
+        for method in METHODS {
+            let method: Method = method.parse().unwrap();
+            let answer = Answer::to(service.request(method.clone(), &filled(&path, "acme"))).await;
+            assert_eq!(answer.status != 401, public, "{method} {path}: {}", answer.status);
+            if !public {
+                assert_eq!(
+                    answer.header("www-authenticate"),
+                    r#"Bearer realm="working-memory""#
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_vault_of_another_tenant_is_answered_like_one_that_is_not_there() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    admin.put("acme", "# Key Learnings\n- secret\n").await.is(201);
+    let foreign = admin
+        .make(json!({"name": "other", "role": "admin", "vaults": ["other"]}))
+        .await;
+    for (path, _) in operations()
+        .iter()
+        .filter(|(path, _)| path.contains("{vault_id}"))
+    {
+        for method in METHODS {
+            let ask = async |vault| {
+                let method: Method = method.parse().unwrap();
+                Answer::to(foreign.request(method, &filled(path, vault))).await
+            };
+            let (there, nowhere) = (ask("acme").await, ask("nowhere").await);
+            assert_eq!(there.status, 404, "{method} {path}");
+            assert_eq!(
+                (there.status, &there.body),
+                (nowhere.status, &nowhere.body),
+                "{method} {path}"
+            );
+            let names = |answer: &Answer| {
+                let mut names: Vec<_> = answer.headers.keys().map(ToString::to_string).collect();
+                names.sort();
+                names
+            };
+            assert_eq!(names(&there), names(&nowhere), "{method} {path}");
+        }
+    }
+    let vaults = foreign.get("/v1/vaults").await.is(200).json();
+    assert_eq!(vaults["items"], json!([]));
+    assert_eq!(service.count("memories").await, 1);
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_reader_changes_nothing() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    admin.put("acme", "text").await.is(201);
+    let reader = admin
+        .make(json!({"name": "r", "role": "reader", "vaults": ["acme"]}))
+        .await;
+    for (path, methods) in operations() {
+        for method in methods {
+            let request = reader.request(method.clone(), &filled(&path, "acme"));
+            let status = request.send().await.unwrap().status().as_u16();
+            let is_keys = path.starts_with("/v1/keys");
+            if method == Method::GET && !is_keys {
+                assert!(![401, 403, 405].contains(&status), "{method} {path}: {status}");
+            } else {
+                assert_eq!(status, 403, "{method} {path}");
+            }
+        }
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_writer_adds_and_only_an_administrator_takes_history_away() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let writer = admin
+        .make(json!({"name": "w", "role": "writer", "vault_prefix": "acme"}))
+        .await;
+    writer.put("acme", "one").await.is(201);
+    writer.put("acme", "two").await.is(201);
+    let memory = "/v1/vaults/acme/memories/agent";
+    let reason = json!({"reason": "it held a key"});
+    let redact = format!("{memory}/contexts/1/redact");
+    let refused = writer
+        .post(&redact, &reason)
+        .await
+        .problem(403, "forbidden", None);
+    assert_eq!(refused["required_role"], "admin");
+    writer.delete(memory).await.problem(403, "forbidden", None);
+    writer.get("/v1/keys").await.problem(403, "forbidden", None);
+    admin.post(&redact, &reason).await.is(200);
+    admin.delete(memory).await.is(204);
+}

@@ -1,0 +1,156 @@
+//! Keys made on the command line, and a service that never tells a secret.
+
+use super::program::{Program, command, folder};
+use crate::harness::Answer;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// `working-memory keys …` in the folder of a service.
+fn keys(folder: &Path, arguments: &[&str]) -> Output {
+    let mut keys = Command::new(env!("CARGO_BIN_EXE_working-memory"));
+    keys.arg("keys")
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .output()
+        .unwrap()
+}
+
+#[track_caller]
+fn printed(output: &Output) -> &str {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    std::str::from_utf8(&output.stdout).unwrap().trim()
+}
+
+#[tokio::test]
+async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
+    let folder = folder();
+    let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
+    let admin = printed(&made).to_owned();
+    assert!(made.stderr.is_empty(), "{made:?}");
+    let made = keys(
+        folder.path(),
+        &[
+            "create",
+            "--name",
+            "ci",
+            "--role",
+            "writer",
+            "--vault",
+            "v",
+            "--expires-in",
+            "1d",
+            "--json",
+        ],
+    );
+    let made: Value = serde_json::from_str(printed(&made)).unwrap();
+    assert_eq!(
+        (&made["role"], &made["vaults"]),
+        (&json!("writer"), &json!(["v"]))
+    );
+    let writer = made["key"].as_str().unwrap().to_owned();
+    let id = made["key_id"].as_str().unwrap();
+    let rotated = keys(folder.path(), &["rotate", id, "--grace", "1h"]);
+    let rotated = printed(&rotated).to_owned();
+
+    let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__LOG__FILTER", "trace")]).await;
+    let mut told = String::new();
+    let unknown = format!("wm_0123456789ab_{}", "5ec7e7".repeat(11).split_at(64).0);
+    for token in [&admin, &writer, &rotated, &unknown, "wm_half", "not a key"] {
+        for (method, path) in [
+            (Method::PUT, "/v1/vaults/v/memories/m/context"),
+            (Method::GET, "/v1/vaults/other/memories/m/context"),
+            (Method::GET, "/v1/keys"),
+            (Method::GET, "/metrics"),
+        ] {
+            let request = program.request_to(method, path).bearer_auth(token);
+            let answer = Answer::to(request.header("Content-Type", "text/plain").body("text")).await;
+            told += &format!("{:?} {}", answer.headers, answer.text());
+        }
+    }
+    let request = program.request_to(Method::POST, "/v1/keys").bearer_auth(&admin);
+    let made = Answer::to(request.json(&json!({"name": "n", "role": "reader"})))
+        .await
+        .is(201)
+        .json();
+    let by_route = made["key"].as_str().unwrap().to_owned();
+    Answer::to(
+        program
+            .request_to(Method::GET, "/v1/vaults")
+            .bearer_auth(&by_route),
+    )
+    .await
+    .is(200);
+    Answer::to(
+        program
+            .request_to(Method::GET, "/v1/vaults")
+            .bearer_auth(&rotated),
+    )
+    .await
+    .is(200);
+    Answer::to(program.request_to(Method::GET, "/v1/vaults").bearer_auth(&writer))
+        .await
+        .is(200);
+
+    let log = program.log();
+    assert!(log.contains("TRACE"), "{}", &log[..200.min(log.len())]);
+    for token in [&admin, &writer, &rotated, &by_route, &unknown] {
+        let (_, secret) = token.rsplit_once('_').unwrap();
+        assert!(!log.contains(secret), "in the log");
+        assert!(!told.contains(secret), "in an answer");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_listed_and_revoked_and_let_the_service_bind_any_address() {
+    let folder = folder();
+    keys(
+        folder.path(),
+        &[
+            "create",
+            "--name",
+            "a",
+            "--role",
+            "reader",
+            "--vault-prefix",
+            "acme.",
+        ],
+    );
+    let listed = keys(folder.path(), &["list", "--json"]);
+    let listed: Value = serde_json::from_str(printed(&listed)).unwrap();
+    assert_eq!((&listed["name"], &listed["active"]), (&json!("a"), &json!(true)));
+    assert_eq!(listed["vault_prefix"], "acme.");
+    printed(&keys(
+        folder.path(),
+        &["revoke", listed["key_id"].as_str().unwrap()],
+    ));
+    let table = keys(folder.path(), &["list"]);
+    assert!(printed(&table).contains("revoked"), "{table:?}");
+    let missing = keys(folder.path(), &["revoke", "nobody"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no such key"));
+
+    // There was a key, so nobody is let in without one, wherever the service listens.
+    let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:0")]).await;
+    program.get("/v1/vaults").await.problem(401, "unauthorized", None);
+}
+
+#[test]
+fn files_of_tls_that_are_not_there_refuse_the_start() {
+    let folder = folder();
+    let environment = [
+        ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", "no.crt"),
+        ("WORKING_MEMORY__HTTP__TLS__KEY", "no.key"),
+    ];
+    let output = command(folder.path(), &environment).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("http.tls.certificate no.crt"), "{told}");
+}
