@@ -1,15 +1,35 @@
 //! The command line: one file a command.
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
+mod client;
+mod completions;
+mod decision;
+mod diff;
 mod export;
+mod get;
+mod handoff;
 mod health;
 mod import;
 mod keys;
+mod items;
+mod log;
+mod man;
+mod memories;
 mod migrate;
 mod offline;
 mod openapi;
+mod operations;
 mod progress;
+mod prompt;
+mod put;
+mod records;
+mod restore;
+mod search;
+mod sections;
 mod serve;
+mod set_status;
+mod task;
+mod update;
 mod with_postgres;
 
 use crate::config::{Config, ConfigError};
@@ -22,7 +42,7 @@ use clap::{Parser, Subcommand};
 
 /// Working memory for agents: versioned context documents on PostgreSQL.
 #[derive(Debug, Parser)]
-#[command(name = "working-memory", version, about)]
+#[command(name = "working-memory", version, about, after_long_help = client::EXIT_CODES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -48,11 +68,18 @@ pub enum Command {
     Health(health::Health),
     /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
     WithPostgres(with_postgres::WithPostgres),
+    /// The commands that ask a running service.
+    #[command(flatten)]
+    Client(client::command::ClientCommand),
 }
 
 /// Reads the command line and runs its command to the end.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let command = match Cli::parse().command {
+        // Starts no threads: `show` and `status` are over before they would be there.
+        Command::Client(command) => return command.run(),
+        other => other,
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -61,7 +88,7 @@ pub fn run() -> ExitCode {
         }
     };
     let code = runtime.block_on(async {
-        match cli.command {
+        match command {
             Command::Health(command) => command.run().await,
             Command::Serve(command) => command.run().await,
             Command::Migrate(command) => command.run().await,
@@ -70,6 +97,7 @@ pub fn run() -> ExitCode {
             Command::Keys(command) => command.run().await,
             Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
+            Command::Client(command) => command.run(),
         }
     });
     // A read from a terminal cannot be broken off, and nobody waits for it any more.

@@ -3,6 +3,7 @@
 
 mod access;
 mod architecture;
+mod cli;
 mod embedded;
 mod harness;
 mod health;

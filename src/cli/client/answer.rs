@@ -1,0 +1,212 @@
+//! What a service answered: its content, or the sentence and the exit code that its problem comes to.
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::text::one_line;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Write as _;
+
+/// The longest text of an answer that a message quotes, in characters.
+const QUOTED_CHARS: usize = 2_000;
+
+/// How many faults of a refused request are told.
+const TOLD_FAULTS: usize = 20;
+
+/// A successful answer.
+#[derive(Debug)]
+pub(in crate::cli) struct Answer {
+    /// Its status.
+    pub(in crate::cli) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as what the command knows it to be.
+    ///
+    /// # Errors
+    /// It is not that: something else answers at the address.
+    pub(in crate::cli) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            Failure::failed(format!(
+                "the answer cannot be read ({error}); is a working-memory service of this version at that address?"
+            ))
+        })
+    }
+
+    /// The body as text.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub(in crate::cli) fn text(&self) -> Result<&str, Failure> {
+        std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
+    }
+
+    /// Writes the body as it is, as `--json` does.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub(in crate::cli) fn print_json(&self) -> Result<(), Failure> {
+        Output::new().whole_lines(self.text()?).write()
+    }
+}
+
+/// `application/problem+json` (RFC 9457), as far as a person is told of it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    title: Option<String>,
+    detail: Option<String>,
+    update_id: Option<String>,
+    warnings: Vec<Fault>,
+    rejected: Vec<Fault>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fault {
+    kind: String,
+    detail: String,
+}
+
+/// A success, or the failure that another status is. `about` is what the request was about.
+pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
+    let exit = match answer.status {
+        200..=299 => return Ok(answer),
+        401 | 403 => Exit::NotAllowed,
+        404 => Exit::NotFound,
+        408 | 429 | 503 => Exit::Busy,
+        400..=499 => Exit::Refused,
+        _ => Exit::Failed,
+    };
+    let is_problem = answer
+        .headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
+    let problem = is_problem.then(|| serde_json::from_slice::<Problem>(&answer.body).ok());
+    let Some(problem) = problem.flatten() else {
+        let exit = if exit == Exit::NotFound {
+            Exit::Failed
+        } else {
+            exit
+        };
+        return Err(Failure::new(
+            exit,
+            format!(
+                "what answers there ({}) is no working-memory service",
+                answer.status
+            ),
+        ));
+    };
+    Err(Failure::new(exit, sentence(&answer, problem, about)))
+}
+
+fn sentence(answer: &Answer, problem: Problem, about: &str) -> String {
+    let told = problem
+        .detail
+        .or(problem.title)
+        .unwrap_or_else(|| format!("the service answered {}", answer.status));
+    let mut sentence: String = one_line(&told).chars().take(QUOTED_CHARS).collect();
+    // Writing to a string cannot fail.
+    if answer.status == 404 && !about.is_empty() {
+        let _ = write!(sentence, " ({about})");
+    }
+    if answer.status == 401 {
+        sentence.push_str("; give a key by WORKING_MEMORY_API_KEY or --key-file");
+    }
+    let wait = answer
+        .headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok());
+    if let Some(seconds) = wait.and_then(|value| value.parse::<u32>().ok()) {
+        let _ = write!(sentence, "; try again in {seconds} s");
+    }
+    if let Some(update_id) = problem.update_id {
+        let _ = write!(sentence, " (run {update_id})");
+    }
+    for fault in problem.rejected.iter().chain(&problem.warnings).take(TOLD_FAULTS) {
+        let detail: String = one_line(&fault.detail).chars().take(QUOTED_CHARS).collect();
+        let _ = write!(sentence, "\n  {}: {detail}", fault.kind);
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(status: u16, media_type: &'static str, body: &str) -> Failure {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
+        headers.insert(RETRY_AFTER, "7".parse().unwrap());
+        let body = body.as_bytes().to_vec();
+        judged(
+            Answer {
+                status,
+                headers,
+                body,
+            },
+            "memory m of vault v",
+        )
+        .unwrap_err()
+    }
+
+    #[test]
+    fn every_status_has_its_exit_code() {
+        for (status, exit) in [
+            (400, Exit::Refused),
+            (401, Exit::NotAllowed),
+            (403, Exit::NotAllowed),
+            (404, Exit::NotFound),
+            (409, Exit::Refused),
+            (410, Exit::Refused),
+            (412, Exit::Refused),
+            (422, Exit::Refused),
+            (429, Exit::Busy),
+            (500, Exit::Failed),
+            (502, Exit::Failed),
+            (503, Exit::Busy),
+            (302, Exit::Failed),
+        ] {
+            let told = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
+            assert_eq!(told.exit, exit, "{status}");
+            assert!(told.sentence.starts_with("so it is"), "{}", told.sentence);
+        }
+    }
+
+    #[test]
+    fn a_problem_is_a_sentence_with_what_it_is_about_and_its_faults() {
+        let told = failure(
+            404,
+            "application/problem+json",
+            r#"{"detail":"the memory does not exist"}"#,
+        );
+        assert!(
+            told.sentence
+                .starts_with("the memory does not exist (memory m of vault v)"),
+            "{}",
+            told.sentence
+        );
+        let body = r#"{"detail":"items are faulty","update_id":"u1","rejected":[{"kind":"missing_reason","detail":"a","x":1}]}"#;
+        let told = failure(422, "application/problem+json; charset=utf-8", body);
+        assert_eq!(
+            told.sentence,
+            "items are faulty; try again in 7 s (run u1)\n  missing_reason: a"
+        );
+    }
+
+    #[test]
+    fn what_is_no_problem_comes_from_something_else() {
+        for (media_type, body) in [("text/html", "<h1>Not found"), ("application/problem+json", "{")] {
+            let told = failure(404, media_type, body);
+            assert_eq!(told.exit, Exit::Failed);
+            assert!(
+                told.sentence.contains("no working-memory service"),
+                "{}",
+                told.sentence
+            );
+        }
+    }
+}

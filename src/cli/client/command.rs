@@ -1,0 +1,104 @@
+//! The commands that ask a running service or answer from its local copy, and what runs them.
+
+use super::failure::{Failure, finish};
+use crate::cli::{
+    completions, decision, diff, get, handoff, items, log, man, memories, operations, prompt, put, records,
+    restore, search, sections, set_status, task, update,
+};
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// Commands that ask a running service.
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// Put a document: a new version of a memory.
+    Put(put::Put),
+    /// Print the document of a memory.
+    Get(get::Get),
+    /// Tell what was done, and have the memory updated.
+    Update(update::Update),
+    /// Apply operations: text that adds and archives records.
+    Operations(operations::Operations),
+    /// Print what changed, newest first.
+    Log(log::Log),
+    /// Print what a version changed.
+    Diff(diff::Diff),
+    /// Make an old version the newest again.
+    Restore(restore::Restore),
+    /// List key learnings, verbatim context, tasks and decisions.
+    Records(records::Records),
+    /// List the sections of a document.
+    Sections(sections::Sections),
+    /// Search the memories of a vault.
+    Search(search::Search),
+    /// List the memories of a vault.
+    Memories(memories::Memories),
+    /// Record a completed task.
+    Task(task::Task),
+    /// Record a decision.
+    Decision(decision::Decision),
+    /// Write the goal and what blocks it.
+    SetStatus(set_status::SetStatus),
+    /// Parts of system prompts that components own.
+    #[command(subcommand)]
+    Items(items::Items),
+    /// Print the assembled prompt.
+    Prompt(prompt::Prompt),
+    /// Print the handoff, from its local copy.
+    Show(handoff::show::Show),
+    /// Print how old the local copy of the handoff is.
+    Status(handoff::status::Status),
+    /// Print where the local copy of the handoff is.
+    Path(handoff::path::Path),
+    /// Have the handoff made anew if it is stale, and copy it here.
+    Refresh(handoff::refresh::Refresh),
+    /// Print completions for a shell.
+    Completions(completions::Completions),
+    /// Print the manual page, in roff.
+    Man(man::Man),
+}
+
+impl ClientCommand {
+    /// Runs the command. What needs no network is answered without setting any up.
+    pub(in crate::cli) fn run(self) -> ExitCode {
+        finish(match self {
+            Self::Show(command) => command.run(),
+            Self::Status(command) => command.run(),
+            Self::Path(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
+            other => other.ask(),
+        })
+    }
+
+    fn ask(self) -> Result<(), Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::failed(format!("cannot start: {error}")))?;
+        runtime.block_on(async {
+            match self {
+                Self::Put(command) => command.run().await,
+                Self::Get(command) => command.run().await,
+                Self::Update(command) => command.run().await,
+                Self::Operations(command) => command.run().await,
+                Self::Log(command) => command.run().await,
+                Self::Diff(command) => command.run().await,
+                Self::Restore(command) => command.run().await,
+                Self::Records(command) => command.run().await,
+                Self::Sections(command) => command.run().await,
+                Self::Search(command) => command.run().await,
+                Self::Memories(command) => command.run().await,
+                Self::Task(command) => command.run().await,
+                Self::Decision(command) => command.run().await,
+                Self::SetStatus(command) => command.run().await,
+                Self::Items(command) => command.run().await,
+                Self::Prompt(command) => command.run().await,
+                Self::Refresh(command) => command.run().await,
+                Self::Show(_) | Self::Status(_) | Self::Path(_) | Self::Completions(_) | Self::Man(_) => {
+                    Ok(())
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! What a command reads: a file, or standard input.
+
+use super::failure::Failure;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// More than any service takes, so that a device or an endless pipe ends.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// All of a file, or of standard input for `-`.
+///
+/// # Errors
+/// It cannot be read, or is over 64 MiB.
+pub(in crate::cli) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let unreadable = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    if path == Path::new("-") {
+        return bounded(std::io::stdin().lock(), "standard input").map_err(unreadable);
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    bounded(file, "the file").map_err(unreadable)
+}
+
+fn bounded(source: impl Read, name: &str) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(std::io::Error::other(format!("{name} is over {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// The same as text.
+///
+/// # Errors
+/// As [`read`], or it is not UTF-8.
+pub(in crate::cli) fn read_text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(read(path)?).map_err(|_| Failure::usage(format!("{} is not UTF-8", path.display())))
+}

@@ -1,0 +1,26 @@
+//! What all commands share that ask a running service.
+//!
+//! A command flattens [`ServiceArgs`] into its arguments, makes a [`Service`] of them, puts a [`Call`] together, and
+//! prints the [`Answer`] through an [`Output`]; whatever goes wrong on the way is a [`Failure`]. [`command`] lists
+//! the commands.
+
+mod answer;
+pub(super) mod command;
+mod failure;
+mod input;
+mod output;
+mod page;
+mod project;
+mod service;
+mod settings;
+mod text;
+
+pub(super) use answer::Answer;
+pub(super) use failure::{EXIT_CODES, Failure, note};
+pub(super) use input::{read, read_text};
+pub(super) use output::{Look, Output};
+pub(super) use page::{List, PageArgs};
+pub(super) use reqwest::Method;
+pub(super) use service::{Call, Service};
+pub(super) use settings::{Place, PlaceArgs, ServiceArgs};
+pub(super) use text::one_line;

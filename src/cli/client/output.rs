@@ -1,0 +1,158 @@
+//! Standard output: coloured and made safe on a terminal, byte for byte in a pipe or file.
+
+use super::failure::Failure;
+use super::text::visible;
+use std::io::{ErrorKind, IsTerminal, Write as _};
+
+/// How a piece of text looks where colours are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Look {
+    /// What it is about.
+    Strong,
+    /// What is beside the point.
+    Dim,
+    /// What came.
+    Added,
+    /// What went, or was refused.
+    Removed,
+    /// A number or id to go on with.
+    Id,
+}
+
+impl Look {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Strong => "1",
+            Self::Dim => "2",
+            Self::Added => "32",
+            Self::Removed => "31",
+            Self::Id => "33",
+        }
+    }
+}
+
+/// What a command prints, held until it is complete and then written at once.
+#[derive(Debug)]
+pub(in crate::cli) struct Output {
+    terminal: bool,
+    colour: bool,
+    text: String,
+}
+
+impl Output {
+    /// For standard output as it is; no colours with `NO_COLOR` or on a terminal that knows none.
+    pub(in crate::cli) fn new() -> Self {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let terminal = std::io::stdout().is_terminal();
+        let dumb = set("TERM").is_none_or(|term| term == "dumb");
+        Self::of(terminal, terminal && !dumb && set("NO_COLOR").is_none())
+    }
+
+    fn of(terminal: bool, colour: bool) -> Self {
+        Self {
+            terminal,
+            colour,
+            text: String::new(),
+        }
+    }
+
+    /// Adds text of others or of our own.
+    pub(in crate::cli) fn text(&mut self, text: &str) -> &mut Self {
+        if self.terminal {
+            self.text.push_str(&visible(text));
+        } else {
+            self.text.push_str(text);
+        }
+        self
+    }
+
+    /// Adds text that looks like this.
+    pub(in crate::cli) fn styled(&mut self, look: Look, text: &str) -> &mut Self {
+        if !self.colour || text.is_empty() {
+            return self.text(text);
+        }
+        self.text.push_str("\x1b[");
+        self.text.push_str(look.code());
+        self.text.push('m');
+        self.text(text);
+        self.text.push_str("\x1b[0m");
+        self
+    }
+
+    /// Ends a line.
+    pub(in crate::cli) fn end(&mut self) -> &mut Self {
+        self.text.push('\n');
+        self
+    }
+
+    /// Adds the lines of a text, each behind `indent`.
+    pub(in crate::cli) fn indented(&mut self, indent: &str, text: &str) -> &mut Self {
+        for line in text.lines() {
+            self.text(indent).text(line).end();
+        }
+        self
+    }
+
+    /// Adds a line, if `text` is one, and the end of the last line if it lacks it.
+    pub(in crate::cli) fn whole_lines(&mut self, text: &str) -> &mut Self {
+        self.text(text);
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.end();
+        }
+        self
+    }
+
+    /// Adds the lines of a unified diff.
+    pub(in crate::cli) fn diff(&mut self, diff: &str) -> &mut Self {
+        for line in diff.split_inclusive('\n') {
+            let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
+            match body.as_bytes() {
+                [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => self.styled(Look::Strong, body),
+                [b'+', ..] => self.styled(Look::Added, body),
+                [b'-', ..] => self.styled(Look::Removed, body),
+                [b'@', ..] => self.styled(Look::Dim, body),
+                _ => self.text(body),
+            };
+            self.text.push_str(end);
+        }
+        self
+    }
+
+    /// Writes it. A reader that has seen enough (`| head`) is no failure.
+    pub(in crate::cli) fn write(&self) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::failed(format!("cannot write the output: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(terminal: bool, colour: bool) -> String {
+        let mut out = Output::of(terminal, colour);
+        out.styled(Look::Id, "KL-1\x1b[2J").text(" a\x07\n");
+        out.text
+    }
+
+    #[test]
+    fn a_pipe_gets_the_bytes_and_a_terminal_nothing_to_obey_but_our_colours() {
+        assert_eq!(written(false, false), "KL-1\x1b[2J a\x07\n");
+        assert_eq!(written(true, false), "KL-1\\u001b[2J a\\u0007\n");
+        assert_eq!(written(true, true), "\x1b[33mKL-1\\u001b[2J\x1b[0m a\\u0007\n");
+    }
+
+    #[test]
+    fn a_diff_keeps_its_bytes_without_colours() {
+        let diff = "--- version 1\n+++ version 2\n@@ -1 +1 @@\n-a\r\n+b\n\\ No newline at end of file";
+        let mut out = Output::of(false, false);
+        assert_eq!(out.diff(diff).text, diff);
+        let mut out = Output::of(true, true);
+        assert!(out.diff(diff).text.contains("\x1b[32m+b\x1b[0m\n"));
+    }
+}

@@ -1,0 +1,73 @@
+//! `.working-memory.toml`: which memory the work in a folder belongs to.
+
+use super::failure::Failure;
+use serde::Deserialize;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Its name, in the current folder or one above.
+pub(in crate::cli) const FILE_NAME: &str = ".working-memory.toml";
+
+/// More than any such file has.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// What the file says.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Entries {
+    /// Address of the service.
+    pub(super) url: Option<String>,
+    /// The vault.
+    pub(super) vault: Option<String>,
+    /// The memory.
+    pub(super) memory: Option<String>,
+    /// Who makes changes.
+    pub(super) actor: Option<String>,
+    /// A file with the API key, relative to the folder of this file.
+    pub(super) key_file: Option<PathBuf>,
+}
+
+/// A file that was found.
+#[derive(Debug)]
+pub(super) struct Project {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// What it says.
+    pub(super) entries: Entries,
+}
+
+impl Project {
+    /// The nearest file of `folder` and the folders above it.
+    ///
+    /// # Errors
+    /// It cannot be read, is no TOML, or has a key that does not exist.
+    pub(super) fn find(folder: &Path) -> Result<Option<Self>, Failure> {
+        for folder in folder.ancestors() {
+            let path = folder.join(FILE_NAME);
+            if path.is_file() {
+                return Self::read(path).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(path: PathBuf) -> Result<Self, Failure> {
+        let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
+        let mut text = String::new();
+        std::fs::File::open(&path)
+            .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
+            .map_err(|error| wrong(&error))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(wrong(&format!("is over {MAX_BYTES} bytes")));
+        }
+        let mut entries: Entries = config::Config::builder()
+            .add_source(config::File::from_str(&text, config::FileFormat::Toml))
+            .build()
+            .and_then(config::Config::try_deserialize)
+            .map_err(|error| wrong(&super::text::one_line(&error.to_string())))?;
+        if let (Some(key_file), Some(folder)) = (&mut entries.key_file, path.parent()) {
+            *key_file = folder.join(&*key_file);
+        }
+        Ok(Self { path, entries })
+    }
+}

@@ -1,0 +1,355 @@
+//! A service asked over HTTP.
+
+use super::answer::{Answer, judged};
+use super::failure::{Exit, Failure};
+use super::settings::{Place, ServiceArgs, Surroundings, is_loopback};
+use crate::clock::{Clock, SystemClock};
+use crate::domain::ids::VaultId;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Body, Method};
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+use std::error::Error as _;
+use std::time::Duration;
+use url::Url;
+
+/// How long a connection may take to come about.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// How long an answer may take where the command says nothing else.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
+
+/// Waited before a request whose connection was lost is sent again, the same and under the same key.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
+
+/// The largest answer that is read, in bytes.
+const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
+
+const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// A service, and what its requests are about.
+pub(in crate::cli) struct Service {
+    client: reqwest::Client,
+    url: Url,
+    headers: HeaderMap,
+    args: ServiceArgs,
+    surroundings: Surroundings,
+    timeout: Duration,
+}
+
+impl Service {
+    /// Gets ready to ask the service that the options, the environment or a file names. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// What is named is wrong, or the machine has no certificates that `https` needs.
+    pub(in crate::cli) fn of(args: &ServiceArgs) -> Result<Self, Failure> {
+        Self::waiting(args, ANSWER_TIME)
+    }
+
+    /// The same with another time for answers, where the user names none.
+    ///
+    /// # Errors
+    /// As [`Service::of`].
+    pub(in crate::cli) fn waiting(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
+        let surroundings = Surroundings::of_process()?;
+        let (url, key) = surroundings.service(args)?;
+        let unusable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot be sent: {error}"));
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            let bearer = format!("Bearer {}", key.expose_secret());
+            let mut bearer = HeaderValue::from_str(&bearer).map_err(|error| unusable(&error))?;
+            bearer.set_sensitive(true);
+            headers.insert(AUTHORIZATION, bearer);
+        }
+        if let Some(actor) = surroundings.actor(args)? {
+            let actor = HeaderValue::from_str(actor.as_str()).map_err(|error| unusable(&error))?;
+            headers.insert(X_ACTOR_ID, actor);
+        }
+        Ok(Self {
+            client: client(&url)?,
+            url,
+            headers,
+            args: args.clone(),
+            surroundings,
+            timeout: args.timeout.map_or(time, Duration::from_secs),
+        })
+    }
+
+    /// Its address.
+    pub(in crate::cli) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The vault that is meant.
+    pub(in crate::cli) fn vault(&self) -> Result<VaultId, Failure> {
+        self.surroundings.vault(&self.args.place)
+    }
+
+    /// The memory that is meant.
+    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
+        Ok(Place {
+            vault: self.vault()?,
+            memory: self.surroundings.memory(&self.args.place)?,
+        })
+    }
+
+    /// A request to something of the memory: `&["contexts", "3"]`.
+    pub(in crate::cli) fn of_memory(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
+        let Place { vault, memory } = self.place()?;
+        let path = ["v1", "vaults", vault.as_str(), "memories", memory.as_str()];
+        let call = self.call(method, &[&path, below].concat())?;
+        Ok(call.about(format!("memory {memory} of vault {vault}")))
+    }
+
+    /// A request to something of the vault.
+    pub(in crate::cli) fn of_vault(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
+        let vault = self.vault()?;
+        let call = self.call(method, &[&["v1", "vaults", vault.as_str()], below].concat())?;
+        Ok(call.about(format!("vault {vault}")))
+    }
+
+    fn call(&self, method: Method, segments: &[&str]) -> Result<Call<'_>, Failure> {
+        if let Some(bad) = segments
+            .iter()
+            .find(|segment| matches!(**segment, "" | "." | ".."))
+        {
+            return Err(Failure::usage(format!("\"{bad}\" is no id")));
+        }
+        let mut url = self.url.clone();
+        match url.path_segments_mut() {
+            Ok(mut path) => {
+                path.pop_if_empty().extend(segments);
+            }
+            Err(()) => return Err(Failure::usage("the URL is no address of a service")),
+        }
+        let mut headers = self.headers.clone();
+        if matches!(method, Method::POST | Method::PUT) {
+            // A UUID is a header value.
+            if let Ok(key) = HeaderValue::from_str(&SystemClock.new_id().to_string()) {
+                headers.insert(IDEMPOTENCY_KEY, key);
+            }
+        }
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        Ok(Call {
+            service: self,
+            method,
+            url,
+            headers,
+            body: Vec::new(),
+            about: String::new(),
+        })
+    }
+}
+
+/// No redirects, since one could carry the key elsewhere, and no proxy to this machine itself.
+fn client(url: &Url) -> Result<reqwest::Client, Failure> {
+    // Nothing else in this process installs one before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIME);
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    if url.scheme() == "http" {
+        builder = builder.tls_certs_only([]);
+    }
+    builder
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot speak to {url}: {}", innermost(&error))))
+}
+
+/// A request that is being put together.
+pub(in crate::cli) struct Call<'s> {
+    service: &'s Service,
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    about: String,
+}
+
+impl Call<'_> {
+    /// What it is about, for messages.
+    fn about(mut self, about: String) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// Adds a parameter.
+    pub(in crate::cli) fn query(mut self, name: &str, value: &str) -> Self {
+        self.url.query_pairs_mut().append_pair(name, value);
+        self
+    }
+
+    /// Adds a parameter that may be missing.
+    pub(in crate::cli) fn maybe<T: ToString>(self, name: &str, value: Option<T>) -> Self {
+        match value {
+            Some(value) => self.query(name, &value.to_string()),
+            None => self,
+        }
+    }
+
+    /// Adds `name=true`, if it is.
+    pub(in crate::cli) fn flag(self, name: &str, set: bool) -> Self {
+        self.maybe(name, set.then_some("true"))
+    }
+
+    /// Asks for another form than JSON.
+    pub(in crate::cli) fn accept(mut self, media_type: &'static str) -> Self {
+        self.headers.insert(ACCEPT, HeaderValue::from_static(media_type));
+        self
+    }
+
+    /// Writes only if the newest version is this one: a context_id, with or without quotes, or `*`.
+    ///
+    /// # Errors
+    /// It can stand in no header.
+    pub(in crate::cli) fn if_match(mut self, version: Option<&str>) -> Result<Self, Failure> {
+        let Some(version) = version else { return Ok(self) };
+        let tag = if version == "*" || version.starts_with('"') {
+            version.to_owned()
+        } else {
+            format!("\"{version}\"")
+        };
+        let tag = HeaderValue::from_str(&tag)
+            .map_err(|_| Failure::usage("--if-match must be the context_id of a version"))?;
+        self.headers.insert(reqwest::header::IF_MATCH, tag);
+        Ok(self)
+    }
+
+    /// Sends a text.
+    pub(in crate::cli) fn text(mut self, text: Vec<u8>) -> Self {
+        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+        self.headers.insert(CONTENT_TYPE, plain);
+        self.body = text;
+        self
+    }
+
+    /// Sends JSON.
+    ///
+    /// # Errors
+    /// The value has no JSON form.
+    pub(in crate::cli) fn json(mut self, body: &impl Serialize) -> Result<Self, Failure> {
+        self.body = serde_json::to_vec(body).map_err(|error| Failure::failed(error.to_string()))?;
+        self.headers
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(self)
+    }
+
+    /// Sends it and reads the answer. Where the connection is lost it is sent again: a write bears a key under which
+    /// the service does it once.
+    ///
+    /// # Errors
+    /// Nobody answers, or not in time, or the answer is a refusal.
+    pub(in crate::cli) async fn send(self) -> Result<Answer, Failure> {
+        let mut pauses = match self.method {
+            Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
+            // Has no key, and a second one would not find what the first removed.
+            _ => [].iter(),
+        };
+        let mut lost = None;
+        loop {
+            let error = match self.once().await {
+                Ok(answer) => return judged(answer, &self.about),
+                Err(Broken::Http(error)) => error,
+                Err(Broken::TooLarge) => {
+                    return Err(Failure::failed(format!(
+                        "the answer of {} is over {MAX_ANSWER_BYTES} bytes",
+                        self.service.url
+                    )));
+                }
+            };
+            if error.is_timeout() && !error.is_connect() {
+                let seconds = self.service.timeout.as_secs();
+                return Err(Failure::new(
+                    Exit::Busy,
+                    format!(
+                        "{} did not answer within {seconds} s (--timeout)",
+                        self.service.url
+                    ),
+                ));
+            }
+            if error.is_connect() && lost.is_none() {
+                return Err(self.nobody_there(&error));
+            }
+            let Some(pause) = pauses.next() else {
+                return Err(self.lost(lost.as_ref().unwrap_or(&error)));
+            };
+            lost.get_or_insert(error);
+            tokio::time::sleep(*pause).await;
+        }
+    }
+
+    async fn once(&self) -> Result<Answer, Broken> {
+        let request = self.service.client.request(self.method.clone(), self.url.clone());
+        let mut response = request
+            .headers(self.headers.clone())
+            .timeout(self.service.timeout)
+            .body(Body::from(self.body.clone()))
+            .send()
+            .await?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
+                return Err(Broken::TooLarge);
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(Answer {
+            status,
+            headers,
+            body,
+        })
+    }
+
+    fn nobody_there(&self, error: &reqwest::Error) -> Failure {
+        Failure::new(
+            Exit::NoService,
+            format!(
+                "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
+                 or WORKING_MEMORY_URL",
+                self.service.url,
+                innermost(error)
+            ),
+        )
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Failure {
+        let unknown = match self.method {
+            Method::GET => "",
+            _ => "; whether it was done is not known",
+        };
+        Failure::failed(format!(
+            "the connection to {} was lost ({}){unknown}",
+            self.service.url,
+            innermost(error)
+        ))
+    }
+}
+
+/// An exchange that came to no end.
+enum Broken {
+    Http(reqwest::Error),
+    TooLarge,
+}
+
+impl From<reqwest::Error> for Broken {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Http(error)
+    }
+}
+
+/// The last cause of an error: the one that says something to a person.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    let mut text = error.to_string();
+    while let Some(inner) = cause {
+        text = inner.to_string();
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,258 @@
+//! Which service, vault and memory a command is about: its options, then the environment, then
+//! `.working-memory.toml` of the current folder or one above, then defaults.
+//!
+//! The variables have one underscore (`WORKING_MEMORY_URL`); those of the service have two
+//! (`WORKING_MEMORY__HTTP__BIND`), so neither reads the other's.
+
+use super::failure::Failure;
+use super::project::{FILE_NAME, Project};
+use crate::domain::ids::{ActorId, MemoryId, VaultId};
+use clap::Args;
+use secrecy::SecretString;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use url::Url;
+
+/// Where a service listens unless it is told otherwise.
+const DEFAULT_URL: &str = "http://127.0.0.1:8080";
+
+/// More than any key has.
+const MAX_KEY_BYTES: usize = 4 * 1024;
+
+/// Options that name a memory.
+#[derive(Debug, Clone, Default, Args)]
+pub(in crate::cli) struct PlaceArgs {
+    /// The vault [env: WORKING_MEMORY_VAULT].
+    #[arg(long, value_name = "VAULT", help_heading = "Service and memory")]
+    pub(super) vault: Option<VaultId>,
+    /// The memory [env: WORKING_MEMORY_MEMORY].
+    #[arg(long, value_name = "MEMORY", help_heading = "Service and memory")]
+    pub(super) memory: Option<MemoryId>,
+}
+
+/// Options of every command that asks a service.
+#[derive(Debug, Clone, Default, Args)]
+pub(in crate::cli) struct ServiceArgs {
+    /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
+    #[arg(long, value_name = "URL", help_heading = "Service and memory")]
+    pub(super) url: Option<String>,
+    #[command(flatten)]
+    pub(super) place: PlaceArgs,
+    /// Who makes changes [env: WORKING_MEMORY_ACTOR].
+    #[arg(long, value_name = "ACTOR", help_heading = "Service and memory")]
+    pub(super) actor: Option<ActorId>,
+    /// A file with the API key; without it the key is that of the environment's WORKING_MEMORY_API_KEY.
+    #[arg(long, value_name = "FILE", help_heading = "Service and memory")]
+    pub(super) key_file: Option<PathBuf>,
+    /// Most seconds to wait for an answer.
+    #[arg(long, value_name = "SECONDS", help_heading = "Service and memory",
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(super) timeout: Option<u64>,
+    /// Print the service's JSON as it is.
+    #[arg(long)]
+    pub(in crate::cli) json: bool,
+}
+
+/// A memory of a vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Place {
+    /// The vault.
+    pub(in crate::cli) vault: VaultId,
+    /// The memory.
+    pub(in crate::cli) memory: MemoryId,
+}
+
+impl PlaceArgs {
+    /// The memory that the command is about.
+    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
+        let surroundings = Surroundings::of_process()?;
+        Ok(Place {
+            vault: surroundings.vault(self)?,
+            memory: surroundings.memory(self)?,
+        })
+    }
+}
+
+/// What the options do not say.
+pub(super) struct Surroundings {
+    environment: Box<dyn Fn(&str) -> Option<String>>,
+    project: Option<Project>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub(super) fn of_process() -> Result<Self, Failure> {
+        // A folder that is gone has no file.
+        let folder = std::env::current_dir().unwrap_or_default();
+        Self::new(|name| std::env::var(name).ok(), &folder)
+    }
+
+    fn new(environment: impl Fn(&str) -> Option<String> + 'static, folder: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            environment: Box::new(environment),
+            project: Project::find(folder)?,
+        })
+    }
+
+    /// A variable; an empty one counts as not set.
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// What a setting is and where it was found.
+    fn find(&self, name: &str, key: &str, entry: Option<&String>) -> Option<(String, String)> {
+        if let Some(value) = self.variable(name) {
+            return Some((value, name.to_owned()));
+        }
+        let project = self.project.as_ref()?;
+        Some((entry?.clone(), format!("{}: {key}", project.path.display())))
+    }
+
+    fn id<T: FromStr<Err: Display>>(
+        &self,
+        name: &str,
+        key: &str,
+        entry: Option<&String>,
+    ) -> Result<Option<T>, Failure> {
+        let Some((value, origin)) = self.find(name, key, entry) else {
+            return Ok(None);
+        };
+        let id = value.trim().parse();
+        id.map(Some)
+            .map_err(|rule| Failure::usage(format!("{origin} {rule}")))
+    }
+
+    /// The vault.
+    pub(super) fn vault(&self, args: &PlaceArgs) -> Result<VaultId, Failure> {
+        if let Some(vault) = &args.vault {
+            return Ok(vault.clone());
+        }
+        let entry = self
+            .project
+            .as_ref()
+            .and_then(|project| project.entries.vault.as_ref());
+        self.id("WORKING_MEMORY_VAULT", "vault", entry)?
+            .ok_or_else(|| not_named("vault", "WORKING_MEMORY_VAULT"))
+    }
+
+    /// The memory.
+    pub(super) fn memory(&self, args: &PlaceArgs) -> Result<MemoryId, Failure> {
+        if let Some(memory) = &args.memory {
+            return Ok(memory.clone());
+        }
+        let entry = self
+            .project
+            .as_ref()
+            .and_then(|project| project.entries.memory.as_ref());
+        self.id("WORKING_MEMORY_MEMORY", "memory", entry)?
+            .ok_or_else(|| not_named("memory", "WORKING_MEMORY_MEMORY"))
+    }
+
+    /// Who makes changes, if anybody is named.
+    pub(super) fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
+        if let Some(actor) = &args.actor {
+            return Ok(Some(actor.clone()));
+        }
+        let entry = self
+            .project
+            .as_ref()
+            .and_then(|project| project.entries.actor.as_ref());
+        self.id("WORKING_MEMORY_ACTOR", "actor", entry)
+    }
+
+    /// Where the service is, and its key if there is one.
+    pub(super) fn service(&self, args: &ServiceArgs) -> Result<(Url, Option<SecretString>), Failure> {
+        let by_hand = args.url.clone().map(|url| (url, "--url".to_owned()));
+        let by_variable = || {
+            self.variable("WORKING_MEMORY_URL")
+                .map(|url| (url, "WORKING_MEMORY_URL".to_owned()))
+        };
+        let by_user = by_hand.or_else(by_variable);
+        let user_chose = by_user.is_some();
+        let by_file = || {
+            let project = self.project.as_ref()?;
+            Some((
+                project.entries.url.clone()?,
+                format!("{}: url", project.path.display()),
+            ))
+        };
+        let by_file = if user_chose { None } else { by_file() };
+        let file_chose = by_file.is_some();
+        let (text, origin) = by_user
+            .or(by_file)
+            .unwrap_or_else(|| (DEFAULT_URL.to_owned(), "default".to_owned()));
+        let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
+
+        if let Some(path) = &args.key_file {
+            return Ok((url, Some(key_of(path)?)));
+        }
+        if let Some(key) = self.variable("WORKING_MEMORY_API_KEY") {
+            // A folder that came from elsewhere must not be able to have the key sent to its own address.
+            if file_chose && !is_loopback(&url) {
+                return Err(Failure::usage(format!(
+                    "{origin} names {url}, and the key of WORKING_MEMORY_API_KEY is not sent to an address that only \
+                     a file in the folder names: set WORKING_MEMORY_URL or --url too, or name a key_file in that file"
+                )));
+            }
+            let key =
+                checked_key(&key).map_err(|rule| Failure::usage(format!("WORKING_MEMORY_API_KEY {rule}")))?;
+            return Ok((url, Some(key)));
+        }
+        let key_file = self
+            .project
+            .as_ref()
+            .and_then(|project| project.entries.key_file.as_ref());
+        let key = key_file.map(|path| key_of(path)).transpose()?;
+        Ok((url, key))
+    }
+}
+
+fn not_named(what: &str, variable: &str) -> Failure {
+    Failure::usage(format!(
+        "no {what} is named: give --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
+    ))
+}
+
+fn checked_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text.trim()).map_err(|error| format!("is not an address: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("must begin with http:// or https://".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not hold a user or password; use a key".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("must not have ? or # in it".to_owned());
+    }
+    Ok(url)
+}
+
+/// Whether the address is on this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        None => false,
+    }
+}
+
+fn key_of(path: &Path) -> Result<SecretString, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("the key file {} cannot be read: {error}", path.display()))
+    })?;
+    checked_key(&text).map_err(|rule| Failure::usage(format!("the key file {} {rule}", path.display())))
+}
+
+/// The message never holds the key.
+fn checked_key(text: &str) -> Result<SecretString, &'static str> {
+    let key = text.trim();
+    if key.is_empty() || key.len() > MAX_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("must hold one key of visible ASCII characters and nothing else");
+    }
+    Ok(SecretString::from(key))
+}
+
+#[cfg(test)]
+mod tests;

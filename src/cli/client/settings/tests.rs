@@ -1,0 +1,143 @@
+use super::super::failure::Exit;
+use super::*;
+use secrecy::ExposeSecret as _;
+use std::fs;
+
+/// Surroundings with these variables, in a folder below one with this file.
+fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Surroundings, Failure> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(FILE_NAME), file).unwrap();
+    fs::write(folder.path().join("key"), "from-file\n").unwrap();
+    let below = folder.path().join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    let found = Surroundings::new(
+        |name| {
+            let variable = variables.iter().find(|(variable, _)| *variable == name);
+            variable.map(|(_, value)| (*value).to_owned())
+        },
+        &below,
+    );
+    // A key file is read when it is asked for.
+    std::mem::forget(folder);
+    found
+}
+
+fn named(url: &str) -> ServiceArgs {
+    ServiceArgs {
+        url: Some(url.to_owned()),
+        ..ServiceArgs::default()
+    }
+}
+
+#[test]
+fn options_count_more_than_variables_and_those_more_than_the_file() {
+    let file = "url = \"http://127.0.0.1:3\"\nvault = \"v3\"\nmemory = \"m3\"\nactor = \"a3\"\n";
+    let all = surroundings(
+        &[
+            ("WORKING_MEMORY_URL", "http://127.0.0.1:2/x"),
+            ("WORKING_MEMORY_VAULT", "v2"),
+            ("WORKING_MEMORY_ACTOR", ""),
+        ],
+        file,
+    )
+    .unwrap();
+    let none = ServiceArgs::default();
+    let by_hand = PlaceArgs {
+        vault: Some("v1".parse().unwrap()),
+        memory: None,
+    };
+    assert_eq!(all.vault(&by_hand).unwrap().as_str(), "v1");
+    assert_eq!(all.vault(&none.place).unwrap().as_str(), "v2");
+    assert_eq!(all.memory(&by_hand).unwrap().as_str(), "m3");
+    assert_eq!(all.actor(&none).unwrap().unwrap().as_str(), "a3");
+    assert_eq!(all.service(&none).unwrap().0.as_str(), "http://127.0.0.1:2/x");
+    assert_eq!(
+        all.service(&named("http://h:1")).unwrap().0.as_str(),
+        "http://h:1/"
+    );
+    let file_only = surroundings(&[], file).unwrap();
+    assert_eq!(
+        file_only.service(&none).unwrap().0.as_str(),
+        "http://127.0.0.1:3/"
+    );
+    let nothing = surroundings(&[], "").unwrap();
+    assert_eq!(
+        nothing.service(&none).unwrap().0.as_str(),
+        "http://127.0.0.1:8080/"
+    );
+    assert!(nothing.actor(&none).unwrap().is_none());
+}
+
+#[test]
+fn what_is_wrong_is_told_with_where_it_stands() {
+    let told = |failure: Failure| {
+        assert_eq!(failure.exit, Exit::Usage);
+        failure.sentence
+    };
+    let none = ServiceArgs::default();
+    let missing = surroundings(&[], "").unwrap();
+    let sentence = told(missing.memory(&none.place).unwrap_err());
+    assert!(
+        sentence.contains("--memory")
+            && sentence.contains("WORKING_MEMORY_MEMORY")
+            && sentence.contains(FILE_NAME),
+        "{sentence}"
+    );
+    let bad = surroundings(
+        &[("WORKING_MEMORY_VAULT", "../x")],
+        "memory = \"..\"\nurl = \"ftp://h\"",
+    )
+    .unwrap();
+    assert!(told(bad.vault(&none.place).unwrap_err()).starts_with("WORKING_MEMORY_VAULT must be 1 to 128"));
+    assert!(told(bad.memory(&none.place).unwrap_err()).contains("/.working-memory.toml: memory must be"));
+    assert!(told(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
+    for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
+        told(missing.service(&named(url)).unwrap_err());
+    }
+    for file in ["vaults = \"x\"", "url = ", "[client]\nurl = \"http://h\""] {
+        let sentence = told(surroundings(&[], file).err().unwrap());
+        assert!(sentence.contains("/.working-memory.toml: "), "{sentence}");
+    }
+    let sentence = told(surroundings(&[], "vaults = \"x\"").err().unwrap());
+    assert!(sentence.contains("vaults"), "{sentence}");
+}
+
+#[test]
+fn a_key_comes_from_a_variable_or_a_file_and_is_never_told() {
+    let key = |surroundings: &Surroundings, args: &ServiceArgs| {
+        let key = surroundings.service(args).unwrap().1;
+        key.map(|key| key.expose_secret().to_owned())
+    };
+    let none = ServiceArgs::default();
+    let file = surroundings(&[], "key_file = \"key\"").unwrap();
+    assert_eq!(key(&file, &none).as_deref(), Some("from-file"));
+    let both = surroundings(
+        &[("WORKING_MEMORY_API_KEY", " from-variable ")],
+        "key_file = \"key\"",
+    )
+    .unwrap();
+    assert_eq!(key(&both, &none).as_deref(), Some("from-variable"));
+    let bad = surroundings(&[("WORKING_MEMORY_API_KEY", "sec ret\nx")], "").unwrap();
+    let failure = bad.service(&none).unwrap_err();
+    assert!(!failure.sentence.contains("sec"), "{}", failure.sentence);
+    let gone = surroundings(&[], "key_file = \"no-such\"").unwrap();
+    assert!(gone.service(&none).unwrap_err().sentence.contains("no-such"));
+}
+
+#[test]
+fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
+    let elsewhere = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], "url = \"https://else.where\"").unwrap();
+    let none = ServiceArgs::default();
+    assert_eq!(elsewhere.service(&none).unwrap_err().exit, Exit::Usage);
+    assert!(
+        elsewhere
+            .service(&named("https://else.where"))
+            .unwrap()
+            .1
+            .is_some()
+    );
+    let here = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], "url = \"http://[::1]:8080\"").unwrap();
+    assert!(here.service(&none).unwrap().1.is_some());
+    let own = surroundings(&[], "url = \"https://else.where\"\nkey_file = \"key\"").unwrap();
+    assert!(own.service(&none).unwrap().1.is_some());
+}

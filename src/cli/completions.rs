@@ -1,0 +1,22 @@
+//! `working-memory completions`: what a shell completes, from the commands as they are.
+
+use super::Cli;
+use super::client::{Failure, Output};
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "working-memory", &mut script);
+        Output::new().text(&String::from_utf8_lossy(&script)).write()
+    }
+}

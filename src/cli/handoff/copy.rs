@@ -1,0 +1,140 @@
+//! The local copy of a memory's handoff, read so that text and manifest belong together.
+
+use super::home::{MANIFEST, MARKDOWN, Workspace};
+use super::manifest::Local;
+use super::time::{Window, ago};
+use crate::cli::client::{Failure, Place};
+use chrono::{DateTime, TimeDelta, Utc};
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often, and after what pause, a pair is read again that a refresh may be replacing just then.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A sound copy.
+#[derive(Debug)]
+pub(super) struct Copy {
+    /// What is known of it.
+    pub(super) local: Local,
+    /// Its text.
+    pub(super) markdown: String,
+    /// Where its text is.
+    pub(super) path: PathBuf,
+}
+
+/// Why there is no copy to answer from.
+#[derive(Debug, PartialEq)]
+pub(super) enum NoCopy {
+    /// None was ever made.
+    Missing,
+    /// It is not what a refresh wrote; with what is wrong.
+    Damaged(String),
+}
+
+impl NoCopy {
+    /// What the user is told.
+    pub(super) fn failure(self, place: &Place, workspace: &Workspace) -> Failure {
+        let Place { vault, memory } = place;
+        match self {
+            Self::Missing => Failure::not_found(format!(
+                "there is no local copy of the handoff of memory {memory} of vault {vault}; run \
+                 `working-memory refresh`"
+            )),
+            Self::Damaged(what) => Failure::failed(format!(
+                "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
+                workspace.current(place).display()
+            )),
+        }
+    }
+}
+
+impl Copy {
+    /// Reads the copy of a memory's handoff.
+    pub(super) fn read(workspace: &Workspace, place: &Place) -> Result<Self, NoCopy> {
+        let folder = workspace.current(place);
+        let mut tries = 1;
+        loop {
+            match Self::try_read(&folder, place) {
+                Err(NoCopy::Damaged(_)) if tries < TRIES => std::thread::sleep(PAUSE),
+                other => return other,
+            }
+            tries += 1;
+        }
+    }
+
+    fn try_read(folder: &Path, place: &Place) -> Result<Self, NoCopy> {
+        let path = folder.join(MARKDOWN);
+        let (manifest, markdown) = match (content(&folder.join(MANIFEST))?, content(&path)?) {
+            (Some(manifest), Some(markdown)) => (manifest, markdown),
+            (None, None) => return Err(NoCopy::Missing),
+            (None, Some(_)) => return Err(NoCopy::Damaged("its manifest is not there".to_owned())),
+            (Some(_), None) => return Err(NoCopy::Damaged("its text is not there".to_owned())),
+        };
+        let local = Local::read(&manifest).map_err(NoCopy::Damaged)?;
+        if !local.is_of(&place.vault, &place.memory) {
+            return Err(NoCopy::Damaged("its manifest is of another memory".to_owned()));
+        }
+        if !local.fits(&markdown) {
+            return Err(NoCopy::Damaged(
+                "its text is not the one its manifest names".to_owned(),
+            ));
+        }
+        let markdown =
+            String::from_utf8(markdown).map_err(|_| NoCopy::Damaged("its text is not UTF-8".to_owned()))?;
+        Ok(Self {
+            local,
+            markdown,
+            path,
+        })
+    }
+
+    /// How long ago it came here.
+    pub(super) fn age(&self, now: DateTime<Utc>) -> TimeDelta {
+        now - self.local.refreshed_at
+    }
+
+    /// Why it is stale as far as this machine can tell; empty if it is not.
+    pub(super) fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
+        let Local {
+            freshness,
+            window,
+            generated_at,
+            ..
+        } = &self.local;
+        let mut reasons: Vec<String> = freshness
+            .reasons
+            .iter()
+            .map(|reason| reason.detail.clone())
+            .collect();
+        if reasons.is_empty() && freshness.status == "stale" {
+            reasons.push("it was stale when it was copied".to_owned());
+        }
+        let age = now - *generated_at;
+        if window.parse::<Window>().is_ok_and(|window| age > window.length()) {
+            reasons.push(format!(
+                "it was made {}, and looks back {window} from then",
+                ago(age)
+            ));
+        }
+        reasons
+    }
+}
+
+/// The bytes of a file; `None` if there is none.
+fn content(path: &Path) -> Result<Option<Vec<u8>>, NoCopy> {
+    let unreadable = |error| NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()));
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+    Ok(Some(bytes))
+}

@@ -1,0 +1,151 @@
+//! What git says of the folder that a handoff is refreshed in.
+
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long git may take; after that the handoff does without.
+const TIME: Duration = Duration::from_secs(2);
+
+/// Most files that are named.
+const MAX_FILES: usize = 200;
+
+/// The longest path or branch that is told, in bytes; longer ones are left out.
+const MAX_NAME_BYTES: usize = 1_000;
+
+/// The most output that is read, in bytes: enough for [`MAX_FILES`] of the longest paths.
+const MAX_OUTPUT_BYTES: u64 = 512 * 1024;
+
+/// Branch, head and changed files.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Snapshot {
+    branch: Option<String>,
+    head: Option<String>,
+    dirty_files: Vec<String>,
+}
+
+impl Snapshot {
+    /// As the request names it.
+    pub(super) fn to_json(&self) -> Value {
+        json!({"branch": self.branch, "head": self.head, "dirty_files": self.dirty_files})
+    }
+
+    /// Reads `git status --porcelain=v2 --branch -z`.
+    fn of(output: &[u8]) -> Self {
+        let mut snapshot = Self::default();
+        // What stands behind the last NUL was cut off.
+        let whole = output.iter().rposition(|byte| *byte == 0).unwrap_or(0);
+        let mut entries = output[..whole]
+            .split(|byte| *byte == 0)
+            .map(String::from_utf8_lossy);
+        while let Some(entry) = entries.next() {
+            if let Some(head) = entry.strip_prefix("# branch.oid ") {
+                snapshot.head = name(head).filter(|head| head != "(initial)");
+            } else if let Some(branch) = entry.strip_prefix("# branch.head ") {
+                snapshot.branch = name(branch).filter(|branch| branch != "(detached)");
+            }
+            let fields = match entry.as_bytes().first() {
+                Some(b'1') => 9,
+                Some(b'2') => 10,
+                Some(b'u') => 11,
+                Some(b'?') => 2,
+                _ => continue,
+            };
+            let path = entry.splitn(fields, ' ').nth(fields - 1).and_then(name);
+            if snapshot.dirty_files.len() < MAX_FILES {
+                snapshot.dirty_files.extend(path);
+            }
+            if entry.starts_with('2') {
+                // The name it had before.
+                entries.next();
+            }
+        }
+        snapshot
+    }
+}
+
+fn name(text: &str) -> Option<String> {
+    (!text.is_empty() && text.len() <= MAX_NAME_BYTES).then(|| text.to_owned())
+}
+
+/// What git says of the current folder; nothing where there is no git, no repository, or no answer in time.
+pub(super) async fn snapshot() -> Option<Snapshot> {
+    let mut git = Command::new("git")
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args([
+            "status",
+            "--porcelain=v2",
+            "--branch",
+            "-z",
+            "--ignore-submodules=dirty",
+        ])
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .ok()?;
+    let stdout = git.stdout.take()?;
+    let said = timeout(TIME, async {
+        let mut output = Vec::new();
+        stdout
+            .take(MAX_OUTPUT_BYTES)
+            .read_to_end(&mut output)
+            .await
+            .ok()?;
+        // It may still be writing what is not read any more.
+        if output.len() as u64 == MAX_OUTPUT_BYTES {
+            return Some(output);
+        }
+        git.wait().await.ok()?.success().then_some(output)
+    });
+    let output = said.await.ok()??;
+    Some(Snapshot::of(&output))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn branch_head_and_changed_files_are_read() {
+        let output = b"# branch.oid abc123\0# branch.head main\0# branch.upstream origin/main\0\
+            1 .M N... 100644 100644 100644 aa bb src/a file.rs\0\
+            2 R. N... 100644 100644 100644 aa bb R100 new.rs\0old.rs\0\
+            u UU N... 100644 100644 100644 100644 aa bb cc both.rs\0? un tracked\0! ignored\0? cut";
+        let snapshot = Snapshot::of(output);
+        assert_eq!(snapshot.branch.as_deref(), Some("main"));
+        assert_eq!(snapshot.head.as_deref(), Some("abc123"));
+        assert_eq!(
+            snapshot.dirty_files,
+            ["src/a file.rs", "new.rs", "both.rs", "un tracked"]
+        );
+    }
+
+    #[test]
+    fn a_new_repository_has_no_head_and_a_detached_one_no_branch() {
+        let snapshot = Snapshot::of(b"# branch.oid (initial)\0# branch.head (detached)\0");
+        assert_eq!(snapshot, Snapshot::default());
+    }
+
+    #[test]
+    fn files_are_bounded_in_number_and_length() {
+        let mut output = format!("? {}\0", "x".repeat(1_001)).into_bytes();
+        output.extend("? f\0".repeat(300).bytes());
+        assert_eq!(Snapshot::of(&output).dirty_files.len(), MAX_FILES);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_git_says_is_read(output in prop::collection::vec(prop::sample::select(&b"\0 #12u?ab"[..]), 0..80)) {
+            let _ = Snapshot::of(&output);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Where handoffs are on this machine.
+
+use crate::cli::client::{Failure, Place};
+use std::path::{Path, PathBuf};
+
+/// The Markdown.
+pub(super) const MARKDOWN: &str = "WORKING_MEMORY.md";
+/// What it was made of.
+pub(super) const MANIFEST: &str = "WORKING_MEMORY.manifest.json";
+
+/// The folder `workspace` of the home folder.
+#[derive(Debug, Clone)]
+pub(super) struct Workspace(PathBuf);
+
+impl Workspace {
+    /// That of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
+    ///
+    /// # Errors
+    /// The environment names neither.
+    pub(super) fn of_process() -> Result<Self, Failure> {
+        let folder = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = folder("WORKING_MEMORY_HOME")
+            .or_else(|| folder("HOME").map(|home| home.join(".working-memory")))
+            .ok_or_else(|| Failure::usage("set WORKING_MEMORY_HOME: the environment names no home folder"))?;
+        let home = std::path::absolute(&home)
+            .map_err(|error| Failure::usage(format!("WORKING_MEMORY_HOME {}: {error}", home.display())))?;
+        Ok(Self::below(&home))
+    }
+
+    /// That of a home folder.
+    pub(super) fn below(home: &Path) -> Self {
+        Self(home.join("workspace"))
+    }
+
+    /// The folder itself.
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where the last good copy of a memory's handoff is. Ids begin with a letter or digit and hold no slash, so
+    /// that they name exactly one folder each.
+    pub(super) fn current(&self, place: &Place) -> PathBuf {
+        let Place { vault, memory } = place;
+        self.0.join("current").join(vault.as_str()).join(memory.as_str())
+    }
+}

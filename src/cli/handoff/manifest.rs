@@ -1,0 +1,146 @@
+//! `WORKING_MEMORY.manifest.json`: the service's manifest with one member more, `local`, which holds the hash of the
+//! Markdown beside it and where both come from.
+
+use crate::cli::client::Failure;
+use crate::domain::ids::{MemoryId, VaultId};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// The member of ours.
+const LOCAL: &str = "local";
+
+/// What a service answers to a refresh, as far as it is kept here.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Handoff {
+    /// Its id.
+    pub(super) handoff_id: String,
+    /// The vault.
+    pub(super) vault_id: String,
+    /// The memory.
+    pub(super) memory_id: String,
+    /// When it was made.
+    pub(super) generated_at: DateTime<Utc>,
+    /// How far back it looks, as ISO 8601 writes it.
+    pub(super) window: String,
+    /// The version it was made of.
+    pub(super) base_version: i64,
+    /// How fresh it was.
+    #[serde(default)]
+    pub(super) freshness: Freshness,
+    /// Its text.
+    pub(super) markdown: String,
+    /// What it was made of.
+    pub(super) manifest: Map<String, Value>,
+}
+
+/// How fresh a handoff was when the service told.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Freshness {
+    /// `fresh` or `stale`.
+    pub(super) status: String,
+    /// Why it is stale.
+    pub(super) reasons: Vec<Reason>,
+}
+
+/// Why a handoff is stale.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Reason {
+    /// Its stable name.
+    pub(super) kind: String,
+    /// The same in a sentence.
+    pub(super) detail: String,
+}
+
+/// What this machine adds to the manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Local {
+    /// The handoff.
+    pub(super) handoff_id: String,
+    /// The vault.
+    pub(super) vault_id: String,
+    /// The memory.
+    pub(super) memory_id: String,
+    /// When it was made.
+    pub(super) generated_at: DateTime<Utc>,
+    /// How far back it looks.
+    pub(super) window: String,
+    /// The version it was made of.
+    pub(super) base_version: i64,
+    /// How fresh it was when it came here.
+    pub(super) freshness: Freshness,
+    /// When it came here.
+    pub(super) refreshed_at: DateTime<Utc>,
+    /// The service it came from.
+    pub(super) url: String,
+    /// The SHA-256 of the Markdown, in hexadecimal.
+    pub(super) sha256: String,
+    /// Its size.
+    pub(super) bytes: usize,
+}
+
+impl Local {
+    /// Of a handoff that came just now.
+    pub(super) fn of(handoff: &Handoff, url: &str, now: DateTime<Utc>) -> Self {
+        Self {
+            handoff_id: handoff.handoff_id.clone(),
+            vault_id: handoff.vault_id.clone(),
+            memory_id: handoff.memory_id.clone(),
+            generated_at: handoff.generated_at,
+            window: handoff.window.clone(),
+            base_version: handoff.base_version,
+            freshness: handoff.freshness.clone(),
+            refreshed_at: now,
+            url: url.to_owned(),
+            sha256: sha256(handoff.markdown.as_bytes()),
+            bytes: handoff.markdown.len(),
+        }
+    }
+
+    /// Reads the member out of a manifest file. `Err` says in a few words what is wrong with the file.
+    pub(super) fn read(manifest: &[u8]) -> Result<Self, String> {
+        let mut manifest: Map<String, Value> =
+            serde_json::from_slice(manifest).map_err(|_| "its manifest is no JSON object".to_owned())?;
+        let local = manifest
+            .remove(LOCAL)
+            .ok_or("its manifest has no member `local`")?;
+        serde_json::from_value(local).map_err(|error| format!("its manifest cannot be read: {error}"))
+    }
+
+    /// Whether it is about this memory.
+    pub(super) fn is_of(&self, vault: &VaultId, memory: &MemoryId) -> bool {
+        self.vault_id == vault.as_str() && self.memory_id == memory.as_str()
+    }
+
+    /// Whether this is its Markdown.
+    pub(super) fn fits(&self, markdown: &[u8]) -> bool {
+        self.bytes == markdown.len() && self.sha256 == sha256(markdown)
+    }
+}
+
+/// The bytes of a manifest file.
+///
+/// # Errors
+/// None that a manifest of a service can come to.
+pub(super) fn bytes(handoff: &Handoff, local: &Local) -> Result<Vec<u8>, Failure> {
+    let unwritable =
+        |error: serde_json::Error| Failure::failed(format!("the manifest cannot be written: {error}"));
+    let mut manifest = handoff.manifest.clone();
+    let local = serde_json::to_value(local).map_err(unwritable)?;
+    manifest.insert(LOCAL.to_owned(), local);
+    let mut bytes = serde_json::to_vec_pretty(&manifest).map_err(unwritable)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,22 @@
+//! The handoff on this machine: `show`, `status` and `path` answer from a local copy at once, `refresh` renews it.
+//!
+//! Under the home folder (`~/.working-memory`, or `$WORKING_MEMORY_HOME`) each refresh has a folder of its own, and
+//! the last good one is copied to a place that stays:
+//!
+//! ```text
+//! workspace/2026/11/21/working-memory-20261121T105500Z-<handoff id>/WORKING_MEMORY.md
+//!                                                                   WORKING_MEMORY.manifest.json
+//! workspace/current/<vault>/<memory>/WORKING_MEMORY.md
+//!                                    WORKING_MEMORY.manifest.json
+//! ```
+
+mod copy;
+mod git;
+mod home;
+mod manifest;
+pub(super) mod path;
+pub(super) mod refresh;
+pub(super) mod show;
+pub(super) mod status;
+mod time;
+mod write;

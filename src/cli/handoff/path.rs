@@ -1,0 +1,29 @@
+//! `working-memory path`: where the local copy is.
+
+use super::copy::Copy;
+use super::home::Workspace;
+use super::time::ago;
+use crate::cli::client::{Failure, Output, PlaceArgs, note};
+use crate::clock::{Clock as _, SystemClock};
+use clap::Args;
+
+/// Arguments of `path`.
+#[derive(Debug, Args)]
+pub struct Path {
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+impl Path {
+    /// The path alone on standard output, for `cat "$(working-memory path)"`; its age on standard error.
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let (place, workspace) = (self.place.place()?, Workspace::of_process()?);
+        let copy = Copy::read(&workspace, &place).map_err(|none| none.failure(&place, &workspace))?;
+        Output::new()
+            .text(&copy.path.display().to_string())
+            .end()
+            .write()?;
+        note(&format!("refreshed {}", ago(copy.age(SystemClock.now()))));
+        Ok(())
+    }
+}

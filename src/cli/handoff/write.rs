@@ -1,0 +1,127 @@
+//! Writing a handoff: its run's folder and the current copy, each appearing as a whole.
+
+use super::home::{MANIFEST, MARKDOWN, Workspace};
+use super::manifest::{self, Handoff, Local};
+use crate::cli::client::{Failure, Place};
+use crate::domain::ids::ContextId;
+use chrono::{DateTime, Utc};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// More runs of one handoff in one second than there will be.
+const MAX_RUNS: u32 = 1_000;
+
+/// Writes a handoff and returns where its current Markdown is.
+///
+/// # Errors
+/// It is not of this memory, or a file cannot be written.
+pub(super) fn write(
+    workspace: &Workspace,
+    place: &Place,
+    handoff: &Handoff,
+    local: &Local,
+) -> Result<PathBuf, Failure> {
+    if !local.is_of(&place.vault, &place.memory) {
+        return Err(Failure::failed(
+            "the service answered with the handoff of another memory",
+        ));
+    }
+    // It becomes a part of a path.
+    let id: ContextId = handoff
+        .handoff_id
+        .parse()
+        .map_err(|rule| Failure::failed(format!("the service's handoff_id {rule}")))?;
+    let pair = Pair {
+        markdown: handoff.markdown.as_bytes(),
+        manifest: manifest::bytes(handoff, local)?,
+    };
+    let unwritable = |error: io::Error| {
+        let folder = workspace.folder().display();
+        Failure::failed(format!("cannot write below {folder}: {error}"))
+    };
+    pair.write_run(workspace, &id, local.refreshed_at)
+        .map_err(unwritable)?;
+    let current = workspace.current(place);
+    pair.replace(workspace, &current).map_err(unwritable)?;
+    Ok(current.join(MARKDOWN))
+}
+
+struct Pair<'p> {
+    markdown: &'p [u8],
+    manifest: Vec<u8>,
+}
+
+impl Pair<'_> {
+    /// The folder of the run gets its name when both files are in it.
+    fn write_run(&self, workspace: &Workspace, id: &ContextId, now: DateTime<Utc>) -> io::Result<()> {
+        let day = workspace.folder().join(now.format("%Y/%m/%d").to_string());
+        fs::create_dir_all(&day)?;
+        let name = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
+        let unfinished = Unfinished(day.join(format!(".{name}.{}.part", std::process::id())));
+        fs::create_dir(&unfinished.0)?;
+        write_synced(&unfinished.0.join(MARKDOWN), self.markdown)?;
+        write_synced(&unfinished.0.join(MANIFEST), &self.manifest)?;
+        sync_folder(&unfinished.0)?;
+        for number in 1..=MAX_RUNS {
+            let name = match number {
+                1 => name.clone(),
+                number => format!("{name}-{number}"),
+            };
+            match fs::rename(&unfinished.0, day.join(name)) {
+                Err(error) if is_taken(&error) => {}
+                Err(error) => return Err(error),
+                Ok(()) => return sync_folder(&day),
+            }
+        }
+        Err(io::Error::other("too many runs in one second"))
+    }
+
+    /// Replaces the two files of a folder one after the other; a lock keeps two refreshes from mixing theirs, and
+    /// readers tell by the hash when they met the moment between.
+    fn replace(&self, workspace: &Workspace, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let lock = File::create(workspace.folder().join("current/.lock"))?;
+        lock.lock()?;
+        let part = |name: &str| Unfinished(folder.join(format!(".{name}.{}.part", std::process::id())));
+        let (markdown, manifest) = (part(MARKDOWN), part(MANIFEST));
+        write_synced(&markdown.0, self.markdown)?;
+        write_synced(&manifest.0, &self.manifest)?;
+        fs::rename(&markdown.0, folder.join(MARKDOWN))?;
+        fs::rename(&manifest.0, folder.join(MANIFEST))?;
+        sync_folder(folder)
+    }
+}
+
+/// Whether a rename failed because the name is in use.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty
+    )
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes new names in a folder last.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// A file or folder that is removed unless it got its name.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After the rename there is nothing of that name any more.
+        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests;

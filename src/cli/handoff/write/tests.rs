@@ -1,0 +1,137 @@
+use super::super::copy::{Copy, NoCopy};
+use super::*;
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn place(vault: &str, memory: &str) -> Place {
+    Place {
+        vault: vault.parse().unwrap(),
+        memory: memory.parse().unwrap(),
+    }
+}
+
+fn handoff(place: &Place, id: &str, markdown: &str) -> Handoff {
+    serde_json::from_value(json!({
+        "handoff_id": id, "vault_id": place.vault.as_str(), "memory_id": place.memory.as_str(),
+        "generated_at": "2026-11-21T10:00:00Z", "window": "PT2H", "base_version": 7,
+        "freshness": {"status": "fresh", "reasons": [], "stale_lines": []},
+        "markdown": markdown, "manifest": {"cited": ["KL-1@7"]}
+    }))
+    .unwrap()
+}
+
+fn put(workspace: &Workspace, place: &Place, handoff: &Handoff) -> Result<PathBuf, Failure> {
+    let local = Local::of(handoff, "http://h/", "2026-11-21T10:55:00Z".parse().unwrap());
+    write(workspace, place, handoff, &local)
+}
+
+#[test]
+fn a_handoff_is_in_its_runs_folder_and_current() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = Workspace::below(home.path());
+    let place = place("a:b@c", "m..x");
+    let path = put(&workspace, &place, &handoff(&place, "h1", "# One\n")).unwrap();
+    assert_eq!(
+        path,
+        home.path().join("workspace/current/a:b@c/m..x/WORKING_MEMORY.md")
+    );
+    let run = home
+        .path()
+        .join("workspace/2026/11/21/working-memory-20261121T105500Z-h1");
+    assert_eq!(fs::read_to_string(run.join(MARKDOWN)).unwrap(), "# One\n");
+    let manifest: serde_json::Value = serde_json::from_slice(&fs::read(run.join(MANIFEST)).unwrap()).unwrap();
+    assert_eq!(manifest["cited"], json!(["KL-1@7"]));
+    assert_eq!(manifest["local"]["handoff_id"], "h1");
+    // The same once more in the same second is a run of its own, and nothing unfinished is left.
+    put(&workspace, &place, &handoff(&place, "h1", "# Two\n")).unwrap();
+    let mut names: Vec<_> = fs::read_dir(run.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "working-memory-20261121T105500Z-h1",
+            "working-memory-20261121T105500Z-h1-2"
+        ]
+    );
+    assert_eq!(Copy::read(&workspace, &place).unwrap().markdown, "# Two\n");
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = Workspace::below(home.path());
+    let (mine, other) = (place("v", "mine"), place("v", "other"));
+    put(&workspace, &mine, &handoff(&other, "h1", "x")).unwrap_err();
+    put(&workspace, &mine, &handoff(&mine, "../../../../h1", "x")).unwrap_err();
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_damaged_copy_is_told_and_mended_by_the_next() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = Workspace::below(home.path());
+    let place = place("v", "m");
+    assert_eq!(Copy::read(&workspace, &place).unwrap_err(), NoCopy::Missing);
+    let first = handoff(&place, "h1", "# One\n");
+    let path = put(&workspace, &place, &first).unwrap();
+    let manifest = path.with_file_name(MANIFEST);
+    let damages: [&dyn Fn(); 5] = [
+        &|| fs::write(&manifest, "{").unwrap(),
+        &|| fs::write(&manifest, "{\"cited\": []}").unwrap(),
+        &|| fs::remove_file(&manifest).unwrap(),
+        &|| fs::remove_file(&path).unwrap(),
+        &|| fs::write(&path, "# Other\n").unwrap(),
+    ];
+    for damage in damages {
+        damage();
+        let told = Copy::read(&workspace, &place).unwrap_err();
+        assert!(matches!(told, NoCopy::Damaged(_)), "{told:?}");
+        put(&workspace, &place, &first).unwrap();
+        assert_eq!(Copy::read(&workspace, &place).unwrap().markdown, "# One\n");
+    }
+}
+
+#[test]
+fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = Workspace::below(home.path());
+    let place = place("v", "m");
+    put(&workspace, &place, &handoff(&place, "h", "0\n")).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut read = 0;
+            while !stop.load(Ordering::Relaxed) {
+                Copy::read(&workspace, &place).unwrap();
+                read += 1;
+            }
+            read
+        });
+        let writers = [1, 2].map(|writer| {
+            let (workspace, place) = (&workspace, &place);
+            scope.spawn(move || {
+                for number in 0..15 {
+                    let text = format!("{writer} {number}\n").repeat(500);
+                    let pair = Pair {
+                        markdown: text.as_bytes(),
+                        manifest: {
+                            let handoff = handoff(place, "h", &text);
+                            let local = Local::of(&handoff, "http://h/", handoff.generated_at);
+                            manifest::bytes(&handoff, &local).unwrap()
+                        },
+                    };
+                    pair.replace(workspace, &workspace.current(place)).unwrap();
+                }
+            })
+        });
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert!(reader.join().unwrap() > 0);
+    });
+}

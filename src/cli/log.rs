@@ -1,0 +1,51 @@
+//! `working-memory log`: what changed, in words.
+
+use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
+use clap::Args;
+use serde::Deserialize;
+
+/// Arguments of `log`.
+#[derive(Debug, Args)]
+pub struct Log {
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    version: i64,
+    actor_id: String,
+    creation_time: String,
+    source: String,
+    log: String,
+}
+
+impl Log {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let call = self.page.of(service.of_memory(Method::GET, &["log"])?);
+        let answer = call.send().await?;
+        if self.service.json {
+            return answer.print_json();
+        }
+        let list: List<Entry> = answer.json()?;
+        let mut out = Output::new();
+        for (index, entry) in list.items.iter().enumerate() {
+            if index > 0 {
+                out.end();
+            }
+            out.styled(Look::Id, &format!("version {}", entry.version))
+                .styled(
+                    Look::Dim,
+                    &format!(" {} {} {}", entry.creation_time, entry.actor_id, entry.source),
+                )
+                .end()
+                .indented("  ", &entry.log);
+        }
+        out.write()?;
+        list.tell_rest();
+        Ok(())
+    }
+}

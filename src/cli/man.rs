@@ -1,0 +1,39 @@
+//! `working-memory man`: manual pages, from the commands as they are.
+
+use super::Cli;
+use super::client::{Failure, Output};
+use clap::{Args, CommandFactory as _};
+use std::path::PathBuf;
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The page of this command, such as `put` or `items put`; of the program without it.
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+    /// Write the pages of all commands into this folder instead.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    dir: Option<PathBuf>,
+}
+
+impl Man {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let mut program = Cli::command().disable_help_subcommand(true);
+        program.build();
+        if let Some(dir) = &self.dir {
+            return clap_mangen::generate_to(program, dir)
+                .map_err(|error| Failure::failed(format!("cannot write into {}: {error}", dir.display())));
+        }
+        let mut command = &program;
+        for name in &self.command {
+            command = command
+                .find_subcommand(name)
+                .ok_or_else(|| Failure::usage(format!("there is no command {}", self.command.join(" "))))?;
+        }
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone())
+            .render(&mut page)
+            .map_err(|error| Failure::failed(error.to_string()))?;
+        Output::new().text(&String::from_utf8_lossy(&page)).write()
+    }
+}

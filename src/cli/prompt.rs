@@ -1,0 +1,40 @@
+//! `working-memory prompt`: the assembled prompt of a memory.
+
+use super::client::{Failure, Method, Output, Service, ServiceArgs};
+use clap::Args;
+
+/// Arguments of `prompt`.
+#[derive(Debug, Args)]
+pub struct Prompt {
+    /// Most tokens; whole parts and the oldest records are left out beyond it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_tokens: Option<u64>,
+    /// Only these parts, separated by commas.
+    #[arg(long, value_name = "PARTS")]
+    include: Option<String>,
+    /// Without these parts, separated by commas.
+    #[arg(long, value_name = "PARTS")]
+    exclude: Option<String>,
+    /// Where the date and time are told of, such as Europe/Berlin.
+    #[arg(long, value_name = "ZONE")]
+    timezone: Option<String>,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Prompt {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let call = service
+            .of_memory(Method::GET, &["prompt"])?
+            .maybe("max_tokens", self.max_tokens)
+            .maybe("include", self.include.as_ref())
+            .maybe("exclude", self.exclude.as_ref())
+            .maybe("timezone", self.timezone.as_ref());
+        if self.service.json {
+            return call.send().await?.print_json();
+        }
+        let answer = call.accept("text/plain").send().await?;
+        Output::new().text(answer.text()?).write()
+    }
+}

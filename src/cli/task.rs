@@ -1,0 +1,87 @@
+//! `working-memory task`: a completed task, for the living window.
+
+use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Arguments of `task`.
+#[derive(Debug, Args)]
+pub struct Task {
+    /// What was to be done.
+    #[arg(value_name = "INTENT")]
+    intent: String,
+    /// What was done.
+    #[arg(long, value_name = "TEXT")]
+    summary: String,
+    /// An id of the caller's, such as a commit's: a task is recorded once under it.
+    #[arg(long, value_name = "ID")]
+    task_id: Option<String>,
+    /// The larger work that it belongs to.
+    #[arg(long, value_name = "EPIC")]
+    epic: Option<String>,
+    /// A report to keep with the task, as JSON; standard input for `-`.
+    #[arg(long, value_name = "FILE")]
+    outcome: Option<PathBuf>,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct Body<'b> {
+    intent: &'b str,
+    summary: &'b str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<&'b str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epic: Option<&'b str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Value>,
+}
+
+impl Task {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let outcome = match &self.outcome {
+            Some(path) => Some(
+                serde_json::from_str(&read_text(path)?)
+                    .map_err(|error| Failure::usage(format!("{} is no JSON: {error}", path.display())))?,
+            ),
+            None => None,
+        };
+        let body = Body {
+            intent: &self.intent,
+            summary: &self.summary,
+            task_id: self.task_id.as_deref(),
+            epic: self.epic.as_deref(),
+            outcome,
+        };
+        let call = service.of_memory(Method::POST, &["tasks"])?;
+        print(&call.json(&body)?.send().await?, self.service.json, "recorded")
+    }
+}
+
+/// Prints the answer to whatever writes into the living window: `done`, the record if it names one, the version if
+/// it names one.
+pub(super) fn print(answer: &Answer, json: bool, done: &str) -> Result<(), Failure> {
+    if json {
+        return answer.print_json();
+    }
+    let body: Value = answer.json()?;
+    let unchanged = body["unchanged"]
+        .as_bool()
+        .unwrap_or(answer.status == 200 && done == "recorded");
+    let id = body["record_id"]
+        .as_str()
+        .or_else(|| body["record"]["record_id"].as_str());
+    let mut out = Output::new();
+    out.text(if unchanged { "unchanged" } else { done });
+    if let Some(id) = id {
+        out.text(" ").styled(Look::Id, id);
+    }
+    if let Some(version) = body["version"].as_i64() {
+        out.text(&format!(", version {version}"));
+    }
+    out.end().write()
+}

@@ -1,0 +1,192 @@
+//! `working-memory update`: what was done, for the service's models to update the memory with.
+
+use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Models may think for minutes.
+const ANSWER_TIME: Duration = Duration::from_secs(900);
+
+/// Arguments of `update`.
+#[derive(Debug, Args)]
+pub struct Update {
+    /// What was just done or is being done.
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// The messages around it, oldest first: a line {"role": …, "content": …} each; standard input for `-`.
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
+    /// Do everything but save.
+    #[arg(long)]
+    dry_run: bool,
+    /// Save what the other roles say when the model of one fails.
+    #[arg(long)]
+    allow_partial: bool,
+    /// What becomes of items that stay faulty.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_invalid: Option<OnInvalid>,
+    /// Only these sections: progress, learnings, verbatim.
+    #[arg(long, value_name = "ROLE", value_delimiter = ',')]
+    roles: Option<Vec<String>>,
+    /// Update only if the newest version is still this one (its context_id).
+    #[arg(long, value_name = "CONTEXT_ID")]
+    if_match: Option<String>,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+/// `--on-invalid`.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum OnInvalid {
+    /// They are dropped, the rest is saved.
+    Drop,
+    /// Nothing is saved; the run is kept.
+    Fail,
+}
+
+impl fmt::Display for OnInvalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Drop => "drop",
+            Self::Fail => "fail",
+        })
+    }
+}
+
+/// The request.
+#[derive(Debug, Serialize)]
+struct Body<'b> {
+    task: &'b str,
+    messages: Vec<Message>,
+    dry_run: bool,
+    allow_partial: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_invalid: Option<OnInvalid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    roles: Option<&'b [String]>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    role: String,
+    content: String,
+}
+
+impl Update {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let messages = match &self.messages {
+            Some(path) => messages(&read_text(path)?)
+                .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
+            None => Vec::new(),
+        };
+        let body = Body {
+            task: &self.task,
+            messages,
+            dry_run: self.dry_run,
+            allow_partial: self.allow_partial,
+            on_invalid: self.on_invalid,
+            roles: self.roles.as_deref(),
+        };
+        let call = service.of_memory(Method::POST, &["update"])?;
+        let call = call.if_match(self.if_match.as_deref())?.json(&body)?;
+        print(&call.send().await?, self.service.json)
+    }
+}
+
+/// One message a line; empty lines are none.
+fn messages(lines: &str) -> Result<Vec<Message>, String> {
+    let lines = lines.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+    lines
+        .map(|(line, number)| {
+            serde_json::from_str(line)
+                .map_err(|error| format!("line {number} is no {{\"role\": …, \"content\": …}}: {error}"))
+        })
+        .collect()
+}
+
+/// What an update came to, as far as it is printed.
+#[derive(Debug, Deserialize)]
+struct Updated {
+    status: String,
+    base_version: i64,
+    version: i64,
+    log: String,
+    diff: String,
+    rejected: Vec<Item>,
+    warnings: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Item {
+    section: Option<String>,
+    kind: String,
+    detail: String,
+    #[serde(default)]
+    text: String,
+}
+
+/// Prints the answer to `update` and `operations`.
+pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
+    if json {
+        return answer.print_json();
+    }
+    let updated: Updated = answer.json()?;
+    let mut out = Output::new();
+    let dry_run = updated.status == "dry_run";
+    out.styled(Look::Strong, if dry_run { "dry run" } else { &updated.status })
+        .text(": version ")
+        .styled(Look::Id, &updated.version.to_string());
+    if updated.version != updated.base_version {
+        out.text(&format!(", before {}", updated.base_version));
+    }
+    out.end().whole_lines(&updated.log);
+    if dry_run {
+        out.diff(&updated.diff);
+    }
+    for item in &updated.rejected {
+        print_item(&mut out, "rejected", Look::Removed, item);
+    }
+    for item in &updated.warnings {
+        print_item(&mut out, "warning", Look::Id, item);
+    }
+    out.write()
+}
+
+fn print_item(out: &mut Output, what: &str, look: Look, item: &Item) {
+    out.styled(look, what).text(" ").text(&item.kind);
+    if let Some(section) = &item.section {
+        out.text(" in ").text(section);
+    }
+    out.text(": ")
+        .text(&item.detail)
+        .end()
+        .indented("    ", &item.text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_line_by_line() {
+        let read =
+            messages("{\"role\":\"user\",\"content\":\"a\\nb\"}\r\n\n{\"content\":\"\",\"role\":\"x\"}")
+                .unwrap();
+        assert_eq!(read.len(), 2);
+        assert_eq!(read[0].content, "a\nb");
+        for (lines, wrong) in [
+            ("{}", "line 1"),
+            ("\n[]\n", "line 2"),
+            ("{\"role\":\"a\",\"content\":1}", "line 1"),
+        ] {
+            let told = messages(lines).unwrap_err();
+            assert!(told.starts_with(wrong), "{told}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What becomes of answers that are no success, and of no answer.
+
+use super::program::User;
+use super::stub::Stub;
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+#[tokio::test]
+async fn an_address_where_nobody_listens_is_told_with_how_to_start_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let told = User::of(&url).run(&["get"]).await.is(3);
+    assert!(
+        told.err.contains(&url) && told.err.contains("working-memory serve"),
+        "{told:?}"
+    );
+    assert_eq!(told.err.lines().count(), 1, "{told:?}");
+}
+
+#[tokio::test]
+async fn every_kind_of_refusal_has_its_exit_code() {
+    for (status, code) in [
+        (401, 6),
+        (403, 6),
+        (404, 4),
+        (409, 5),
+        (412, 5),
+        (422, 5),
+        (429, 7),
+        (503, 7),
+        (500, 1),
+    ] {
+        let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": "so\u{1b}[2J it is"});
+        let stub = Stub::by(move |_| (status, "application/problem+json", body.to_string())).await;
+        let told = User::of(&stub.url).run(&["get"]).await.is(code);
+        assert!(
+            told.err.starts_with("working-memory: so\\u001b[2J it is"),
+            "{told:?}"
+        );
+        assert_eq!(told.out, "");
+    }
+}
+
+#[tokio::test]
+async fn something_else_that_answers_is_no_service() {
+    let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
+    let told = User::of(&stub.url).run(&["log"]).await.is(1);
+    assert!(told.err.contains("no working-memory service"), "{told:?}");
+    let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
+    let told = User::of(&stub.url).run(&["log"]).await.is(1);
+    assert!(told.err.contains("cannot be read"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_write_whose_connection_is_lost_is_sent_again_under_the_same_key() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let served = AtomicUsize::new(0);
+    let user = User::of(&url);
+    let answers = async {
+        let mut keys = Vec::new();
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = vec![0; 4096];
+            let read = stream.read(&mut request).await.unwrap();
+            let request = String::from_utf8(request[..read].to_vec()).unwrap();
+            let key = request.lines().find(|line| line.starts_with("idempotency-key: "));
+            keys.push(key.unwrap().to_owned());
+            if served.fetch_add(1, Ordering::Relaxed) == 0 {
+                // Read, perhaps done, and never answered.
+                continue;
+            }
+            let body = r#"{"version":1,"context_id":"c","unchanged":false,"warnings":[]}"#;
+            let head = format!(
+                "HTTP/1.1 201 Created\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            stream.write_all((head + body).as_bytes()).await.unwrap();
+            return keys;
+        }
+    };
+    let (put, keys) = tokio::join!(user.run_with(&["put"], "text"), answers);
+    put.is(0);
+    assert_eq!(keys.len(), 2);
+    assert_eq!(keys[0], keys[1]);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_come_is_busy() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let told = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
+    assert!(told.err.contains("--timeout"), "{told:?}");
+}

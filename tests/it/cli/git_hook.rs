@@ -1,0 +1,91 @@
+//! `examples/git/post-commit` in a real repository.
+
+use super::program::{PROGRAM, User};
+use super::stub::{Asked, Stub};
+use serde_json::json;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+async fn git(user: &User, arguments: &[&str]) {
+    let git = user.command("git", arguments).output().await.unwrap();
+    assert!(git.status.success(), "{git:?}");
+}
+
+/// A repository with the hook, whose user has the program on the path.
+async fn repository(url: &str) -> User {
+    let user = User::of(url);
+    let bin = user.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    symlink(PROGRAM, bin.join("working-memory")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let user = user
+        .with("PATH", &path)
+        .with("GIT_CONFIG_NOSYSTEM", "1")
+        .with("GIT_AUTHOR_NAME", "x")
+        .with("GIT_AUTHOR_EMAIL", "x@x")
+        .with("GIT_COMMITTER_NAME", "x")
+        .with("GIT_COMMITTER_EMAIL", "x@x");
+    git(&user, &["init", "--quiet"]).await;
+    let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/git/post-commit");
+    std::fs::create_dir_all(user.path().join(".git/hooks")).unwrap();
+    std::fs::copy(hook, user.path().join(".git/hooks/post-commit")).unwrap();
+    user
+}
+
+async fn asked(stub: &Stub, count: usize) -> Asked {
+    let began = Instant::now();
+    while stub.asked().len() < count {
+        assert!(began.elapsed() < PATIENCE, "the commit was not recorded");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    stub.asked()[count - 1].clone()
+}
+
+#[tokio::test]
+async fn each_commit_becomes_a_task() {
+    let stub = Stub::json(201, json!({"record_id": "T-1", "version": 1})).await;
+    let user = repository(&stub.url).await;
+    git(
+        &user,
+        &[
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "-m",
+            "--say \"$(id)\" `id`",
+            "-m",
+            "First\nline.\n\nSecond.",
+        ],
+    )
+    .await;
+    let task = asked(&stub, 1).await.json();
+    assert_eq!(task["intent"], "--say \"$(id)\" `id`");
+    assert_eq!(task["summary"].as_str().unwrap().trim(), "First line. Second.");
+    assert_eq!(task["task_id"].as_str().unwrap().len(), 40);
+
+    user.file("a.txt", "a\nb\n");
+    git(&user, &["add", "a.txt"]).await;
+    git(&user, &["commit", "--quiet", "-m", "Add a file"]).await;
+    let task = asked(&stub, 2).await.json();
+    assert_eq!(task["intent"], "Add a file");
+    assert_eq!(
+        task["summary"].as_str().unwrap().trim(),
+        "1 file changed, 2 insertions(+)"
+    );
+}
+
+#[tokio::test]
+async fn a_commit_succeeds_without_a_service_and_does_not_wait_for_a_silent_one() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let silent_url = format!("http://{}", silent.local_addr().unwrap());
+    for url in ["http://127.0.0.1:9", &silent_url] {
+        let user = repository(url).await.with("WORKING_MEMORY_HOOK_SECONDS", "30");
+        let began = Instant::now();
+        git(&user, &["commit", "--quiet", "--allow-empty", "-m", "x"]).await;
+        // Also a reader of its output, as `output` is one, is not kept waiting.
+        assert!(began.elapsed() < Duration::from_secs(25));
+    }
+}

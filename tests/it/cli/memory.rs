@@ -1,0 +1,156 @@
+//! The everyday commands against a real service.
+
+use super::program::User;
+use crate::harness::Service;
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+async fn service_and_user() -> (Service, User) {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    (service, user)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_is_put_and_comes_back_byte_for_byte() {
+    let (_service, user) = service_and_user().await;
+    let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
+    let text = "# Notes\r\n\ttabs \x1b[31mand all\u{202e}\n\nno end";
+    user.file("notes.md", text);
+    let put = user.run(&["put", "notes.md"]).await.is(0);
+    assert!(put.out.starts_with("version 1 ("), "{put:?}");
+    assert_eq!(user.run(&["get"]).await.is(0).out, text);
+    let again = user.run_with(&["put", "-"], text).await.is(0);
+    assert!(again.out.starts_with("version 1, unchanged"), "{again:?}");
+
+    let head = user.run(&["get", "--json"]).await.is(0).json();
+    assert_eq!(
+        (&head["context"], &head["actor_id"]),
+        (&text.into(), &"me@desk".into())
+    );
+    let id = head["context_id"].as_str().unwrap();
+    user.run_with(&["put", "--if-match", id], "# Notes\nsecond\n")
+        .await
+        .is(0);
+    let stale = user.run_with(&["put", "--if-match", id], "third").await.is(5);
+    assert!(stale.err.starts_with("working-memory: "), "{stale:?}");
+    assert_eq!(stale.err.lines().count(), 1, "{stale:?}");
+    assert_eq!(user.run(&["get", "--version", "1"]).await.is(0).out, text);
+    let section = user.run(&["get", "--section", "Notes"]).await.is(0);
+    assert!(section.out.contains("second"), "{section:?}");
+    let diff = user.run(&["diff"]).await.is(0);
+    assert!(diff.out.contains("\n+second\n"), "{diff:?}");
+    let diff = user.run(&["diff", "1", "--base", "2"]).await.is(0);
+    assert!(diff.out.contains("\n-second\n"), "{diff:?}");
+    let restored = user.run(&["restore", "1"]).await.is(0);
+    assert!(restored.out.starts_with("version 3 ("), "{restored:?}");
+    let log = user.run(&["log", "-n", "2"]).await.is(0);
+    assert!(
+        log.out.starts_with("version 3 ") && log.out.contains("\nversion 2 "),
+        "{log:?}"
+    );
+    assert!(log.err.contains("--cursor"), "{log:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_and_operations_tell_what_they_did_and_what_not() {
+    let (_service, user) = service_and_user().await;
+    user.file(
+        "talk.jsonl",
+        "{\"role\":\"user\",\"content\":\"It turned out that the pool was too small because of idle sessions.\"}\n",
+    );
+    let task = "Fixed the pool. Next: measure it.";
+    let tried = user
+        .run(&["update", task, "--messages", "talk.jsonl", "--dry-run"])
+        .await
+        .is(0);
+    assert!(tried.out.starts_with("dry run: version "), "{tried:?}");
+    let done = user
+        .run(&["update", task, "--messages", "talk.jsonl"])
+        .await
+        .is(0);
+    assert!(done.out.starts_with("applied: version 1, before 0\n"), "{done:?}");
+
+    let operations =
+        "KEY_LEARNINGS:\n  ADD:\n    - because it was measured: small pools are fast\n    - no reason\n";
+    let done = user.run_with(&["operations"], operations).await.is(0);
+    assert!(
+        done.out.contains("rejected missing_reason in learnings: "),
+        "{done:?}"
+    );
+    assert!(done.out.contains("    - no reason"), "{done:?}");
+    let refused = user
+        .run_with(&["operations", "--on-invalid", "fail"], operations)
+        .await
+        .is(5);
+    assert!(refused.err.contains("\n  missing_reason: "), "{refused:?}");
+    let records = user.run(&["records", "--kind", "kl"]).await.is(0);
+    assert!(
+        records
+            .out
+            .contains(" because it was measured: small pools are fast\n"),
+        "{records:?}"
+    );
+    let sections = user.run(&["sections"]).await.is(0);
+    assert!(
+        sections.out.contains("Key Learnings") && sections.out.contains("managed: learnings"),
+        "{sections:?}"
+    );
+    let archived = user
+        .run(&["records", "--status", "archived", "--json"])
+        .await
+        .is(0)
+        .json();
+    assert_eq!(archived["items"], serde_json::json!([]));
+
+    user.file("bad.jsonl", "{\"role\":\"user\"}\n");
+    let wrong = user.run(&["update", "x", "--messages", "bad.jsonl"]).await.is(2);
+    assert!(wrong.err.contains("bad.jsonl: line 1"), "{wrong:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memories_are_listed_and_searched() {
+    let (_service, user) = service_and_user().await;
+    user.run_with(&["put"], "The parser & its <tests>").await.is(0);
+    user.run_with(&["put", "--memory", "other"], "nothing")
+        .await
+        .is(0);
+    let found = user.run(&["search", "parser", "--consistent"]).await.is(0);
+    assert_eq!(found.out, "agent version 1\n  The parser & its <tests>\n");
+    let listed = user.run(&["memories"]).await.is(0);
+    assert!(
+        listed.out.contains("agent  version 1") && listed.out.contains("other  version 1"),
+        "{listed:?}"
+    );
+    let some = user
+        .run(&["memories", "--prefix", "ot", "--json"])
+        .await
+        .is(0)
+        .json();
+    assert_eq!(some["items"].as_array().unwrap().len(), 1);
+    let none = user.run(&["get", "--memory", "nowhere"]).await.is(4);
+    assert!(
+        none.err
+            .contains("the memory does not exist (memory nowhere of vault acme)"),
+        "{none:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_goes_early_is_no_failure() {
+    let (_service, user) = service_and_user().await;
+    user.run_with(&["put"], &"line\n".repeat(18_000)).await.is(0);
+    let mut get = user
+        .command(super::program::PROGRAM, &["get"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::with_capacity(16, get.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).await.unwrap();
+    drop(out);
+    let ended = get.wait_with_output().await.unwrap();
+    assert_eq!((line.as_str(), ended.status.code()), ("line\n", Some(0)));
+    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
+}

@@ -1,0 +1,10 @@
+//! The commands that ask a running service, as the program runs them.
+
+mod answers;
+mod git_hook;
+mod handoff;
+mod memory;
+mod program;
+mod settings;
+mod stub;
+mod window;

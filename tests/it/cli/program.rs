@@ -1,0 +1,121 @@
+//! The program as a user of a service runs it.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
+
+/// A user with a folder of their own, and nothing of the test's environment but the path.
+pub(super) struct User {
+    /// The folder that commands run in; the home is `home` below it.
+    pub(super) folder: TempDir,
+    /// The environment of every command.
+    pub(super) environment: Vec<(String, String)>,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+impl User {
+    /// A user of the memory `agent` of the vault `acme` at this address.
+    pub(super) fn of(url: &str) -> Self {
+        let user = Self::nobody();
+        user.with("WORKING_MEMORY_URL", url)
+            .with("WORKING_MEMORY_VAULT", "acme")
+            .with("WORKING_MEMORY_MEMORY", "agent")
+    }
+
+    /// A user who has set nothing.
+    pub(super) fn nobody() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        let user = Self {
+            folder,
+            environment: Vec::new(),
+        };
+        user.with("HOME", home.to_str().unwrap())
+            .with("PATH", &std::env::var("PATH").unwrap())
+    }
+
+    /// Sets a variable.
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file into the folder.
+    pub(super) fn file(&self, name: &str, content: &str) {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// A command of the user's.
+    pub(super) fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs `working-memory` to its end.
+    pub(super) async fn run(&self, arguments: &[&str]) -> Done {
+        Done::of(self.command(PROGRAM, arguments).output().await.unwrap())
+    }
+
+    /// The same with something on standard input.
+    pub(super) async fn run_with(&self, arguments: &[&str], input: &str) -> Done {
+        let mut child = self
+            .command(PROGRAM, arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).await.unwrap();
+        drop(stdin);
+        Done::of(child.wait_with_output().await.unwrap())
+    }
+}
+
+impl Done {
+    fn of(output: std::process::Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Checks the exit code; shows what was said if it is another one.
+    #[track_caller]
+    pub(super) fn is(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    /// What it printed, as JSON.
+    #[track_caller]
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap()
+    }
+}

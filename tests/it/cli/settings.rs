@@ -1,0 +1,86 @@
+//! Where a command finds out what it is about.
+
+use super::program::User;
+use super::stub::Stub;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
+    let stub = Stub::json(200, json!({"items": [], "next_cursor": null})).await;
+    let user = User::nobody();
+    user.file(
+        ".working-memory.toml",
+        &format!(
+            "url = \"{}/below\"\nvault = \"v\"\nmemory = \"m\"\nactor = \"a\"\nkey_file = \"key\"\n",
+            stub.url
+        ),
+    );
+    user.file("key", "wm_secret\n");
+    user.file("x/y/z", "");
+    let mut log = user.command(super::program::PROGRAM, &["log"]);
+    let log = log.current_dir(user.path().join("x/y")).output().await.unwrap();
+    assert!(log.status.success(), "{log:?}");
+    let asked = stub.only();
+    assert_eq!(asked.uri, "/below/v1/vaults/v/memories/m/log?limit=50");
+    assert_eq!(asked.header("authorization"), Some("Bearer wm_secret"));
+    assert_eq!(asked.header("x-actor-id"), Some("a"));
+    assert_eq!(asked.header("idempotency-key"), None);
+
+    user.run(&["log", "--memory", "n", "--actor", "b", "-n", "3"])
+        .await
+        .is(0);
+    let asked = &stub.asked()[1];
+    assert_eq!(asked.uri, "/below/v1/vaults/v/memories/n/log?limit=3");
+    assert_eq!(asked.header("x-actor-id"), Some("b"));
+}
+
+#[tokio::test]
+async fn what_is_missing_or_wrong_is_usage() {
+    let user = User::nobody();
+    let none = user.run(&["get"]).await.is(2);
+    assert!(none.err.contains("no vault is named"), "{none:?}");
+    user.file(".working-memory.toml", "vault = \"v\"\nmemry = \"m\"\n");
+    let wrong = user.run(&["show"]).await.is(2);
+    assert!(
+        wrong.err.contains("memry") && wrong.err.contains(".working-memory.toml"),
+        "{wrong:?}"
+    );
+    user.run(&["get", "--vault", "../x"]).await.is(2);
+    user.run(&["restore", "..", "--vault", "v", "--memory", "m"])
+        .await
+        .is(2);
+    user.run(&["no-such-command"]).await.is(2);
+}
+
+#[tokio::test]
+async fn help_names_the_exit_codes_and_no_key() {
+    let user = User::nobody().with("WORKING_MEMORY_API_KEY", "wm_secret");
+    let help = user.run(&["--help"]).await.is(0);
+    assert!(help.out.contains("3  no service answers at the URL"), "{help:?}");
+    let help = user.run(&["put", "--help"]).await.is(0);
+    assert!(
+        help.out.contains("WORKING_MEMORY_API_KEY") && !help.out.contains("wm_secret"),
+        "{help:?}"
+    );
+}
+
+#[tokio::test]
+async fn completions_and_manual_pages_are_of_the_commands_there_are() {
+    let user = User::nobody();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = user.run(&["completions", shell]).await.is(0);
+        assert!(script.out.contains("set-status"), "{shell}");
+    }
+    let page = user.run(&["man"]).await.is(0);
+    assert!(
+        page.out.contains(".TH working\\-memory") || page.out.contains(".TH working-memory"),
+        "{page:?}"
+    );
+    assert!(page.out.contains("no service answers"), "{page:?}");
+    let page = user.run(&["man", "items", "put"]).await.is(0);
+    assert!(page.out.contains("category"), "{page:?}");
+    user.run(&["man", "nothing"]).await.is(2);
+    std::fs::create_dir(user.path().join("man")).unwrap();
+    user.run(&["man", "--dir", "man"]).await.is(0);
+    assert!(user.path().join("man/working-memory-put.1").exists());
+}

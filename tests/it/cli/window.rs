@@ -1,0 +1,147 @@
+//! The commands that write tasks, decisions, status and items, and the one that reads the prompt: the requests they
+//! send.
+
+use super::program::User;
+use super::stub::Stub;
+use axum::http::Method;
+use serde_json::json;
+
+const MEMORY: &str = "/v1/vaults/acme/memories/agent";
+
+#[tokio::test]
+async fn a_task_is_sent_with_all_that_is_known_of_it() {
+    let stub = Stub::json(201, json!({"record_id": "T-7", "version": 9})).await;
+    let user = User::of(&stub.url);
+    user.file("report.json", "{\"tests\": 12}");
+    let done = user
+        .run(&[
+            "task",
+            "Add parser",
+            "--summary",
+            "A line machine",
+            "--task-id",
+            "abc",
+            "--epic",
+            "dsl",
+            "--outcome",
+            "report.json",
+        ])
+        .await
+        .is(0);
+    assert_eq!(done.out, "recorded T-7, version 9\n");
+    let asked = stub.only();
+    assert_eq!(
+        (asked.method.clone(), asked.uri.as_str()),
+        (Method::POST, &*format!("{MEMORY}/tasks"))
+    );
+    assert_eq!(
+        asked.json(),
+        json!({"intent": "Add parser", "summary": "A line machine", "task_id": "abc", "epic": "dsl",
+               "outcome": {"tests": 12}})
+    );
+    assert!(asked.header("idempotency-key").is_some());
+    user.file("report.json", "{");
+    user.run(&["task", "x", "--summary", "y", "--outcome", "report.json"])
+        .await
+        .is(2);
+    assert_eq!(stub.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_decision_and_the_status_are_sent() {
+    let stub = Stub::json(201, json!({"record_id": "D-4", "version": 2})).await;
+    let user = User::of(&stub.url);
+    user.run(&[
+        "decision",
+        "SQL in storage",
+        "--because",
+        "one language",
+        "--supersedes",
+        "D-3",
+    ])
+    .await
+    .is(0);
+    user.run(&["decision", "x", "--because", "y", "--supersedes", "3"])
+        .await
+        .is(2);
+    user.run(&["set-status", "--goal", "ship"]).await.is(0);
+    let asked = stub.asked();
+    assert_eq!(asked[0].uri, format!("{MEMORY}/decisions"));
+    assert_eq!(
+        asked[0].json(),
+        json!({"decision": "SQL in storage", "reason": "one language", "supersedes": "D-3"})
+    );
+    assert_eq!(
+        (asked[1].method.clone(), asked[1].uri.clone()),
+        (Method::PUT, format!("{MEMORY}/status"))
+    );
+    assert_eq!(asked[1].json(), json!({"goal": "ship"}));
+}
+
+#[tokio::test]
+async fn items_are_replaced_listed_and_removed() {
+    let stub = Stub::by(|asked| {
+        let body = match asked.method {
+            Method::PUT => json!({"unchanged": true}),
+            Method::GET => json!({"items": [{"item_id": "i1", "category": "rules", "content": "be\nbrief",
+                                             "metadata": null, "expires_at": null}], "next_cursor": null}),
+            _ => return (204, "text/plain", String::new()),
+        };
+        (200, "application/json", body.to_string())
+    })
+    .await;
+    let user = User::of(&stub.url);
+    let put = user
+        .run_with(
+            &["items", "put", "--category", "rules", "--file", "-"],
+            "be brief",
+        )
+        .await
+        .is(0);
+    assert_eq!(put.out, "rules unchanged\n");
+    let listed = user
+        .run(&["items", "list", "--category", "rules", "--vault-wide"])
+        .await
+        .is(0);
+    assert_eq!(listed.out, "i1 rules: be brief\n");
+    user.run(&["items", "remove", "i1"]).await.is(0);
+    user.run(&["items", "remove", ".."]).await.is(2);
+    let asked = stub.asked();
+    assert_eq!(asked[0].uri, format!("{MEMORY}/items/rules"));
+    assert_eq!(
+        (asked[0].body.as_str(), asked[0].header("content-type")),
+        ("be brief", Some("text/plain; charset=utf-8"))
+    );
+    assert_eq!(asked[1].uri, "/v1/vaults/acme/items?category=rules&limit=50");
+    assert_eq!(
+        (asked[2].method.clone(), asked[2].uri.clone()),
+        (Method::DELETE, format!("{MEMORY}/items/i1"))
+    );
+}
+
+#[tokio::test]
+async fn the_prompt_is_asked_for_as_text_or_with_its_receipt() {
+    let stub = Stub::by(|_| (200, "text/plain", "the prompt".to_owned())).await;
+    let user = User::of(&stub.url);
+    let printed = user
+        .run(&[
+            "prompt",
+            "--max-tokens",
+            "900",
+            "--include",
+            "rules,workflow",
+            "--timezone",
+            "Europe/Berlin",
+        ])
+        .await
+        .is(0);
+    assert_eq!(printed.out, "the prompt");
+    user.run(&["prompt", "--json", "--exclude", "rules"]).await.is(0);
+    let asked = stub.asked();
+    assert_eq!(
+        asked[0].uri,
+        format!("{MEMORY}/prompt?max_tokens=900&include=rules%2Cworkflow&timezone=Europe%2FBerlin")
+    );
+    assert_eq!(asked[0].header("accept"), Some("text/plain"));
+    assert_eq!(asked[1].header("accept"), Some("application/json"));
+}
