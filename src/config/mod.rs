@@ -11,6 +11,7 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+pub mod prices;
 pub mod retention;
 #[cfg(test)]
 mod tests;

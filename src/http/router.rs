@@ -76,6 +76,7 @@ fn health() -> OpenApiRouter<AppState> {
 fn quick() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(vaults::list::list))
+        .routes(routes!(vaults::usage::usage))
         .routes(routes!(memories::list::list))
         .routes(routes!(memories::get::get, memories::delete::delete))
         .routes(routes!(contexts::put::put, contexts::latest::latest))

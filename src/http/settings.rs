@@ -2,8 +2,12 @@
 
 use crate::config::Config;
 use crate::config::guard::Collapse;
+use crate::config::limits::LimitsConfig;
 use crate::config::llm::LlmConfig;
+use crate::config::prices::Price;
 use crate::storage::Guard;
+use crate::storage::usage::DayOfModel;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Bounds of what a request may cost and do. Sizes in bytes.
@@ -29,6 +33,33 @@ pub struct Settings {
     pub max_connections: usize,
     /// How long a shutdown waits for what is running.
     pub shutdown_grace: Duration,
+    /// What models cost and how much they may be used.
+    pub tariff: Tariff,
+}
+
+/// `llm.prices`, `llm.currency` and the limits of tokens.
+#[derive(Debug, Clone)]
+pub struct Tariff {
+    /// By the names of models.
+    pub prices: BTreeMap<String, Price>,
+    /// What prices are in.
+    pub currency: String,
+    /// Where the limits of tokens are.
+    pub limits: LimitsConfig,
+}
+
+impl Tariff {
+    /// What a model cost on a day, if it has a price.
+    pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
+        let spent = &day.spent;
+        let price = self.prices.get(&day.model)?;
+        Some(price.of(
+            spent.input_tokens,
+            spent.cached_tokens,
+            spent.cache_write_tokens,
+            spent.output_tokens,
+        ))
+    }
 }
 
 /// How long a client may take to send a body: enough for the largest one on a slow line, and less than the time of a
@@ -64,6 +95,11 @@ impl Settings {
             max_requests: MAX_REQUESTS,
             max_connections: MAX_CONNECTIONS,
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
+            tariff: Tariff {
+                prices: config.llm.prices.clone(),
+                currency: config.llm.currency.clone(),
+                limits: config.limits.clone(),
+            },
         }
     }
 }

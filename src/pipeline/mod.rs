@@ -23,6 +23,7 @@ mod request;
 mod role;
 mod run;
 mod update;
+mod usage;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;

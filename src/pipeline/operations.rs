@@ -7,7 +7,7 @@ use super::{OnInvalid, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Pipeline {
     /// Applies a text of operations.
@@ -108,6 +108,7 @@ impl Pipeline {
             warnings: Vec::new(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
+            failed: BTreeSet::new(),
         })
     }
 }
