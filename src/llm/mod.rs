@@ -7,6 +7,7 @@
 
 pub mod anthropic;
 mod body;
+mod delivery;
 mod endpoint;
 mod error;
 pub mod extractive;
@@ -23,6 +24,7 @@ use async_trait::async_trait;
 
 use crate::domain::operation::Role;
 
+pub use delivery::Delivery;
 pub use endpoint::{Client, ClientError, Settings};
 pub use error::ModelError;
 pub use models::{Models, RoleModel};

@@ -14,6 +14,7 @@
 
 mod conversation;
 mod error;
+mod measured;
 mod merge;
 mod operations;
 pub mod prompts;

@@ -1,5 +1,6 @@
 //! `ApplyOperations`: the same text from an agent, without a model.
 
+use super::measured;
 use super::report::{Target, UpdateAnswer};
 use super::role::{self, Captured};
 use super::run::{Running, Saved};
@@ -19,6 +20,12 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn apply_operations(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
+        let result = self.apply_text(request).await;
+        measured::ended(RunKind::Operations, &result);
+        result
+    }
+
+    async fn apply_text(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         self.check_resolvable(&request).await?;
         let mut running = self.begin_operations(&request).await?;
         let place = (&request.vault, &request.memory);

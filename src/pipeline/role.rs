@@ -10,6 +10,7 @@ use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::{document, ids::MemoryId, ids::VaultId};
 use crate::llm::{self, Answer, Asked, ModelError, Request, Speaker, Turn};
 use crate::storage::{Storage, StorageError};
+use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -264,6 +265,20 @@ impl RoleOutcome {
             (tokens(|a| a.cached_tokens), tokens(|a| a.cache_write_tokens));
         add(&mut self.report.cached_tokens, cached_tokens);
         add(&mut self.report.cache_write_tokens, cache_write_tokens);
+        meters::asked(&meters::Asking {
+            role: asking.role.name(),
+            model: &self.report.model,
+            attempts: asked.attempts,
+            again: round > 0,
+            time: asked.elapsed,
+            tokens: [
+                ("input", input_tokens),
+                ("cached", cached_tokens),
+                ("cache_write", cache_write_tokens),
+                ("output", output_tokens),
+            ],
+            failure: asked.result.as_ref().err().map(ModelError::reason),
+        });
         let turns: Vec<Value> = asking
             .turns
             .iter()

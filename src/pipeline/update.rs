@@ -1,5 +1,6 @@
 //! `UpdateContext`: the steps in their order.
 
+use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
 use super::role::{Captured, RoleOutcome};
 use super::run::{Running, Saved};
@@ -21,12 +22,18 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        let turn = self.queue.enter(&request.vault, &request.memory).await;
+        let result = self.update_in_turn(request).await;
+        measured::ended(RunKind::Update, &result);
+        result
+    }
+
+    async fn update_in_turn(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
+        let turn = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
         let _turn = turn.map_err(|_| PipelineError::QueueFull {
             limit: self.settings.queue_per_memory,
         })?;
         self.refuse_over_tokens(&request.vault).await?;
-        let mut running = self.begin(&request).await?;
+        let mut running = measured::step("capture", self.begin(&request)).await?;
         let result = self.work(&request, &mut running).await;
         self.account(&running).await;
         result
@@ -39,21 +46,20 @@ impl Pipeline {
         running: &mut Running,
     ) -> Result<UpdateAnswer, PipelineError> {
         let limits = running.limits;
-        let mut outcomes = self
-            .ask_roles(request, &running.base, &request.roles, &limits)
-            .await?;
+        let asked = self.ask_roles(request, &running.base, &request.roles, &limits);
+        let mut outcomes = measured::step("ask", asked).await?;
         let mut rebases = 0;
         loop {
             running.take(&outcomes, request.allow_partial);
             self.stop_on_failed_models(request, running, &outcomes).await?;
             self.stop_on_faults(request, running, &outcomes).await?;
-            match self.save(running).await? {
+            match measured::step("save", self.save(running)).await? {
                 Saved::Answer(answer) => return Ok(*answer),
                 Saved::ProgressMoved if rebases < self.settings.max_rebases => {
                     rebases += 1;
                     let head = self.capture(&running.target, &running.preconditions).await?;
-                    self.ask_progress_again(request, &head, &limits, &mut outcomes)
-                        .await?;
+                    let asked = self.ask_progress_again(request, &head, &limits, &mut outcomes);
+                    measured::step("ask", asked).await?;
                     running.progress_base = head;
                 }
                 Saved::ProgressMoved => {

@@ -4,3 +4,4 @@ mod crashes;
 mod program;
 mod refusals;
 mod serve;
+mod traces;
