@@ -1,31 +1,22 @@
-//! Logs and metrics: set up once at the start of the process.
+//! Logs, metrics and traces: set up once at the start of the process.
+
+pub mod meters;
+pub mod traces;
+
+pub use meters::{
+    CONNECTIONS_BROKEN_TOTAL, CONNECTIONS_OPEN, REFUSED_TOTAL, REQUEST_SECONDS, REQUESTS_RUNNING,
+    REQUESTS_TOTAL, SEARCH_LAG_SECONDS,
+};
 
 use crate::config::log::LogFormat;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
-
-/// Counts requests by `method`, `route` and `status`.
-pub const REQUESTS_TOTAL: &str = "http_requests_total";
-
-/// Times requests by `method` and `route`, in seconds.
-pub const REQUEST_SECONDS: &str = "http_request_duration_seconds";
-
-/// Counts requests that a bound or a missing right refused, by `reason`.
-pub const REFUSED_TOTAL: &str = "http_requests_refused_total";
-
-/// How many connections are open.
-pub const CONNECTIONS_OPEN: &str = "http_connections_open";
-
-/// Counts connections that ended in a fault, by `reason`.
-pub const CONNECTIONS_BROKEN_TOTAL: &str = "http_connections_broken_total";
-
-/// How many requests run at the moment.
-pub const REQUESTS_RUNNING: &str = "http_requests_running";
-
-/// How long the document has waited that waited longest to be found by searches, in seconds.
-pub const SEARCH_LAG_SECONDS: &str = "search_lag_seconds";
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Upper bounds of the latency histogram in seconds: a read takes a millisecond, an update with models a minute.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -38,15 +29,23 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(10);
 /// Sends the log to standard error. `filter` is in the syntax of `RUST_LOG`; what cannot be read in it is left
 /// out. A second call in one process changes nothing.
 pub fn start_logs(format: LogFormat, filter: &str) {
-    let filter = EnvFilter::new(filter);
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
     // The only error is that a log is there already, as in a test that starts several services.
-    let _ = match format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-    };
+    let _ = tracing_subscriber::registry()
+        .with(fmt_layer(format, filter))
+        .try_init();
+}
+
+/// Writes what passes the filter to standard error.
+fn fmt_layer<S>(format: LogFormat, filter: &str) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let filter = EnvFilter::new(filter);
+    match format {
+        LogFormat::Text => layer.with_filter(filter).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
+    }
 }
 
 /// Counts a request that was refused.
@@ -59,35 +58,26 @@ pub fn refused(reason: &'static str) {
 pub fn metrics() -> &'static PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE.get_or_init(|| {
-        let name = Matcher::Full(REQUEST_SECONDS.to_owned());
+        let times = Matcher::Suffix("_seconds".to_owned());
         let recorder = PrometheusBuilder::new()
-            .set_buckets_for_metric(name, &LATENCY_BUCKETS)
+            .set_buckets_for_metric(times, &LATENCY_BUCKETS)
             .unwrap_or_else(|_| PrometheusBuilder::new())
             .build_recorder();
         let handle = recorder.handle();
         // Another recorder can only be there if a program around the library installed its own.
         if metrics::set_global_recorder(recorder).is_ok() {
-            metrics::describe_counter!(REQUESTS_TOTAL, "Requests answered");
-            metrics::describe_histogram!(
-                REQUEST_SECONDS,
-                metrics::Unit::Seconds,
-                "Time to answer a request"
-            );
-            metrics::describe_gauge!(REQUESTS_RUNNING, "Requests being answered");
-            metrics::describe_counter!(
-                REFUSED_TOTAL,
-                "Requests refused by a bound or for a missing right"
-            );
-            metrics::describe_gauge!(CONNECTIONS_OPEN, "Connections open");
-            metrics::describe_counter!(CONNECTIONS_BROKEN_TOTAL, "Connections that ended in a fault");
-            metrics::describe_gauge!(
-                SEARCH_LAG_SECONDS,
-                metrics::Unit::Seconds,
-                "Age of the oldest version that searches do not find yet"
-            );
+            meters::describe();
         }
         handle
     })
+}
+
+/// All metrics in the Prometheus text format, those of the process as they are now.
+pub fn render_metrics() -> String {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    let handle = metrics();
+    meters::process(STARTED.get_or_init(Instant::now).elapsed());
+    handle.render()
 }
 
 /// Keeps the metrics tidy for as long as it is polled; it never ends.

@@ -1,6 +1,7 @@
 //! Deletes what has expired.
 
 use crate::storage::Storage;
+use crate::telemetry::meters;
 use std::time::Duration;
 
 /// How often to look.
@@ -27,6 +28,7 @@ async fn purge_keys(storage: &Storage) -> Result<u64, crate::storage::StorageErr
     loop {
         let deleted = storage.purge_keys(BATCH.into()).await?;
         total += deleted;
+        meters::purged("idempotency_keys", deleted);
         if deleted < BATCH.into() {
             return Ok(total);
         }

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::domain::retention::Retention;
 use crate::storage::Storage;
+use crate::telemetry::meters;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,10 @@ pub(super) async fn retention(storage: Storage, clock: Arc<dyn Clock>, retention
     loop {
         match storage.prune_versions(&retention, clock.now()).await {
             Ok(0) => {}
-            Ok(versions) => tracing::info!(versions, "old versions taken out"),
+            Ok(versions) => {
+                meters::purged("versions", versions);
+                tracing::info!(versions, "old versions taken out");
+            }
             Err(error) => tracing::warn!(%error, "old versions could not be taken out, trying again later"),
         }
         tokio::time::sleep(BETWEEN_ROUNDS).await;

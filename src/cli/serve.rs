@@ -5,11 +5,12 @@ use crate::background::Background;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings, Tls};
-use crate::llm::Models;
+use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statements};
 use crate::telemetry;
+use crate::telemetry::traces::{self, Traces};
 use clap::Args;
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -45,13 +46,32 @@ impl Serve {
             Ok(config) => config,
             Err(error) => return fail(&error),
         };
-        telemetry::start_logs(config.log.format, &config.log.filter);
-        match serve(&config, stop).await {
+        let traces = match start_telemetry(&config) {
+            Ok(traces) => traces,
+            Err(error) => return fail(&error),
+        };
+        let served = serve(&config, stop).await;
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
+        match served {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => fail(&"requests were still running when the time to finish them was over"),
             Err(error) => fail(&error),
         }
     }
+}
+
+/// The log and, where a collector is configured, traces.
+fn start_telemetry(config: &Config) -> Result<Option<Traces>, Box<dyn Error>> {
+    let (log, telemetry) = (&config.log, &config.telemetry);
+    let Some(endpoint) = &telemetry.otlp_endpoint else {
+        telemetry::start_logs(log.format, &log.filter);
+        return Ok(None);
+    };
+    let client = Delivery::new(Client::new(endpoint.starts_with("https:"))?);
+    let traces = traces::start(log.format, &log.filter, telemetry, endpoint, client)?;
+    Ok(Some(traces))
 }
 
 /// Runs the service. `Ok(false)`: it stopped with requests unfinished.

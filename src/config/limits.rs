@@ -1,7 +1,10 @@
 //! `[limits]`: sizes that requests and documents may have.
 
+use crate::domain::ids::VaultId;
 use crate::domain::memory::Limits;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// The largest document or item that any configuration allows, in bytes.
 pub const MOST_BYTES: usize = 10 * 1024 * 1024;
@@ -16,6 +19,12 @@ pub struct LimitsConfig {
     pub item_bytes: usize,
     /// The body of a request other than a document.
     pub body_bytes: usize,
+    /// Tokens that a vault's models may read and write in a day (UTC); from then on `/update` is answered 429 until
+    /// the next. Unset: no limit.
+    pub vault_tokens_per_day: Option<u64>,
+    /// The same for single vaults, by their ids; 0 is none at all.
+    #[serde(deserialize_with = "super::prices::table")]
+    pub vault_tokens: BTreeMap<String, u64>,
 }
 
 impl Default for LimitsConfig {
@@ -24,6 +33,8 @@ impl Default for LimitsConfig {
             context_bytes: 102_400,
             item_bytes: 16_384,
             body_bytes: 1_048_576,
+            vault_tokens_per_day: None,
+            vault_tokens: BTreeMap::new(),
         }
     }
 }
@@ -39,6 +50,13 @@ impl LimitsConfig {
         }
     }
 
+    /// Tokens that a vault's models may read and write in a day, if that is limited.
+    #[must_use]
+    pub fn tokens_per_day(&self, vault: &VaultId) -> Option<u64> {
+        let own = self.vault_tokens.get(vault.as_str()).copied();
+        own.or(self.vault_tokens_per_day)
+    }
+
     pub(super) fn validate(&self) -> Result<(), String> {
         for (key, value) in [
             ("limits.context_bytes", self.context_bytes),
@@ -50,6 +68,15 @@ impl LimitsConfig {
         }
         if self.body_bytes == 0 {
             return Err("limits.body_bytes must be at least 1".to_owned());
+        }
+        if let Some(vault) = self
+            .vault_tokens
+            .keys()
+            .find(|vault| VaultId::from_str(vault).is_err())
+        {
+            return Err(format!(
+                "limits.vault_tokens has a key that is no id of a vault: {vault}"
+            ));
         }
         Ok(())
     }

@@ -9,11 +9,13 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::prices::Price;
 use crate::domain::operation::Role;
 
 pub use resolve::{InvalidLlm, RoleSettings};
@@ -63,6 +65,19 @@ impl Provider {
     }
 }
 
+/// How a server is asked to let its model write nothing but the form of the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Constrain {
+    /// It is not asked: the form is the instructions' business.
+    #[default]
+    Off,
+    /// As a `grammar` in the request, as llama.cpp takes it.
+    Gbnf,
+    /// As `structured_outputs` with a `grammar`, as vLLM takes it (from 0.12 on).
+    Vllm,
+}
+
 /// The `[llm]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -87,6 +102,13 @@ pub struct LlmConfig {
     pub max_output_tokens: u32,
     /// Largest response body read from a model server, in bytes.
     pub max_response_bytes: usize,
+    /// Whether a server is asked to hold its model to the form of the answers: `off`, `gbnf` (llama.cpp) or `vllm`.
+    pub constrain: Constrain,
+    /// The currency that prices are in.
+    pub currency: String,
+    /// What models cost, by their names; of one that is not there usage is counted and no cost told.
+    #[serde(deserialize_with = "super::prices::table")]
+    pub prices: BTreeMap<String, Price>,
     /// The same keys for single roles.
     pub roles: RolesConfig,
     /// Keys of the environment; see [`LlmConfig::with_environment`].
@@ -128,6 +150,8 @@ pub struct RoleConfig {
     pub max_output_tokens: Option<u32>,
     /// As `llm.max_response_bytes`.
     pub max_response_bytes: Option<usize>,
+    /// As `llm.constrain`.
+    pub constrain: Option<Constrain>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -164,6 +188,9 @@ impl Default for LlmConfig {
             max_retries: default_max_retries(),
             max_output_tokens: default_max_output_tokens(),
             max_response_bytes: default_max_response_bytes(),
+            constrain: Constrain::default(),
+            currency: "USD".to_owned(),
+            prices: BTreeMap::new(),
             roles: RolesConfig::default(),
             environment: EnvironmentKeys::default(),
         }
@@ -199,6 +226,12 @@ impl LlmConfig {
     /// # Errors
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), InvalidLlm> {
+        if let Some((model, _)) = self.prices.iter().find(|(_, price)| !price.is_sound()) {
+            return Err(InvalidLlm {
+                key: format!("llm.prices.{model}"),
+                problem: "must have prices of at least 0".to_owned(),
+            });
+        }
         Role::ALL
             .into_iter()
             .try_for_each(|role| self.role(role).map(|_| ()))

@@ -11,7 +11,9 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+pub mod prices;
 pub mod retention;
+pub mod telemetry;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +46,8 @@ pub struct Config {
     pub retention: retention::RetentionConfig,
     /// What the service writes to its log.
     pub log: log::LogConfig,
+    /// Where its traces go.
+    pub telemetry: telemetry::TelemetryConfig,
 }
 
 /// Why there is no configuration. Every message names the key or the file.
@@ -129,6 +133,7 @@ impl Config {
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
+        self.telemetry.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()
             .map_err(|error| ConfigError::Invalid(error.to_string()))?;

@@ -81,6 +81,7 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(keys::list::list, keys::create::create))
         .routes(routes!(keys::get::get, keys::revoke::revoke))
         .routes(routes!(keys::rotate::rotate))
+        .routes(routes!(vaults::usage::usage))
         .routes(routes!(memories::list::list))
         .routes(routes!(memories::get::get, memories::delete::delete))
         .routes(routes!(contexts::put::put, contexts::latest::latest))

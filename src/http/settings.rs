@@ -3,8 +3,12 @@
 use super::tls::Tls;
 use crate::config::Config;
 use crate::config::guard::Collapse;
+use crate::config::limits::LimitsConfig;
 use crate::config::llm::LlmConfig;
+use crate::config::prices::Price;
 use crate::storage::Guard;
+use crate::storage::usage::DayOfModel;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,6 +51,33 @@ pub struct Settings {
     pub tls: Option<Arc<Tls>>,
     /// How long a shutdown waits for what is running.
     pub shutdown_grace: Duration,
+    /// What models cost and how much they may be used.
+    pub tariff: Tariff,
+}
+
+/// `llm.prices`, `llm.currency` and the limits of tokens.
+#[derive(Debug, Clone)]
+pub struct Tariff {
+    /// By the names of models.
+    pub prices: BTreeMap<String, Price>,
+    /// What prices are in.
+    pub currency: String,
+    /// Where the limits of tokens are.
+    pub limits: LimitsConfig,
+}
+
+impl Tariff {
+    /// What a model cost on a day, if it has a price.
+    pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
+        let spent = &day.spent;
+        let price = self.prices.get(&day.model)?;
+        Some(price.of(
+            spent.input_tokens,
+            spent.cached_tokens,
+            spent.cache_write_tokens,
+            spent.output_tokens,
+        ))
+    }
 }
 
 impl Settings {
@@ -80,6 +111,11 @@ impl Settings {
             rate_per_key: config.http.rate_per_key,
             rate_per_address: config.http.rate_per_address,
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
+            tariff: Tariff {
+                prices: config.llm.prices.clone(),
+                currency: config.llm.currency.clone(),
+                limits: config.limits.clone(),
+            },
         }
     }
 }

@@ -97,13 +97,17 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
             .and_then(|usage| usage.get(name))
             .and_then(Value::as_u64)
     };
+    let (read, written) = (
+        tokens("cache_read_input_tokens"),
+        tokens("cache_creation_input_tokens"),
+    );
     // The provider counts what it reads from and writes to its cache beside the rest of the input.
-    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"]
-        .into_iter()
-        .filter_map(tokens);
+    let cached = [read, written].into_iter().flatten();
     Ok(Answer {
         text,
         input_tokens: tokens("input_tokens").map(|fresh| cached.fold(fresh, u64::saturating_add)),
+        cached_tokens: read,
+        cache_write_tokens: written,
         output_tokens: tokens("output_tokens"),
         stopped_at_limit: body.get("stop_reason").and_then(Value::as_str) == Some("max_tokens"),
     })

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use opentelemetry_http::HeaderInjector;
 use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, Url};
 use secrecy::{ExposeSecret, SecretString};
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use super::ModelError;
 use super::body::read_bounded;
+use crate::telemetry::traces;
 
 /// How long a connection may take to come about; shorter than any sensible time of a whole attempt.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -24,7 +26,7 @@ pub struct ClientError(String);
 /// The HTTP client that all models share, with its pool of connections. It follows no redirects, since a
 /// redirect could carry the key to another host, and no proxy of the environment.
 #[derive(Debug, Clone)]
-pub struct Client(reqwest::Client);
+pub struct Client(pub(super) reqwest::Client);
 
 impl Client {
     /// Sets the client up. Where no `https` address is asked, the machine need not have certificates.
@@ -115,12 +117,9 @@ impl Endpoint {
     /// # Errors
     /// Every way in which an exchange fails, but the time of the attempt, which the caller keeps.
     pub(super) async fn post(&self, body: &impl Serialize) -> Result<Value, ModelError> {
-        let sent = self
-            .client
-            .0
-            .post(self.url.clone())
-            .headers(self.headers.clone())
-            .json(body);
+        let mut headers = self.headers.clone();
+        traces::send_on(&mut HeaderInjector(&mut headers));
+        let sent = self.client.0.post(self.url.clone()).headers(headers).json(body);
         let response = sent.send().await.map_err(network_error)?;
         let status = response.status();
         if !status.is_success() {

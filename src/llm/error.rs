@@ -67,6 +67,18 @@ impl ModelError {
         matches!(self, Self::TimedOut { .. })
     }
 
+    /// The kind of failure in a word, for metrics.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::TimedOut { .. } => "timed_out",
+            Self::Status { .. } => "status",
+            Self::Unreachable { .. } => "unreachable",
+            Self::BadAnswer { .. } => "bad_answer",
+            Self::TooLarge { .. } => "too_large",
+        }
+    }
+
     /// How long the server asked to wait before the next attempt.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {

@@ -7,6 +7,7 @@
 
 pub mod anthropic;
 mod body;
+mod delivery;
 mod endpoint;
 mod error;
 pub mod extractive;
@@ -23,6 +24,7 @@ use async_trait::async_trait;
 
 use crate::domain::operation::Role;
 
+pub use delivery::Delivery;
 pub use endpoint::{Client, ClientError, Settings};
 pub use error::ModelError;
 pub use models::{Models, RoleModel};
@@ -87,6 +89,8 @@ pub struct Request {
     pub system: Arc<str>,
     /// The conversation, beginning and ending with a turn of the service.
     pub turns: Vec<Turn>,
+    /// What the answer has to look like, in GBNF, where the model can be held to it ([`Model::constrains`]).
+    pub grammar: Option<Arc<str>>,
     /// What the turns were made from.
     pub source: Arc<Source>,
 }
@@ -98,6 +102,10 @@ pub struct Answer {
     pub text: String,
     /// Tokens read, cached ones included, where the server says.
     pub input_tokens: Option<u64>,
+    /// Of these, tokens read from the provider's cache, where the server says.
+    pub cached_tokens: Option<u64>,
+    /// Of these, tokens written to the provider's cache, where the server says.
+    pub cache_write_tokens: Option<u64>,
     /// Tokens written, where the server says.
     pub output_tokens: Option<u64>,
     /// Whether the model stopped at its token limit, so that the end of the text is missing.
@@ -109,6 +117,11 @@ pub struct Answer {
 pub trait Model: Send + Sync {
     /// The name shown in answers and logs.
     fn name(&self) -> &str;
+
+    /// Whether it takes a request's grammar.
+    fn constrains(&self) -> bool {
+        false
+    }
 
     /// Makes one attempt. Dropping the future gives the attempt up.
     ///

@@ -135,7 +135,9 @@ fn role_model(client: Option<&Client>, role: RoleSettings) -> RoleModel {
     };
     let model: Arc<dyn Model> = match role.provider {
         Provider::Anthropic => Arc::new(Anthropic::new(client.clone(), settings)),
-        Provider::Openai | Provider::Extractive => Arc::new(OpenAi::new(client.clone(), settings)),
+        Provider::Openai | Provider::Extractive => {
+            Arc::new(OpenAi::new(client.clone(), settings).constrained(role.constrain))
+        }
     };
     RoleModel {
         model,

@@ -9,6 +9,8 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::endpoint::{Client, Endpoint, Settings, below};
+use crate::config::llm::Constrain;
+
 use super::{Answer, Model, ModelError, Request, Speaker};
 
 /// A model behind a chat-completions server.
@@ -21,6 +23,7 @@ pub struct OpenAi {
     /// OpenAI's newer models want the token limit as `max_completion_tokens` and refuse `max_tokens`, the one
     /// name that other servers know. The first refusal is remembered.
     newer_token_limit: AtomicBool,
+    constrain: Constrain,
 }
 
 impl OpenAi {
@@ -36,7 +39,15 @@ impl OpenAi {
             temperature: settings.temperature,
             max_output_tokens: settings.max_output_tokens,
             newer_token_limit: AtomicBool::new(newer),
+            constrain: Constrain::Off,
         }
+    }
+
+    /// Holds the model to the grammar of each request, in the form that this kind of server takes.
+    #[must_use]
+    pub fn constrained(mut self, constrain: Constrain) -> Self {
+        self.constrain = constrain;
+        self
     }
 
     fn body(&self, request: &Request, newer_token_limit: bool) -> Value {
@@ -62,6 +73,17 @@ impl OpenAi {
         if let Some(temperature) = self.temperature {
             body.insert("temperature".to_owned(), json!(temperature));
         }
+        if let Some(grammar) = request.grammar.as_deref() {
+            match self.constrain {
+                Constrain::Off => {}
+                Constrain::Gbnf => {
+                    body.insert("grammar".to_owned(), json!(grammar));
+                }
+                Constrain::Vllm => {
+                    body.insert("structured_outputs".to_owned(), json!({ "grammar": grammar }));
+                }
+            }
+        }
         Value::Object(body)
     }
 }
@@ -70,6 +92,10 @@ impl OpenAi {
 impl Model for OpenAi {
     fn name(&self) -> &str {
         &self.model
+    }
+
+    fn constrains(&self) -> bool {
+        self.constrain != Constrain::Off
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
@@ -108,6 +134,10 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     Ok(Answer {
         text: without_thoughts(text),
         input_tokens: tokens("prompt_tokens"),
+        cached_tokens: body
+            .pointer("/usage/prompt_tokens_details/cached_tokens")
+            .and_then(Value::as_u64),
+        cache_write_tokens: None,
         output_tokens: tokens("completion_tokens"),
         stopped_at_limit: finish_reason == Some("length"),
     })

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Answer, Model, ModelError, Request};
+use crate::telemetry::traces;
 
 /// The patience of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,9 @@ pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
     let mut attempts = 0;
     let result = loop {
         attempts += 1;
-        let error = match attempt(model, request, retry.attempt_time).await {
+        let call = attempt(model, request, retry.attempt_time);
+        let called = traces::model_call(request.role.name(), model.name(), attempts, call);
+        let error = match called.await {
             Ok(answer) => break Ok(answer),
             Err(error) => error,
         };

@@ -113,6 +113,7 @@ pub fn request(role: Role) -> Request {
             speaker: Speaker::User,
             text: "the question".to_owned(),
         }],
+        grammar: None,
         source: Arc::new(Source {
             task: "the task".to_owned(),
             messages: Vec::new(),

@@ -6,6 +6,7 @@ use crate::domain::memory::IdsExhausted;
 use crate::domain::operation::Role;
 use crate::storage::StorageError;
 use crate::storage::updates::RunStatus;
+use chrono::{DateTime, Utc};
 
 /// Why an update came to nothing. In every case no version was saved; where a run was kept, its id is told.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,18 @@ pub enum PipelineError {
     QueueFull {
         /// How many may.
         limit: usize,
+    },
+    /// The vault's models have read and written as many tokens today as they may.
+    #[error("the models of this vault have used {spent} tokens today, and may use {limit} a day")]
+    TokensSpent {
+        /// How many they used.
+        spent: u64,
+        /// How many they may use.
+        limit: u64,
+        /// When the next day begins.
+        opens_at: DateTime<Utc>,
+        /// Seconds until then, at least 1.
+        retry_after: u64,
     },
     /// A role's model failed after its retries.
     #[error("the {} model failed: {detail}", role.name())]

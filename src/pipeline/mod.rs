@@ -14,6 +14,7 @@
 
 mod conversation;
 mod error;
+mod measured;
 mod merge;
 mod operations;
 pub mod prompts;
@@ -23,6 +24,7 @@ mod request;
 mod role;
 mod run;
 mod update;
+mod usage;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;

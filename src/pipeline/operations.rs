@@ -1,5 +1,6 @@
 //! `ApplyOperations`: the same text from an agent, without a model.
 
+use super::measured;
 use super::report::{Target, UpdateAnswer};
 use super::role::{self, Captured};
 use super::run::{Running, Saved};
@@ -7,7 +8,7 @@ use super::{OnInvalid, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Pipeline {
     /// Applies a text of operations.
@@ -19,6 +20,12 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn apply_operations(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
+        let result = self.apply_text(request).await;
+        measured::ended(RunKind::Operations, &result);
+        result
+    }
+
+    async fn apply_text(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         self.check_resolvable(&request).await?;
         let mut running = self.begin_operations(&request).await?;
         let place = (&request.vault, &request.memory);
@@ -108,6 +115,7 @@ impl Pipeline {
             warnings: Vec::new(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
+            failed: BTreeSet::new(),
         })
     }
 }

@@ -95,6 +95,12 @@ pub struct ModelReport {
     /// Tokens it read, where it tells.
     #[schema(required)]
     pub input_tokens: Option<u64>,
+    /// Of these, tokens its provider had in its cache, where it tells.
+    #[schema(required)]
+    pub cached_tokens: Option<u64>,
+    /// Of these, tokens its provider put into its cache, where it tells.
+    #[schema(required)]
+    pub cache_write_tokens: Option<u64>,
     /// Tokens it wrote, where it tells.
     #[schema(required)]
     pub output_tokens: Option<u64>,

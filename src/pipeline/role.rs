@@ -10,6 +10,7 @@ use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::{document, ids::MemoryId, ids::VaultId};
 use crate::llm::{self, Answer, Asked, ModelError, Request, Speaker, Turn};
 use crate::storage::{Storage, StorageError};
+use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -164,6 +165,10 @@ impl Pipeline {
                 speaker: Speaker::User,
                 text: input,
             }],
+            grammar: speaker
+                .model
+                .constrains()
+                .then(|| grammar(&captured.text, role, limits)),
             source: Arc::new(llm::Source {
                 task: request.task.clone(),
                 messages: request.messages.clone(),
@@ -256,6 +261,24 @@ impl RoleOutcome {
         let (input_tokens, output_tokens) = (tokens(|a| a.input_tokens), tokens(|a| a.output_tokens));
         add(&mut self.report.input_tokens, input_tokens);
         add(&mut self.report.output_tokens, output_tokens);
+        let (cached_tokens, cache_write_tokens) =
+            (tokens(|a| a.cached_tokens), tokens(|a| a.cache_write_tokens));
+        add(&mut self.report.cached_tokens, cached_tokens);
+        add(&mut self.report.cache_write_tokens, cache_write_tokens);
+        meters::asked(&meters::Asking {
+            role: asking.role.name(),
+            model: &self.report.model,
+            attempts: asked.attempts,
+            again: round > 0,
+            time: asked.elapsed,
+            tokens: [
+                ("input", input_tokens),
+                ("cached", cached_tokens),
+                ("cache_write", cache_write_tokens),
+                ("output", output_tokens),
+            ],
+            failure: asked.result.as_ref().err().map(ModelError::reason),
+        });
         let turns: Vec<Value> = asking
             .turns
             .iter()
@@ -277,6 +300,8 @@ impl RoleOutcome {
             "error": asked.result.as_ref().err().map(|error| storable(error.to_string())),
             "attempts": asked.attempts,
             "input_tokens": input_tokens,
+            "cached_tokens": cached_tokens,
+            "cache_write_tokens": cache_write_tokens,
             "output_tokens": output_tokens,
             "millis": millis,
         }));
@@ -370,12 +395,21 @@ fn describe(found: &[Found]) -> String {
     text
 }
 
-fn existing_ids(document: &str, role: Role) -> String {
-    let ids: Vec<String> = document::records(document)
+/// What a role may answer, for servers that hold their models to it.
+fn grammar(document: &str, role: Role, limits: &Limits) -> Arc<str> {
+    dsl::grammar::gbnf(role, &ids_of(document, role), limits.max_additions).into()
+}
+
+fn ids_of(document: &str, role: Role) -> Vec<RecordId> {
+    document::records(document)
         .into_iter()
-        .filter(|record| Some(record.id.kind) == role.record_kind())
-        .map(|record| record.id.to_string())
-        .collect();
+        .map(|record| record.id)
+        .filter(|id| Some(id.kind) == role.record_kind())
+        .collect()
+}
+
+fn existing_ids(document: &str, role: Role) -> String {
+    let ids: Vec<String> = ids_of(document, role).iter().map(ToString::to_string).collect();
     if ids.is_empty() {
         "(none)".to_owned()
     } else {

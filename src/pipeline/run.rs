@@ -8,12 +8,13 @@ use super::role::{Accepted, Captured, mentioned, numbered};
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Limits, RecordChange, project};
+use crate::domain::operation::Role;
 use crate::domain::{changelog, document};
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A run under way: what was asked for and what came of it so far.
 pub(super) struct Running {
@@ -38,6 +39,8 @@ pub(super) struct Running {
     pub(super) warnings: Vec<Warning>,
     pub(super) models: BTreeMap<String, ModelReport>,
     pub(super) exchanges: Vec<Value>,
+    /// Roles whose models failed.
+    pub(super) failed: BTreeSet<Role>,
 }
 
 /// What saving came to.

@@ -1,5 +1,6 @@
 //! `UpdateContext`: the steps in their order.
 
+use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
 use super::role::{Captured, RoleOutcome};
 use super::run::{Running, Saved};
@@ -10,7 +11,7 @@ use crate::llm::ModelError;
 use crate::storage::updates::{RunKind, RunStatus};
 use futures::future::join_all;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest task in the title of a log entry, in characters.
 const TITLE_CHARS: usize = 100;
@@ -21,33 +22,50 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        let turn = self.queue.enter(&request.vault, &request.memory).await;
+        let result = self.update_in_turn(request).await;
+        measured::ended(RunKind::Update, &result);
+        result
+    }
+
+    async fn update_in_turn(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
+        let turn = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
         let _turn = turn.map_err(|_| PipelineError::QueueFull {
             limit: self.settings.queue_per_memory,
         })?;
-        let mut running = self.begin(&request).await?;
+        self.refuse_over_tokens(&request.vault).await?;
+        let mut running = measured::step("capture", self.begin(&request)).await?;
+        let result = self.work(&request, &mut running).await;
+        self.account(&running).await;
+        result
+    }
+
+    /// Steps 2 to 6.
+    async fn work(
+        &self,
+        request: &UpdateRequest,
+        running: &mut Running,
+    ) -> Result<UpdateAnswer, PipelineError> {
         let limits = running.limits;
-        let mut outcomes = self
-            .ask_roles(&request, &running.base, &request.roles, &limits)
-            .await?;
+        let asked = self.ask_roles(request, &running.base, &request.roles, &limits);
+        let mut outcomes = measured::step("ask", asked).await?;
         let mut rebases = 0;
         loop {
             running.take(&outcomes, request.allow_partial);
-            self.stop_on_failed_models(&request, &running, &outcomes).await?;
-            self.stop_on_faults(&request, &running, &outcomes).await?;
-            match self.save(&running).await? {
+            self.stop_on_failed_models(request, running, &outcomes).await?;
+            self.stop_on_faults(request, running, &outcomes).await?;
+            match measured::step("save", self.save(running)).await? {
                 Saved::Answer(answer) => return Ok(*answer),
                 Saved::ProgressMoved if rebases < self.settings.max_rebases => {
                     rebases += 1;
                     let head = self.capture(&running.target, &running.preconditions).await?;
-                    self.ask_progress_again(&request, &head, &limits, &mut outcomes)
-                        .await?;
+                    let asked = self.ask_progress_again(request, &head, &limits, &mut outcomes);
+                    measured::step("ask", asked).await?;
                     running.progress_base = head;
                 }
                 Saved::ProgressMoved => {
                     let update_id = running.target.update_id.clone();
                     let error = PipelineError::Conflict { update_id, rebases };
-                    self.keep_failed_run(&running, RunStatus::Conflict, &error.to_string())
+                    self.keep_failed_run(running, RunStatus::Conflict, &error.to_string())
                         .await?;
                     return Err(error);
                 }
@@ -93,6 +111,7 @@ impl Pipeline {
             warnings: Vec::new(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
+            failed: BTreeSet::new(),
         })
     }
 
@@ -184,7 +203,11 @@ impl Running {
         self.warnings.clear();
         self.models.clear();
         self.exchanges.clear();
+        self.failed.clear();
         for (role, outcome) in outcomes {
+            if outcome.failure.is_some() {
+                self.failed.insert(*role);
+            }
             self.accepted.extend(outcome.reading.accepted.iter().cloned());
             self.rejected.extend(outcome.reading.rejections());
             self.warnings.extend(outcome.reading.warnings());
@@ -209,6 +232,8 @@ fn sum(before: &ModelReport, after: &ModelReport) -> ModelReport {
         attempts: before.attempts + after.attempts,
         reprompts: before.reprompts + after.reprompts + 1,
         input_tokens: tokens(before.input_tokens, after.input_tokens),
+        cached_tokens: tokens(before.cached_tokens, after.cached_tokens),
+        cache_write_tokens: tokens(before.cache_write_tokens, after.cache_write_tokens),
         output_tokens: tokens(before.output_tokens, after.output_tokens),
         millis: before.millis + after.millis,
     }

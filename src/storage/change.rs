@@ -8,6 +8,7 @@ use super::{Storage, StorageError, error, origins, record_changes};
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
+use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
@@ -196,6 +197,7 @@ impl Storage {
         let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
         transaction.commit().await?;
         self.written.notify_one();
+        meters::version_made(saved.source.name());
         Ok(Outcome {
             saved: Some(saved),
             result,

@@ -43,6 +43,21 @@ impl Storage {
         Ok(transaction.commit().await?)
     }
 
+    /// Whether the schema is this program's, or that of a newer one, which came to the same database first.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.migrations.current", skip_all)]
+    pub async fn schema_is_current(&self) -> Result<bool, StorageError> {
+        // The library's own table, which the database that queries are checked with need not have.
+        let newest: Option<i64> =
+            sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
+                .fetch_one(&mut *self.reader().await?)
+                .await?;
+        let own = MIGRATOR.iter().map(|migration| migration.version).max();
+        Ok(newest >= own)
+    }
+
     async fn locked(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
         let mut transaction = self.begin().await?;
         sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)

@@ -26,6 +26,7 @@ pub mod search;
 mod session;
 pub mod transfer;
 pub mod updates;
+pub mod usage;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};

@@ -91,6 +91,12 @@ impl Storage {
         (self.pool.size(), self.pool.num_idle())
     }
 
+    /// Connections that may be open, for the metrics.
+    #[must_use]
+    pub fn most_connections(&self) -> u32 {
+        self.pool.options().get_max_connections()
+    }
+
     /// The pool itself, for tests that look at rows.
     #[must_use]
     pub fn pool(&self) -> &PgPool {

@@ -7,9 +7,11 @@
 
 use super::pool::connect_options;
 use super::{Storage, StorageError};
+use crate::telemetry::meters;
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection, PgConnection, Postgres, Transaction};
 use std::ops::{Deref, DerefMut};
+use std::time::Instant;
 
 /// What begins a transaction on a server connection that others named statements on.
 const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
@@ -83,7 +85,10 @@ impl Storage {
     /// A connection for reading.
     pub(super) async fn reader(&self) -> Result<Reader, StorageError> {
         if self.prepared_statements {
-            Ok(Reader::Connection(self.pool.acquire().await?))
+            let begun = Instant::now();
+            let connection = self.pool.acquire().await?;
+            meters::pool_wait(begun.elapsed());
+            Ok(Reader::Connection(connection))
         } else {
             Ok(Reader::Transaction(self.begin().await?))
         }
@@ -91,10 +96,13 @@ impl Storage {
 
     /// A transaction for writing.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
-        if self.prepared_statements {
-            Ok(self.pool.begin().await?)
+        let begun = Instant::now();
+        let transaction = if self.prepared_statements {
+            self.pool.begin().await?
         } else {
-            Ok(self.pool.begin_with(BEGIN_WITHOUT_NAMES).await?)
-        }
+            self.pool.begin_with(BEGIN_WITHOUT_NAMES).await?
+        };
+        meters::pool_wait(begun.elapsed());
+        Ok(transaction)
     }
 }

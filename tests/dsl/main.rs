@@ -6,7 +6,9 @@
 mod archive;
 mod expect;
 mod faults;
+mod gbnf;
 mod generated;
+mod grammar;
 mod headers;
 mod laws;
 mod learnings;

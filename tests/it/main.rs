@@ -9,6 +9,7 @@ mod harness;
 mod health;
 mod idempotency;
 mod life;
+mod observability;
 mod openapi;
 mod pipeline;
 mod process;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::{LlmConfig, Provider, RoleConfig};
+use super::{Constrain, LlmConfig, Provider, RoleConfig};
 use crate::domain::operation::Role;
 
 /// What one role uses after all fall-backs; every value is checked.
@@ -29,6 +29,8 @@ pub struct RoleSettings {
     pub max_output_tokens: u32,
     /// Largest response body, in bytes.
     pub max_response_bytes: usize,
+    /// How the server is asked to hold the model to the form of the answers.
+    pub constrain: Constrain,
 }
 
 /// A key of `[llm]` whose value cannot be used. The message names the key and never shows a secret.
@@ -106,6 +108,7 @@ impl<'a> Resolver<'a> {
                 |n| *n >= 1024,
                 "must be at least 1024",
             )?,
+            constrain: self.constrain()?,
         };
         let highest = if self.provider == Provider::Anthropic {
             1.0
@@ -146,6 +149,24 @@ impl<'a> Resolver<'a> {
             return Err(self.invalid("provider", false, problem));
         }
         Ok(())
+    }
+
+    /// A role that no server is asked for has no grammar, whatever `[llm]` says.
+    fn constrain(&self) -> Result<Constrain, InvalidLlm> {
+        let shared = if self.shares_provider {
+            self.base.constrain
+        } else {
+            Constrain::Off
+        };
+        let constrain = self.own.constrain.unwrap_or(shared);
+        match self.provider {
+            Provider::Openai => Ok(constrain),
+            Provider::Anthropic if constrain != Constrain::Off => {
+                let problem = "must be off for provider anthropic, which takes no grammar";
+                Err(self.invalid("constrain", self.own.constrain.is_some(), problem))
+            }
+            Provider::Anthropic | Provider::Extractive => Ok(Constrain::Off),
+        }
     }
 
     fn base_url(&self) -> Result<Url, InvalidLlm> {

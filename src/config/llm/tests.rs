@@ -167,3 +167,26 @@ fn no_debug_form_shows_a_key() {
     let shown = format!("{config:?} {:?}", config.role(Role::Progress));
     assert!(!shown.contains("secret\"") && !shown.contains("very") && !shown.contains("other"));
 }
+
+#[test]
+fn a_grammar_is_for_servers_that_take_one() {
+    use super::Constrain;
+    let local = serde_json::json!({
+        "base_url": "http://localhost:1/v1", "model": "m", "constrain": "gbnf",
+        "roles": {
+            "progress": {"constrain": "off"},
+            "verbatim": {"provider": "anthropic", "model": "other"},
+        },
+    });
+    let config = read(local);
+    let of = |role| config.role(role).expect("settings").constrain;
+    assert_eq!(
+        Role::ALL.map(of),
+        [Constrain::Off, Constrain::Gbnf, Constrain::Off]
+    );
+    let config = read(serde_json::json!({"provider": "anthropic", "constrain": "vllm"}));
+    assert_eq!(
+        config.role(Role::Progress).expect_err("refused").key,
+        "llm.constrain"
+    );
+}

@@ -50,6 +50,7 @@
 
 mod bullets;
 mod fences;
+pub mod grammar;
 mod headers;
 mod items;
 mod lines;

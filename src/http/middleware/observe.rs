@@ -1,20 +1,23 @@
 //! One log line and two metrics for each request, also if it panics or its client goes away.
 //!
-//! The line has the method, the route as the table writes it, the status, the time in milliseconds, the request
+//! The line has the method, the route as the table writes it, a hash of the vault's id, the status, the time in milliseconds, the request
 //! id and, for a failure, its cause. Never a body, a key, a query or an id out of a path.
 
 use crate::http::problem::{Cause, Problem};
 use crate::http::state::AppState;
-use crate::telemetry;
+use crate::telemetry::{self, traces};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
+use opentelemetry_http::HeaderExtractor;
+use sha2::{Digest, Sha256};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
+use tracing::{Instrument, Span};
 
 /// Names one request in the log and in the answer.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -35,11 +38,14 @@ pub(crate) async fn observe(State(state): State<AppState>, request: Request, nex
         HeaderValue::try_from(state.clock.new_id().to_string()).unwrap_or(HeaderValue::from_static("none"))
     });
     let mut line = LogLine::start(&request, &request_id);
-    let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+    let span = line.span(request.headers());
+    let answered = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let mut response = match answered.instrument(span.clone()).await {
         Ok(response) => response,
         Err(panic) => Problem::internal(format_args!("panic: {}", panic_text(&*panic))).into_response(),
     };
     line.end(&response);
+    traces::request_ended(&span, line.status);
     response.headers_mut().insert(X_REQUEST_ID, request_id);
     response
 }
@@ -82,6 +88,24 @@ struct LogLine {
     started: Instant,
     status: u16,
     cause: Option<Cause>,
+    /// Tells vaults apart without naming them.
+    vault: Option<String>,
+}
+
+/// The route below which a path holds a vault's id, and which of its segments that is.
+const VAULT_ROUTE: &str = "/v1/vaults/{vault_id}";
+const VAULT_SEGMENT: usize = 3;
+
+/// The first twelve hexadecimal digits of the SHA-256 of a vault's id.
+fn vault_hash(route: &str, path: &str) -> Option<String> {
+    let behind = route.strip_prefix(VAULT_ROUTE)?;
+    let segment = path
+        .split('/')
+        .nth(VAULT_SEGMENT)
+        .filter(|_| behind.is_empty() || behind.starts_with('/'))?;
+    let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
+    let hash = Sha256::digest(id.as_bytes());
+    Some(hash[..6].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl LogLine {
@@ -93,12 +117,18 @@ impl LogLine {
         metrics::gauge!(telemetry::REQUESTS_RUNNING).increment(1.0);
         Self {
             method: method_label(request.method()),
+            vault: vault_hash(route, request.uri().path()),
             route: route.into(),
             request_id: request_id.clone(),
             started: Instant::now(),
             status: CLIENT_GONE,
             cause: None,
         }
+    }
+
+    fn span(&self, headers: &HeaderMap) -> Span {
+        let request_id = self.request_id.to_str().unwrap_or_default();
+        traces::request_span(self.method, &self.route, request_id, &HeaderExtractor(headers))
     }
 
     fn end(&mut self, response: &Response) {
@@ -122,11 +152,12 @@ impl Drop for LogLine {
         let route = &*self.route;
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let request_id = self.request_id.to_str().unwrap_or_default();
+        let vault = self.vault.as_deref();
         let cause = self.cause.as_ref().map(|cause| &*cause.0);
         if status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
-            tracing::error!(method, route, status, millis, request_id, cause, "request");
+            tracing::error!(method, route, vault, status, millis, request_id, cause, "request");
         } else {
-            tracing::info!(method, route, status, millis, request_id, cause, "request");
+            tracing::info!(method, route, vault, status, millis, request_id, cause, "request");
         }
     }
 }
@@ -190,6 +221,27 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("secret"), "{text}");
+    }
+
+    #[test]
+    fn a_line_tells_vaults_apart_without_naming_them() {
+        let route = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
+        let of = |path: &str| vault_hash(route, path);
+        // printf acme | sha256sum
+        assert_eq!(
+            of("/v1/vaults/acme/memories/m/context").as_deref(),
+            Some("822b33ad87c1")
+        );
+        assert_eq!(
+            of("/v1/vaults/ac%6de/memories/m/context"),
+            of("/v1/vaults/acme/memories/x/context")
+        );
+        assert_ne!(
+            of("/v1/vaults/Acme/memories/m/context"),
+            of("/v1/vaults/acme/memories/m/context")
+        );
+        assert_eq!(vault_hash("/v1/vaults", "/v1/vaults"), None);
+        assert_eq!(vault_hash(NO_ROUTE, "/v1/vaults/acme"), None);
     }
 
     #[test]

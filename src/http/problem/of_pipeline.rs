@@ -3,6 +3,7 @@
 use super::{Kind, Problem};
 use crate::http::extract::conditions::refused_write;
 use crate::pipeline::PipelineError;
+use chrono::SecondsFormat;
 
 /// How long a client is asked to wait, in seconds, when too many updates of a memory wait already: about as long as
 /// one of them takes.
@@ -17,6 +18,18 @@ impl From<PipelineError> for Problem {
                 .with("limit", limit)
                 .with("limit_name", "pipeline.queue_per_memory")
                 .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::TokensSpent { spent, limit, opens_at, retry_after } => {
+                let opens_at = opens_at.to_rfc3339_opts(SecondsFormat::Secs, true);
+                Self::new(
+                    Kind::TooManyRequests,
+                    format!("{message}; updates open again at {opens_at} (midnight UTC)"),
+                )
+                .with("limit", limit)
+                .with("limit_name", "limits.vault_tokens_per_day")
+                .with("actual", spent)
+                .with("opens_at", opens_at)
+                .retry_after(retry_after)
+            }
             PipelineError::ModelFailed { update_id, role, timed_out, .. } => {
                 let kind = if timed_out { Kind::ModelTimeout } else { Kind::ModelFailed };
                 Self::new(kind, &*message)

@@ -118,7 +118,7 @@ fn all_roles() -> Vec<RoleName> {
         (status = 409, description = "Progress moved again and again while it was rewritten, or the memory was deleted meanwhile; nothing was saved."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
-        (status = 429, description = "As many updates of this memory as may wait are waiting."),
+        (status = 429, description = "As many updates of this memory as may wait are waiting, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
         (status = 502, description = "A model failed; nothing was saved."),
         (status = 504, description = "A model did not answer in time; nothing was saved."),
     )

@@ -58,12 +58,16 @@ async fn text_blocks_are_joined_and_tokens_counted() {
     let answer = complete(&json!({
         "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
         "stop_reason": "max_tokens",
-        "usage": {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 7},
+        "usage": {"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 10, "output_tokens": 7},
     }))
     .await
     .expect("an answer");
     assert_eq!(answer.text, "ab");
-    assert_eq!((answer.input_tokens, answer.output_tokens), (Some(105), Some(7)));
+    assert_eq!((answer.input_tokens, answer.output_tokens), (Some(115), Some(7)));
+    assert_eq!(
+        (answer.cached_tokens, answer.cache_write_tokens),
+        (Some(100), Some(10))
+    );
     assert!(answer.stopped_at_limit);
 }
 

@@ -275,3 +275,42 @@ async fn no_shown_form_holds_the_key() {
     assert!(!shown.contains("sk-secret"), "{shown}");
     assert!(error.to_string().contains("wrong key [key]"));
 }
+
+#[tokio::test]
+async fn a_grammar_is_sent_in_the_form_of_the_server_and_only_where_it_is_configured() {
+    let stub = Stub::start([ok(&said("a")), ok(&said("b")), ok(&said("c"))]).await;
+    let asked = Request {
+        grammar: Some("root ::= \"x\"".into()),
+        ..request(Role::Progress)
+    };
+    for constrain in [Constrain::Off, Constrain::Gbnf, Constrain::Vllm] {
+        let model = model(&stub).constrained(constrain);
+        assert_eq!(model.constrains(), constrain != Constrain::Off);
+        model.complete(&asked).await.expect("an answer");
+    }
+    let sent = [0, 1, 2].map(|index| stub.json(index));
+    assert_eq!(
+        (sent[0].get("grammar"), sent[0].get("structured_outputs")),
+        (None, None)
+    );
+    assert_eq!(sent[1]["grammar"], "root ::= \"x\"");
+    assert_eq!(
+        sent[2]["structured_outputs"],
+        json!({"grammar": "root ::= \"x\""})
+    );
+    assert_eq!(sent[2].get("grammar"), None);
+}
+
+#[tokio::test]
+async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
+    let mut body = said("a");
+    body["usage"] = json!({"prompt_tokens": 1200, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1024}});
+    let answer = complete(ok(&body)).await.expect("an answer");
+    assert_eq!(
+        (answer.input_tokens, answer.cached_tokens),
+        (Some(1200), Some(1024))
+    );
+    body["usage"] = json!({"prompt_tokens": 1200, "prompt_tokens_details": null});
+    let answer = complete(ok(&body)).await.expect("an answer");
+    assert_eq!((answer.input_tokens, answer.cached_tokens), (Some(1200), None));
+}

@@ -78,6 +78,7 @@ fn dictated(request: &Request) -> Step {
         stopped_at_limit: round == 0 && answers["cut_off"] == request.role.name(),
         input_tokens: Some(100),
         output_tokens: Some(10),
+        ..Answer::default()
     };
     match answers["millis"].as_u64() {
         Some(millis) => Step::Late(Duration::from_millis(millis), answer),

@@ -5,3 +5,4 @@ mod keys;
 mod program;
 mod refusals;
 mod serve;
+mod traces;

@@ -1,12 +1,14 @@
 //! `/healthz`, `/readyz`, `/metrics`, `/openapi.yaml`
 
 use crate::harness::Service;
+use serde_json::json;
 
 #[tokio::test]
 async fn a_service_with_its_database_is_ready() {
     let service = Service::start().await;
     service.get("/healthz").await.is(200);
-    service.get("/readyz").await.is(200);
+    let ready = service.get("/readyz").await.is(200);
+    assert_eq!(ready.text(), "ready\ndatabase ok\nschema ok\n");
     let document = service.get("/openapi.yaml").await.is(200);
     assert_eq!(document.header("content-type"), "application/yaml");
     assert_eq!(document.text(), working_memory::http::openapi_yaml());
@@ -23,4 +25,25 @@ async fn metrics_tell_requests_by_route_and_never_by_id() {
     let route = r#"route="/v1/vaults/{vault_id}/memories/{memory_id}/context""#;
     assert!(metrics.text().contains(route), "{}", metrics.text());
     assert!(!metrics.text().contains("very-secret-id") && !metrics.text().contains("made/up"));
+}
+
+#[tokio::test]
+async fn a_service_whose_schema_is_not_its_own_is_not_ready_and_says_so() {
+    let service = Service::start().await;
+    sqlx::query("DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    let problem = service.get("/readyz").await.problem(503, "unavailable", None);
+    assert_eq!(problem["not_ready"], json!(["schema"]));
+    assert_eq!(problem["checks"], json!({"database": "ok", "schema": "failed"}));
+
+    sqlx::query("DROP TABLE _sqlx_migrations")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    let problem = service.get("/readyz").await.problem(503, "unavailable", None);
+    assert_eq!(problem["not_ready"], json!(["schema"]));
+    assert!(!problem.to_string().contains("_sqlx"), "{problem}");
+    service.get("/healthz").await.is(200);
 }

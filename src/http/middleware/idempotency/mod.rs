@@ -33,6 +33,7 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// Says that an answer is that of an earlier request.
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -99,11 +100,12 @@ impl Layer {
         };
         let request = Request::from_parts(parts, Body::from(body));
         // A task of its own: a client that goes away and comes back is to find the work done, not cut in half.
-        let task = tokio::spawn(async move {
+        let work = async move {
             let response = running.run(request, next).await;
             drop(slot);
             response
-        });
+        };
+        let task = tokio::spawn(work.in_current_span());
         task.await.map_err(|error| match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
             Err(error) => Problem::internal(error),

@@ -1,6 +1,8 @@
 //! `GET /metrics`
 
-use crate::telemetry;
+use crate::http::state::AppState;
+use crate::telemetry::{self, meters};
+use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
@@ -15,6 +17,8 @@ const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
     tag = "health",
     responses((status = 200, description = "In the Prometheus text format.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8"))
 )]
-pub(crate) async fn metrics() -> impl IntoResponse {
-    ([(CONTENT_TYPE, MEDIA_TYPE)], telemetry::metrics().render())
+pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
+    let (open, idle) = state.storage.pool_size();
+    meters::pool(open, idle, state.storage.most_connections());
+    ([(CONTENT_TYPE, MEDIA_TYPE)], telemetry::render_metrics())
 }

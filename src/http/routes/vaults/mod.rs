@@ -1,3 +1,4 @@
 //! Vaults: `/v1/vaults`.
 
 pub(crate) mod list;
+pub(crate) mod usage;

@@ -1,3 +1,4 @@
 //! `/v1/vaults`
 
 mod list;
+mod usage;

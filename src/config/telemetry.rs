@@ -1,0 +1,42 @@
+//! `[telemetry]`: traces to an OpenTelemetry collector.
+
+use serde::Deserialize;
+use url::Url;
+
+/// Traces. Nothing is set up without an endpoint.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TelemetryConfig {
+    /// Address of a collector that takes OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
+    /// traces.
+    pub otlp_endpoint: Option<String>,
+    /// What the service is called in traces.
+    pub service_name: String,
+    /// The share of requests that are traced, 0 to 1, where the caller's `traceparent` does not say.
+    pub sampling_ratio: f64,
+}
+
+impl Default for TelemetryConfig {
+    fn default() -> Self {
+        Self {
+            otlp_endpoint: None,
+            service_name: "working-memory".to_owned(),
+            sampling_ratio: 1.0,
+        }
+    }
+}
+
+impl TelemetryConfig {
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let is_address = |text: &String| {
+            Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        };
+        if !self.otlp_endpoint.as_ref().is_none_or(is_address) {
+            return Err("telemetry.otlp_endpoint must begin with http:// or https:// and a host".to_owned());
+        }
+        if !(0.0..=1.0).contains(&self.sampling_ratio) {
+            return Err("telemetry.sampling_ratio must be from 0 to 1".to_owned());
+        }
+        Ok(())
+    }
+}

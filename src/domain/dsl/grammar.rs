@@ -1,0 +1,150 @@
+//! The DSL as a grammar that a model server holds its model to, in GBNF, the form of llama.cpp.
+//!
+//! It is narrower than what [`super::parse`] reads: the canonical form of one role only, with the ids that can be
+//! archived and the number of additions that are taken. Every string of it parses without a fault that a model
+//! would be asked again about; a test derives strings at random and holds the parser to that. So a small model
+//! can still say nothing of worth, but nothing that cannot be read.
+//!
+//! What the classes of characters are for:
+//! - a bullet, reason, label or insight begins with neither a blank nor `<`: it is not empty and no placeholder;
+//! - a bullet does not begin like `none`, `no change` or `n/a`, which would take it for none;
+//! - escapes stand where no hexadecimal digit follows: some servers read as many as there are;
+//! - a reason has no colon and a label no `=`: the first of each ends it;
+//! - a snippet's first line opens no code fence, which could run over the items behind it, and is no template.
+
+use crate::domain::ids::RecordId;
+use crate::domain::operation::Role;
+use std::fmt::Write as _;
+
+/// The most ids that a grammar names: of more, those with the largest numbers. The grammar's size stays bounded,
+/// and so does what a server has to do for each token.
+pub const MAX_IDS: usize = 1_000;
+
+/// The most items of a list that has no limit of its own: a model that repeats itself comes to an end.
+const MAX_ITEMS: usize = 20;
+
+/// Rules for the characters of a line; which of them a grammar needs depends on its role.
+const LINE: &str = r"# One line without control characters.
+char ::= [^\x00-\x1F\x7F]
+";
+const REASON: &str = r"reason ::= first [^:\x00-\x1F\x7F]*
+# Neither blank nor a mark that means something at the beginning.
+first ::= [A-Za-z0-9/$@#&+'\x22] | wide
+";
+const WIDE: &str = r"wide ::= [\u00C0-\u167F\u1681-\u1FFF\u2C00-\u2FFF\u3001-\uD7FF\uF900-\uFDFF\U00010000-\U0010FFFF]
+";
+const BULLET: &str = r#"# Not "none", "no change" or "n/a".
+bullet-text ::= "`"? ( [A-MO-Za-mo-z0-9/$@#&+'\x22] char* | wide char* | [Nn] after-n )
+after-n ::= [^oO/\x00-\x1F\x7F] char* | [oO] after-no
+after-no ::= [^nN_ \x00-\x1F\x7F-] char* | [nN] [^eE\x00-\x1F\x7F] char* | [_ -] [^cC\x00-\x1F\x7F] char*
+"#;
+const SNIPPET: &str = r##"label ::= first [^=\x00-\x1F\x7F]*
+snippet ::= "\n        " snippet-first ( "\n"? "\n        " snippet-char+ )*
+snippet-first ::= [A-Za-z0-9/$@#&+'\x22!%()*,.:;=>?^_{|}[-] snippet-char* | "]" snippet-char* | "\\" snippet-char* | wide snippet-char* | "<" snippet-tag
+# Not <snippet…>, <verbatim…>, <code…> or <exact…>.
+snippet-tag ::= [^sSvVcCeE\x00-\x08\x0A-\x1F\x7F] snippet-char* | [sS] [^nN\x00-\x08\x0A-\x1F\x7F] snippet-char* | [vV] [^eE\x00-\x08\x0A-\x1F\x7F] snippet-char* | [cC] [^oO\x00-\x08\x0A-\x1F\x7F] snippet-char* | [eE] [^xX\x00-\x08\x0A-\x1F\x7F] snippet-char*
+snippet-char ::= [^\x00-\x08\x0A-\x1F\x7F]
+"##;
+
+/// The grammar of a role's answer. `ids` are the records that it may archive; those of another kind than the
+/// role's are left out, and so is `ARCHIVE` where none is left. At most `max_additions` are taken.
+#[must_use]
+pub fn gbnf(role: Role, ids: &[RecordId], max_additions: usize) -> String {
+    let mut grammar = format!(
+        "root ::= \"{}:\" ( \" NO CHANGE\" | change ) \"\\n\"?\n",
+        role.header()
+    );
+    match role {
+        Role::Progress => progress(&mut grammar),
+        Role::Learnings => records(&mut grammar, role, ids, max_additions, "text"),
+        Role::Verbatim => records(&mut grammar, role, ids, max_additions, "label \" =>\" snippet"),
+    }
+    grammar.push_str(LINE);
+    match role {
+        Role::Progress => grammar.push_str(BULLET),
+        Role::Learnings => {
+            grammar.push_str("text ::= first char*\n");
+            grammar.push_str(REASON);
+        }
+        Role::Verbatim => {
+            grammar.push_str(REASON);
+            grammar.push_str(SNIPPET);
+        }
+    }
+    grammar.push_str(WIDE);
+    grammar
+}
+
+fn progress(grammar: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = write!(
+        grammar,
+        "change ::= ( \"\\n  Completed:\" bullets )? \"\\n  In Progress:\" bullets ( \"\\n  Remaining:\" bullets )?\n\
+         bullets ::= bullet{{1,{MAX_ITEMS}}}\n\
+         bullet ::= \"\\n    - \" bullet-text\n"
+    );
+}
+
+fn records(grammar: &mut String, role: Role, ids: &[RecordId], max_additions: usize, content: &str) {
+    let mut numbers: Vec<i64> = ids
+        .iter()
+        .filter(|id| Some(id.kind) == role.record_kind())
+        .map(|id| id.number)
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let numbers = &numbers[numbers.len().saturating_sub(MAX_IDS)..];
+    let lists = match (max_additions > 0, !numbers.is_empty()) {
+        (true, true) => "adds archives? | archives",
+        (true, false) => "adds",
+        (false, true) => "archives",
+        // Nothing can be said but that nothing changes.
+        (false, false) => "\" NO CHANGE\"",
+    };
+    let _ = writeln!(grammar, "change ::= {lists}");
+    if max_additions > 0 {
+        let _ = write!(
+            grammar,
+            "adds ::= \"\\n  ADD:\" add{{1,{max_additions}}}\n\
+             add ::= \"\\n    - because \" reason \": \" {content}\n"
+        );
+    }
+    if let (Some(kind), false) = (role.record_kind(), numbers.is_empty()) {
+        let mut digits: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        // As text, so that numbers that begin alike stand together.
+        digits.sort_unstable();
+        let digits: Vec<&str> = digits.iter().map(String::as_str).collect();
+        let _ = write!(
+            grammar,
+            "archives ::= \"\\n  ARCHIVE:\" archive{{1,{}}}\n\
+             archive ::= \"\\n    - {}-\" id \" because \" first char*\n\
+             id ::= {}\n",
+            numbers.len().min(MAX_ITEMS),
+            kind.prefix(),
+            trie(&digits),
+        );
+    }
+}
+
+/// Alternatives for sorted, different texts of digits, each beginning written once: a server that follows all
+/// alternatives at once then follows ten at most.
+fn trie(texts: &[&str]) -> String {
+    let mut ends = String::new();
+    let mut branches = Vec::new();
+    let mut rest = texts;
+    while let Some(first) = rest.first().and_then(|text| text.get(..1)) {
+        let alike = rest.iter().take_while(|text| text.starts_with(first)).count();
+        let (group, behind) = rest.split_at(alike);
+        rest = behind;
+        let tails: Vec<&str> = group.iter().map(|text| &text[1..]).collect();
+        match tails.split_first() {
+            Some((&"", [])) => ends.push_str(first),
+            Some((&"", longer)) => branches.push(format!("\"{first}\" ( {} )?", trie(longer))),
+            _ => branches.push(format!("\"{first}\" ( {} )", trie(&tails))),
+        }
+    }
+    if !ends.is_empty() {
+        branches.push(format!("[{ends}]"));
+    }
+    branches.join(" | ")
+}

@@ -1,0 +1,256 @@
+//! `GET /v1/vaults/{vault_id}/usage`
+
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::VaultPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::settings::Tariff;
+use crate::http::state::AppState;
+use crate::storage::usage::{DayOfModel, Spent};
+use axum::Json;
+use axum::extract::State;
+use chrono::{Days, NaiveDate};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// The longest time that is told at once, in days.
+const MAX_DAYS: i64 = 366;
+
+/// How many days are told if nothing is said.
+const DEFAULT_DAYS: u64 = 30;
+
+/// Which days.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UsageParams {
+    /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are told at once.
+    #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
+    from: Option<NaiveDate>,
+    /// The last day, which is included. Without it today.
+    #[param(value_type = Option<String>, format = Date, example = "2026-11-21")]
+    to: Option<NaiveDate>,
+}
+
+impl FromQuery for UsageParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let mut day = |name: &'static str| {
+            let read = |text: String| {
+                // Only what is written as days are: chrono takes other widths too.
+                let day = Some(&text).filter(|text| text.len() == 10)?;
+                day.parse().ok()
+            };
+            let malformed = || Problem::malformed(name, format!("{name} must be a day as in 2026-11-21"));
+            query
+                .text(name)?
+                .map(|text| read(text).ok_or_else(malformed))
+                .transpose()
+        };
+        Ok(Self {
+            from: day("from")?,
+            to: day("to")?,
+        })
+    }
+}
+
+impl UsageParams {
+    /// The first day and the last.
+    fn days(&self, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
+        let to = self.to.unwrap_or(today);
+        let first = to.checked_sub_days(Days::new(DEFAULT_DAYS - 1));
+        let from = self.from.or(first).unwrap_or(to);
+        if from > to {
+            let detail = format!("from is {from}, after to, which is {to}");
+            return Err(Problem::invalid("from", detail));
+        }
+        let days = (to - from).num_days() + 1;
+        if days > MAX_DAYS {
+            let detail = format!("from {from} to {to} are {days} days; at most {MAX_DAYS} are told at once");
+            return Err(Problem::invalid("from", detail)
+                .with("limit", MAX_DAYS)
+                .with("actual", days));
+        }
+        Ok((from, to))
+    }
+}
+
+/// What models cost.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Spent)]
+pub(crate) struct SpentBody {
+    /// Askings of a model by an update: one a role.
+    runs: u64,
+    /// Requests to the model's server, repeated ones included.
+    calls: u64,
+    /// Askings that came to nothing.
+    failures: u64,
+    /// Tokens read, where the server tells them.
+    input_tokens: u64,
+    /// Of these, tokens its provider had in its cache.
+    cached_tokens: u64,
+    /// Of these, tokens its provider put into its cache.
+    cache_write_tokens: u64,
+    /// Tokens written, where the server tells them.
+    output_tokens: u64,
+    /// Time of the askings, in milliseconds.
+    millis: u64,
+    /// What that costs in `currency`; null where a model has no price.
+    #[schema(required)]
+    cost: Option<f64>,
+}
+
+impl SpentBody {
+    fn of(spent: Spent, cost: Option<f64>) -> Self {
+        Self {
+            runs: spent.runs,
+            calls: spent.calls,
+            failures: spent.failures,
+            input_tokens: spent.input_tokens,
+            cached_tokens: spent.cached_tokens,
+            cache_write_tokens: spent.cache_write_tokens,
+            output_tokens: spent.output_tokens,
+            millis: spent.millis,
+            // Billionths are noise of the arithmetic.
+            cost: cost.map(|cost| (cost * 1e9).round() / 1e9),
+        }
+    }
+}
+
+/// What a model cost on a day.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = UsageOfDay)]
+pub(crate) struct DayBody {
+    /// The day in UTC.
+    day: NaiveDate,
+    /// The model.
+    model: String,
+    #[serde(flatten)]
+    spent: SpentBody,
+}
+
+/// What the models of a vault cost.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Usage)]
+pub(crate) struct UsageBody {
+    /// The vault.
+    vault_id: String,
+    /// The first day.
+    from: NaiveDate,
+    /// The last day, included.
+    to: NaiveDate,
+    /// What costs are told in.
+    currency: String,
+    /// All days and models together, whatever the page. Its cost leaves out the models of `without_price`.
+    totals: SpentBody,
+    /// Models that no price is configured for and that read or wrote tokens.
+    without_price: Vec<String>,
+    /// Tokens read and written today.
+    tokens_today: u64,
+    /// How many may be in a day; null without a limit.
+    #[schema(required)]
+    tokens_per_day: Option<u64>,
+    /// Days and models, in that order.
+    #[serde(flatten)]
+    page: List<DayBody>,
+}
+
+/// The place of an entry.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place(NaiveDate, String);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0, self.1)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (day, model) = text.split_once('/').ok_or(())?;
+        Ok(Self(day.parse().map_err(|_| ())?, model.to_owned()))
+    }
+}
+
+/// What the models of a vault cost
+///
+/// By day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
+/// that failed or was only tried. A vault that used no model has no entries.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/usage",
+    operation_id = "GetUsage",
+    tag = "vaults",
+    params(UsageParams, Page),
+    responses((status = 200, description = "One page, and the sum of all.", body = UsageBody))
+)]
+pub(crate) async fn usage(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query((params, page)): Query<(UsageParams, Page)>,
+) -> Result<Json<UsageBody>, Problem> {
+    let today = state.clock.now().date_naive();
+    let (from, to) = params.days(today)?;
+    let name = format!("usage/{vault_id}/{from}/{to}");
+    let after = page.after::<Place>(&name)?;
+    let tariff = &state.settings.tariff;
+    let mut days = state.storage.usage(&vault_id, from, to).await?;
+    let (totals, without_price) = sum(&days, tariff);
+    let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
+    let place = |day: &DayOfModel| Place(day.day, day.model.clone());
+    // Days are few: they are read as a whole for the sum anyway.
+    days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
+    let show = |day: DayOfModel| DayBody {
+        spent: SpentBody::of(day.spent, tariff.cost(&day)),
+        day: day.day,
+        model: day.model,
+    };
+    Ok(Json(UsageBody {
+        from,
+        to,
+        currency: tariff.currency.clone(),
+        totals,
+        without_price,
+        tokens_today,
+        tokens_per_day: tariff.limits.tokens_per_day(&vault_id),
+        page: page.of(&name, days, place, show),
+        vault_id: vault_id.to_string(),
+    }))
+}
+
+/// All days together, and the models whose cost is not known.
+fn sum(days: &[DayOfModel], tariff: &Tariff) -> (SpentBody, Vec<String>) {
+    let mut total = Spent::default();
+    let mut cost = None;
+    let mut without_price = BTreeSet::new();
+    for day in days {
+        let Spent {
+            runs,
+            calls,
+            failures,
+            input_tokens,
+            cached_tokens,
+            cache_write_tokens,
+            output_tokens,
+            millis,
+        } = day.spent;
+        total.runs += runs;
+        total.calls += calls;
+        total.failures += failures;
+        total.input_tokens += input_tokens;
+        total.cached_tokens += cached_tokens;
+        total.cache_write_tokens += cache_write_tokens;
+        total.output_tokens += output_tokens;
+        total.millis += millis;
+        match tariff.cost(day) {
+            Some(more) => cost = Some(cost.unwrap_or(0.0) + more),
+            None if input_tokens + output_tokens > 0 => {
+                without_price.insert(day.model.clone());
+            }
+            None => {}
+        }
+    }
+    (SpentBody::of(total, cost), without_price.into_iter().collect())
+}

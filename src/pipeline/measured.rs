@@ -1,0 +1,63 @@
+//! What is measured of runs: their steps and how they end, as metrics and as spans of a trace.
+
+use super::PipelineError;
+use super::report::{Rejection, UpdateAnswer, UpdateStatus, Warning};
+use crate::storage::updates::{RunKind, RunStatus};
+use crate::telemetry::{meters, traces};
+use std::time::Instant;
+
+/// A step of an update, measured from its first poll to its end.
+pub(super) async fn step<T>(name: &'static str, work: impl Future<Output = T>) -> T {
+    let begun = Instant::now();
+    let result = traces::step(name, work).await;
+    meters::step(name, begun.elapsed());
+    result
+}
+
+/// How a run ended.
+pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>) {
+    let of_rejection = |rejection: &Rejection| (rejection.section.clone(), rejection.kind.clone());
+    let of_warning = |warning: &Warning| (warning.section.clone(), warning.kind.clone());
+    let (status, rebased, faults): (_, _, Vec<_>) = match result {
+        Ok(answer) => {
+            let rejected = answer.rejected.iter().map(of_rejection);
+            let told = rejected.chain(answer.warnings.iter().map(of_warning));
+            let status = match answer.status {
+                UpdateStatus::Applied => RunStatus::Applied,
+                UpdateStatus::Unchanged => RunStatus::Unchanged,
+                UpdateStatus::DryRun => RunStatus::DryRun,
+            };
+            (status.name(), answer.rebased, told.collect())
+        }
+        Err(PipelineError::Invalid { rejected, .. }) => {
+            let told = rejected.iter().map(of_rejection).collect();
+            (RunStatus::Invalid.name(), false, told)
+        }
+        Err(error) => (status_of(error), false, Vec::new()),
+    };
+    let faults = faults.iter();
+    meters::update_ended(
+        kind.name(),
+        status,
+        rebased,
+        faults.map(|(section, kind)| (section.as_deref(), kind.as_str())),
+    );
+}
+
+fn status_of(error: &PipelineError) -> &'static str {
+    match error {
+        PipelineError::PreconditionFailed { .. }
+        | PipelineError::Conflict { .. }
+        | PipelineError::Deleted => RunStatus::Conflict.name(),
+        PipelineError::Invalid { .. } => RunStatus::Invalid.name(),
+        PipelineError::ModelFailed { .. }
+        | PipelineError::TooLarge { .. }
+        | PipelineError::IdsExhausted { .. }
+        | PipelineError::Storage(_) => RunStatus::Failed.name(),
+        // No run came to be.
+        PipelineError::QueueFull { .. }
+        | PipelineError::TokensSpent { .. }
+        | PipelineError::UnknownRun(_)
+        | PipelineError::NotResolvable { .. } => "refused",
+    }
+}

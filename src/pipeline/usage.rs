@@ -1,0 +1,65 @@
+//! Tokens: what a run spent is written down, and a vault that has spent its day's is refused.
+
+use super::run::Running;
+use super::{Pipeline, PipelineError};
+use crate::domain::ids::VaultId;
+use crate::domain::operation::Role;
+use crate::storage::usage::{RoleSpent, Spent};
+use chrono::{Days, NaiveTime};
+
+impl Pipeline {
+    /// Refuses a vault whose models have spent the day's tokens. What they spend while an update runs is known at its
+    /// end: the last one of a day may go over the limit.
+    pub(super) async fn refuse_over_tokens(&self, vault: &VaultId) -> Result<(), PipelineError> {
+        let Some(limit) = self.limits.tokens_per_day(vault) else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let day = now.date_naive();
+        let spent = self.storage.tokens_of_day(vault, day).await?;
+        if spent < limit {
+            return Ok(());
+        }
+        let next = day.checked_add_days(Days::new(1)).unwrap_or(day);
+        let opens_at = next.and_time(NaiveTime::MIN).and_utc();
+        // Rounded up: whoever comes back then is let in.
+        let seconds = (opens_at - now).num_milliseconds().saturating_add(999) / 1_000;
+        Err(PipelineError::TokensSpent {
+            spent,
+            limit,
+            opens_at,
+            retry_after: u64::try_from(seconds).unwrap_or(1).max(1),
+        })
+    }
+
+    /// Writes down what a run spent, however it ended. A count that cannot be written is a line in the log and no
+    /// reason to fail a run that is saved.
+    pub(super) async fn account(&self, running: &Running) {
+        let spent: Vec<RoleSpent> = running
+            .models
+            .iter()
+            .filter_map(|(role, report)| {
+                let role = Role::from_name(role)?;
+                let spent = Spent {
+                    runs: 1,
+                    calls: u64::from(report.attempts),
+                    failures: u64::from(running.failed.contains(&role)),
+                    input_tokens: report.input_tokens.unwrap_or(0),
+                    cached_tokens: report.cached_tokens.unwrap_or(0),
+                    cache_write_tokens: report.cache_write_tokens.unwrap_or(0),
+                    output_tokens: report.output_tokens.unwrap_or(0),
+                    millis: report.millis,
+                };
+                Some(RoleSpent {
+                    role,
+                    model: report.model.clone(),
+                    spent,
+                })
+            })
+            .collect();
+        let day = running.created_at.date_naive();
+        if let Err(error) = self.storage.add_usage(&running.target.vault, day, &spent).await {
+            tracing::warn!(%error, "what an update spent could not be written down");
+        }
+    }
+}

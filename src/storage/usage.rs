@@ -1,0 +1,217 @@
+//! What models cost: `model_usage`, counted per vault, day, model and role.
+//!
+//! The service's clock says which day it is, in UTC. Nothing here belongs to a memory: tokens stay spent when one is
+//! deleted.
+
+use super::{Storage, StorageError, error};
+use crate::domain::ids::VaultId;
+use crate::domain::operation::Role;
+use chrono::NaiveDate;
+use sqlx::{Postgres, QueryBuilder};
+
+/// How often a count that lost a race is written again.
+const MAX_REPEATS: u32 = 3;
+
+/// What some runs cost. Sums; a server that does not tell its tokens adds none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Runs that asked the model.
+    pub runs: u64,
+    /// Requests to the model's server, repeated ones included.
+    pub calls: u64,
+    /// Runs in which the model failed.
+    pub failures: u64,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Of these, read from the provider's cache.
+    pub cached_tokens: u64,
+    /// Of these, written to the provider's cache.
+    pub cache_write_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Time from the first request to the last answer, added up over runs and roles.
+    pub millis: u64,
+}
+
+/// What one run cost of one role's model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleSpent {
+    /// The role.
+    pub role: Role,
+    /// The model's name, out of the configuration.
+    pub model: String,
+    /// What it cost.
+    pub spent: Spent,
+}
+
+/// What a model cost on a day, over all roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayOfModel {
+    /// The day in UTC.
+    pub day: NaiveDate,
+    /// The model's name.
+    pub model: String,
+    /// What it cost.
+    pub spent: Spent,
+}
+
+impl Storage {
+    /// Adds a run to the counts of a day, in one statement.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.model_usage.add", skip_all)]
+    pub async fn add_usage(
+        &self,
+        vault: &VaultId,
+        day: NaiveDate,
+        spent: &[RoleSpent],
+    ) -> Result<(), StorageError> {
+        if spent.is_empty() {
+            return Ok(());
+        }
+        // In the order of the key, so that two runs never wait for each other.
+        let mut rows: Vec<&RoleSpent> = spent.iter().collect();
+        rows.sort_by_key(|row| (&row.model, row.role.name()));
+        let mut repeats = 0;
+        loop {
+            match self.try_add_usage(vault, day, &rows).await {
+                Err(error) if repeats < MAX_REPEATS && error::may_repeat(&error) => repeats += 1,
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_add_usage(
+        &self,
+        vault: &VaultId,
+        day: NaiveDate,
+        rows: &[&RoleSpent],
+    ) -> Result<(), StorageError> {
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens,
+                                      cached_tokens, cache_write_tokens, output_tokens, millis) ",
+        );
+        statement.push_values(rows, |mut values, row| {
+            let Spent {
+                runs,
+                calls,
+                failures,
+                input_tokens,
+                cached_tokens,
+                cache_write_tokens,
+                output_tokens,
+                millis,
+            } = row.spent;
+            values
+                .push_bind(vault.as_str())
+                .push_bind(day)
+                .push_bind(&row.model)
+                .push_bind(row.role.name());
+            for count in [
+                runs,
+                calls,
+                failures,
+                input_tokens,
+                cached_tokens,
+                cache_write_tokens,
+                output_tokens,
+                millis,
+            ] {
+                values.push_bind(stored(count));
+            }
+        });
+        statement.push(
+            " ON CONFLICT (vault_id, day, model, role) DO UPDATE
+              SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
+                  failures = model_usage.failures + excluded.failures,
+                  input_tokens = model_usage.input_tokens + excluded.input_tokens,
+                  cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
+                  cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
+                  output_tokens = model_usage.output_tokens + excluded.output_tokens,
+                  millis = model_usage.millis + excluded.millis",
+        );
+        let mut transaction = self.begin().await?;
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// What a vault's models cost from one day to another, both included, by day and then by model.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.model_usage.list", skip_all)]
+    pub async fn usage(
+        &self,
+        vault: &VaultId,
+        from: NaiveDate,
+        to: NaiveDate,
+    ) -> Result<Vec<DayOfModel>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT day, model, sum(runs)::bigint AS "runs!", sum(calls)::bigint AS "calls!",
+                      sum(failures)::bigint AS "failures!", sum(input_tokens)::bigint AS "input_tokens!",
+                      sum(cached_tokens)::bigint AS "cached_tokens!",
+                      sum(cache_write_tokens)::bigint AS "cache_write_tokens!",
+                      sum(output_tokens)::bigint AS "output_tokens!", sum(millis)::bigint AS "millis!"
+               FROM model_usage
+               WHERE vault_id = $1 AND day BETWEEN $2 AND $3
+               GROUP BY day, model
+               ORDER BY day, model"#,
+            vault.as_str(),
+            from,
+            to,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| DayOfModel {
+                day: row.day,
+                model: row.model,
+                spent: Spent {
+                    runs: count(row.runs),
+                    calls: count(row.calls),
+                    failures: count(row.failures),
+                    input_tokens: count(row.input_tokens),
+                    cached_tokens: count(row.cached_tokens),
+                    cache_write_tokens: count(row.cache_write_tokens),
+                    output_tokens: count(row.output_tokens),
+                    millis: count(row.millis),
+                },
+            })
+            .collect())
+    }
+
+    /// Tokens that a vault's models read and wrote on a day.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.model_usage.tokens", skip_all)]
+    pub async fn tokens_of_day(&self, vault: &VaultId, day: NaiveDate) -> Result<u64, StorageError> {
+        let tokens = sqlx::query_scalar!(
+            r#"SELECT COALESCE(sum(input_tokens + output_tokens), 0)::bigint AS "tokens!"
+               FROM model_usage WHERE vault_id = $1 AND day = $2"#,
+            vault.as_str(),
+            day,
+        )
+        .fetch_one(&mut *self.reader().await?)
+        .await?;
+        Ok(count(tokens))
+    }
+}
+
+/// The most that one run may add to a count: a server may tell any number, and the sums must not overflow.
+const MOST: u64 = 1 << 40;
+
+fn stored(count: u64) -> i64 {
+    i64::try_from(count.min(MOST)).unwrap_or_default()
+}
+
+fn count(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or_default()
+}

@@ -1,0 +1,217 @@
+//! Every metric of the service: one table, and a function for each thing that is counted.
+//!
+//! No label is ever an id, a text or anything else that a client chooses: routes are as the table of routes writes
+//! them, models as the configuration names them, and all else is one of a few words. `docs/observability.md` lists
+//! the same table for people; a test holds the two together.
+
+use std::time::Duration;
+
+/// What kind of metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A number that only grows.
+    Counter,
+    /// A number that is what it is at the moment.
+    Gauge,
+    /// Times, in seconds, in buckets.
+    Histogram,
+}
+
+/// A metric as it is registered.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its name in Prometheus.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: MetricKind,
+    /// The names of its labels.
+    pub labels: &'static [&'static str],
+    /// What it says.
+    pub help: &'static str,
+}
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $kind:ident, [$($label:literal),*], $help:literal;)*) => {
+        $(
+            #[doc = $help]
+            pub const $constant: &str = $name;
+        )*
+
+        /// All metrics, by name.
+        pub const METRICS: &[Metric] = &[
+            $(Metric { name: $name, kind: MetricKind::$kind, labels: &[$($label),*], help: $help },)*
+        ];
+    };
+}
+
+metrics! {
+    BUILD_INFO = "build_info", Gauge, ["version"], "1, with the version of the service";
+    POOL_CONNECTIONS = "db_pool_connections", Gauge, ["state"], "Open database connections, idle or used";
+    POOL_MOST = "db_pool_max_connections", Gauge, [], "Database connections that may be open";
+    POOL_WAIT_SECONDS = "db_pool_wait_seconds", Histogram, [], "Time to get a database connection, with the BEGIN of a transaction";
+    CONNECTIONS_BROKEN_TOTAL = "http_connections_broken_total", Counter, ["reason"], "Connections that ended in a fault";
+    CONNECTIONS_OPEN = "http_connections_open", Gauge, [], "Connections open";
+    REQUEST_SECONDS = "http_request_duration_seconds", Histogram, ["method", "route"], "Time to answer a request";
+    REFUSED_TOTAL = "http_requests_refused_total", Counter, ["reason"], "Requests refused by a bound or for a missing right";
+    REQUESTS_RUNNING = "http_requests_running", Gauge, [], "Requests being answered";
+    REQUESTS_TOTAL = "http_requests_total", Counter, ["method", "route", "status"], "Requests answered";
+    MODEL_CALL_SECONDS = "model_call_seconds", Histogram, ["role", "model"], "Time of an asking of a model, retries included";
+    MODEL_CALLS_TOTAL = "model_calls_total", Counter, ["role", "model"], "Requests to models, retries included";
+    MODEL_FAILURES_TOTAL = "model_failures_total", Counter, ["role", "model", "reason"], "Askings that failed after their retries";
+    MODEL_RETRIES_TOTAL = "model_retries_total", Counter, ["role", "model"], "Requests to models that were repeated";
+    MODEL_TOKENS_TOTAL = "model_tokens_total", Counter, ["role", "model", "kind"], "Tokens, where servers tell them";
+    MEMORY_BYTES = "process_resident_memory_bytes", Gauge, [], "Memory that the process holds";
+    UPTIME_SECONDS = "process_uptime_seconds", Gauge, [], "Time since the process started";
+    PURGED_TOTAL = "purged_total", Counter, ["what"], "Rows deleted because their time was over";
+    SEARCH_LAG_SECONDS = "search_lag_seconds", Gauge, [], "Age of the oldest version that searches do not find yet";
+    FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or warned of";
+    REBASES_TOTAL = "update_rebases_total", Counter, [], "Updates whose memory moved while they ran";
+    REPROMPTS_TOTAL = "update_reprompts_total", Counter, ["role"], "Askings again about faulty items";
+    UPDATE_STEP_SECONDS = "update_step_seconds", Histogram, ["step"], "Time of the steps of updates";
+    UPDATES_TOTAL = "updates_total", Counter, ["kind", "status"], "Runs of updates and operations by how they ended";
+    VERSIONS_TOTAL = "versions_total", Counter, ["source"], "Versions made";
+}
+
+/// Tells the recorder what the metrics mean.
+pub(super) fn describe() {
+    for metric in METRICS {
+        match metric.kind {
+            MetricKind::Counter => metrics::describe_counter!(metric.name, metric.help),
+            MetricKind::Gauge => metrics::describe_gauge!(metric.name, metric.help),
+            MetricKind::Histogram => metrics::describe_histogram!(metric.name, metric.help),
+        }
+    }
+    metrics::gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+}
+
+/// A step of an update, named as in the documentation.
+pub fn step(name: &'static str, time: Duration) {
+    metrics::histogram!(UPDATE_STEP_SECONDS, "step" => name).record(time.as_secs_f64());
+}
+
+/// An update or a text of operations came to its end. `section` and `kind` of its faults are words of the design.
+pub fn update_ended<'f>(
+    kind: &'static str,
+    status: &'static str,
+    rebased: bool,
+    faults: impl Iterator<Item = (Option<&'f str>, &'f str)>,
+) {
+    metrics::counter!(UPDATES_TOTAL, "kind" => kind, "status" => status).increment(1);
+    if rebased {
+        metrics::counter!(REBASES_TOTAL).increment(1);
+    }
+    for (section, kind) in faults {
+        let section = section.unwrap_or("none").to_owned();
+        metrics::counter!(FAULTS_TOTAL, "section" => section, "kind" => kind.to_owned()).increment(1);
+    }
+}
+
+/// What one asking of a model came to.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    /// The role's name.
+    pub role: &'static str,
+    /// The model's name out of the configuration.
+    pub model: &'a str,
+    /// Requests made, at least 1.
+    pub attempts: u32,
+    /// Whether it was about faulty items of an earlier answer.
+    pub again: bool,
+    /// From the first request to the end of the last.
+    pub time: Duration,
+    /// Tokens by kind, where the server tells them.
+    pub tokens: [(&'static str, Option<u64>); 4],
+    /// Why it failed, in a word.
+    pub failure: Option<&'static str>,
+}
+
+/// A model was asked.
+pub fn asked(asking: &Asking<'_>) {
+    let (role, model) = (asking.role, || asking.model.to_owned());
+    metrics::counter!(MODEL_CALLS_TOTAL, "role" => role, "model" => model())
+        .increment(asking.attempts.into());
+    metrics::histogram!(MODEL_CALL_SECONDS, "role" => role, "model" => model())
+        .record(asking.time.as_secs_f64());
+    if asking.attempts > 1 {
+        metrics::counter!(MODEL_RETRIES_TOTAL, "role" => role, "model" => model())
+            .increment(u64::from(asking.attempts) - 1);
+    }
+    if asking.again {
+        metrics::counter!(REPROMPTS_TOTAL, "role" => role).increment(1);
+    }
+    for (kind, tokens) in asking.tokens {
+        if let Some(tokens) = tokens {
+            metrics::counter!(MODEL_TOKENS_TOTAL, "role" => role, "model" => model(), "kind" => kind)
+                .increment(tokens);
+        }
+    }
+    if let Some(reason) = asking.failure {
+        metrics::counter!(MODEL_FAILURES_TOTAL, "role" => role, "model" => model(), "reason" => reason)
+            .increment(1);
+    }
+}
+
+/// A version was made.
+pub fn version_made(source: &'static str) {
+    metrics::counter!(VERSIONS_TOTAL, "source" => source).increment(1);
+}
+
+/// Rows were deleted because their time was over.
+pub fn purged(what: &'static str, rows: u64) {
+    metrics::counter!(PURGED_TOTAL, "what" => what).increment(rows);
+}
+
+/// A connection was waited for.
+pub fn pool_wait(time: Duration) {
+    metrics::histogram!(POOL_WAIT_SECONDS).record(time.as_secs_f64());
+}
+
+/// The pool as it is at the moment.
+pub fn pool(open: u32, idle: usize, most: u32) {
+    let idle = u32::try_from(idle).unwrap_or(u32::MAX).min(open);
+    metrics::gauge!(POOL_CONNECTIONS, "state" => "idle").set(f64::from(idle));
+    metrics::gauge!(POOL_CONNECTIONS, "state" => "used").set(f64::from(open - idle));
+    metrics::gauge!(POOL_MOST).set(f64::from(most));
+}
+
+/// The process as it is at the moment.
+pub(super) fn process(uptime: Duration) {
+    metrics::gauge!(UPTIME_SECONDS).set(uptime.as_secs_f64());
+    // Where the system does not tell, as on other systems than Linux, there is no such metric.
+    if let Some(kibibytes) = resident_kibibytes() {
+        metrics::gauge!(MEMORY_BYTES).set(f64::from(kibibytes) * 1024.0);
+    }
+}
+
+fn resident_kibibytes() -> Option<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_order_and_names_follow_the_custom() {
+        assert!(METRICS.is_sorted_by(|a, b| a.name < b.name));
+        for metric in METRICS {
+            let name = metric.name;
+            assert_eq!(
+                metric.kind == MetricKind::Counter,
+                name.ends_with("_total"),
+                "{name}"
+            );
+            if metric.kind == MetricKind::Histogram {
+                assert!(name.ends_with("_seconds"), "{name}");
+            }
+            for label in metric.labels {
+                assert!(
+                    !label.contains("vault") && !label.contains("memory") && !label.contains("id"),
+                    "{name}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Traces by OpenTelemetry, sent by OTLP where the configuration names a collector; otherwise nothing is set up and
+//! a span costs a comparison.
+//!
+//! The spans that only traces are for have the target [`TARGET`] and the lowest level, so that they are not in the
+//! log. Like the metrics they hold no ids but the request's, and no texts.
+
+use super::fmt_layer;
+use crate::config::log::LogFormat;
+use crate::config::telemetry::TelemetryConfig;
+use opentelemetry::propagation::{Extractor, Injector};
+use opentelemetry::trace::TracerProvider;
+use opentelemetry::{KeyValue, global};
+use opentelemetry_http::HttpClient;
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
+use std::time::Duration;
+use tracing::{Instrument, Metadata, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// The target of spans that are for traces only.
+pub const TARGET: &str = "working_memory::trace";
+
+/// How long one delivery of spans may take, and how long the last one may take at the end.
+const DELIVERY_TIME: Duration = Duration::from_secs(5);
+
+/// Keeps the traces until the end of the service.
+#[derive(Debug)]
+pub struct Traces(SdkTracerProvider);
+
+/// Why traces could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("telemetry.otlp_endpoint: {0}")]
+pub struct TracesError(String);
+
+impl Traces {
+    /// Delivers what is not delivered yet, for [`DELIVERY_TIME`] at most.
+    pub async fn stop(self) {
+        let stopped = tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(DELIVERY_TIME)).await;
+        if let Ok(Err(error)) = stopped {
+            tracing::warn!(%error, "the last spans could not be delivered");
+        }
+    }
+}
+
+/// Starts the log and, beside it, traces to `endpoint`, which `client` asks.
+///
+/// # Errors
+/// An address that is none.
+pub fn start(
+    format: LogFormat,
+    filter: &str,
+    config: &TelemetryConfig,
+    endpoint: &str,
+    client: impl HttpClient + 'static,
+) -> Result<Traces, TracesError> {
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_http_client(client)
+        .with_protocol(Protocol::HttpBinary)
+        .with_timeout(DELIVERY_TIME)
+        .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+        .build()
+        .map_err(|error| TracesError(error.to_string()))?;
+    let resource = Resource::builder_empty()
+        .with_service_name(config.service_name.clone())
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .build();
+    let sampler = Sampler::TraceIdRatioBased(config.sampling_ratio);
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .with_sampler(Sampler::ParentBased(Box::new(sampler)))
+        .with_resource(resource)
+        .build();
+    global::set_text_map_propagator(TraceContextPropagator::new());
+    let spans = tracing_opentelemetry::layer()
+        .with_tracer(provider.tracer("working-memory"))
+        .with_location(false)
+        .with_threads(false)
+        .with_tracked_inactivity(false)
+        .with_filter(filter_fn(is_traced));
+    // The only error is that a log is there already, as in a test that starts several services.
+    let _ = tracing_subscriber::registry()
+        .with(fmt_layer(format, filter))
+        .with(spans)
+        .try_init();
+    Ok(Traces(provider))
+}
+
+/// The service's own spans; no events, whose texts are the log's.
+fn is_traced(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && metadata.target().starts_with("working_memory")
+}
+
+/// The span of a request, below the one that its `traceparent` names.
+pub fn request_span(method: &'static str, route: &str, request_id: &str, headers: &dyn Extractor) -> Span {
+    let span = tracing::trace_span!(
+        target: TARGET,
+        "request",
+        "otel.name" = tracing::field::Empty,
+        "otel.kind" = "server",
+        "http.request.method" = method,
+        "http.route" = route,
+        "http.response.status_code" = tracing::field::Empty,
+        "otel.status_code" = tracing::field::Empty,
+        request_id,
+    );
+    if !span.is_disabled() {
+        span.record("otel.name", format!("{method} {route}"));
+        let parent = global::get_text_map_propagator(|propagator| propagator.extract(headers));
+        // Fails only where no traces are set up.
+        let _ = span.set_parent(parent);
+    }
+    span
+}
+
+/// How the request of a span ended.
+pub fn request_ended(span: &Span, status: u16) {
+    span.record("http.response.status_code", status);
+    if status >= 500 {
+        span.record("otel.status_code", "ERROR");
+    }
+}
+
+/// A step of an update as a span.
+pub async fn step<T>(name: &'static str, work: impl Future<Output = T>) -> T {
+    let span = tracing::trace_span!(target: TARGET, "step", "otel.name" = format!("update.{name}"));
+    work.instrument(span).await
+}
+
+/// One request to a model as a span.
+pub async fn model_call<T>(
+    role: &'static str,
+    model: &str,
+    attempt: u32,
+    work: impl Future<Output = T>,
+) -> T {
+    let span = tracing::trace_span!(
+        target: TARGET,
+        "model.call",
+        "otel.kind" = "client",
+        role,
+        "gen_ai.request.model" = model,
+        attempt,
+    );
+    work.instrument(span).await
+}
+
+/// Names the present span in a request to somebody else (W3C trace context); nothing without traces.
+pub fn send_on(headers: &mut dyn Injector) {
+    let context = Span::current().context();
+    global::get_text_map_propagator(|propagator| {
+        propagator.inject_context(&context, headers);
+    });
+}

@@ -1,0 +1,201 @@
+//! The spans of an update, from the request to the commit, as a collector gets them; and an update that runs when the
+//! service is told to stop.
+
+use super::program::{PATIENCE, Program, eventually, folder};
+use crate::harness::{Answer, Database};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use reqwest::Method;
+use rustix::process::Signal;
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const CALLER: &str = "b7ad6b7169203331";
+
+/// What came in: from the exporter, and from the models' client.
+#[derive(Default)]
+struct Seen {
+    spans: Mutex<Vec<Span>>,
+    services: Mutex<Vec<String>>,
+    parents: Mutex<Vec<String>>,
+}
+
+/// A collector and a model server in one; models answer when the test lets them.
+struct Outside {
+    address: String,
+    seen: Arc<Seen>,
+    answers: Arc<Semaphore>,
+}
+
+impl Outside {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Seen::default());
+        let answers = Arc::new(Semaphore::new(0));
+        let router = Router::new()
+            .fallback(answer)
+            .with_state((seen.clone(), answers.clone()));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self {
+            address,
+            seen,
+            answers,
+        }
+    }
+
+    /// A service whose models and spans are asked and sent here.
+    async fn service(&self, folder: &std::path::Path, database: &Database) -> Program {
+        let model_url = format!("{}/v1", self.address);
+        let url = database.url();
+        let environment = [
+            ("DATABASE_URL", url.as_str()),
+            ("WORKING_MEMORY__LLM__BASE_URL", &model_url),
+            ("WORKING_MEMORY__LLM__MODEL", "stub"),
+            ("WORKING_MEMORY__TELEMETRY__OTLP_ENDPOINT", &self.address),
+            ("WORKING_MEMORY__TELEMETRY__SERVICE_NAME", "memory-of-tests"),
+        ];
+        Program::start_with(folder, &environment).await
+    }
+}
+
+async fn answer(
+    State((seen, answers)): State<(Arc<Seen>, Arc<Semaphore>)>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if uri.path() == "/v1/traces" {
+        let request = ExportTraceServiceRequest::decode(body).unwrap();
+        for of_resource in request.resource_spans {
+            for attribute in of_resource.resource.unwrap_or_default().attributes {
+                if attribute.key == "service.name" {
+                    let name = format!("{:?}", attribute.value);
+                    seen.services.lock().unwrap().push(name);
+                }
+            }
+            for of_scope in of_resource.scope_spans {
+                seen.spans.lock().unwrap().extend(of_scope.spans);
+            }
+        }
+        return Bytes::new().into_response();
+    }
+    let parent = headers
+        .get("traceparent")
+        .map(|value| value.to_str().unwrap().to_owned());
+    seen.parents.lock().unwrap().push(parent.unwrap_or_default());
+    answers.acquire().await.unwrap().forget();
+    let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\n";
+    let choice = json!({ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" });
+    axum::Json(json!({ "choices": [choice] })).into_response()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
+    let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
+    let mut program = outside.service(folder.path(), &database).await;
+    outside.answers.add_permits(1);
+
+    let update = program
+        .request(Method::POST, "agent", "update")
+        .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
+        .json(&json!({"task": "very-secret-text", "roles": ["progress"]}));
+    Answer::to(update).await.is(200);
+    program.signal(Signal::TERM);
+    assert!(program.ended().await.success());
+
+    let spans = outside.seen.spans.lock().unwrap().clone();
+    let of_trace: Vec<&Span> = spans.iter().filter(|span| hex(&span.trace_id) == TRACE).collect();
+    let names: Vec<&str> = of_trace.iter().map(|span| &*span.name).collect();
+    let find = |name: &str| {
+        let found = of_trace.iter().find(|span| span.name == name);
+        *found.unwrap_or_else(|| panic!("{name} is not among {names:?}"))
+    };
+    let request = find("POST /v1/vaults/{vault_id}/memories/{memory_id}/update");
+    assert_eq!(hex(&request.parent_span_id), CALLER);
+    for (child, parent) in [
+        ("update.ask", request),
+        ("update.save", request),
+        ("model.call", find("update.ask")),
+        ("db.memories.change", find("update.save")),
+        ("db.memories.move_head", find("db.memories.change")),
+    ] {
+        assert_eq!(
+            hex(&find(child).parent_span_id),
+            hex(&parent.span_id),
+            "{child} of {names:?}"
+        );
+    }
+    let sent_on = outside.seen.parents.lock().unwrap().clone();
+    let call = hex(&find("model.call").span_id);
+    assert_eq!(sent_on, [format!("00-{TRACE}-{call}-01")]);
+    assert!(outside.seen.services.lock().unwrap()[0].contains("memory-of-tests"));
+    assert!(!format!("{spans:?}").contains("very-secret-text"));
+    let log = std::fs::read_to_string(folder.path().join("service.log")).unwrap();
+    let line = log.lines().find(|line| line.contains("/update")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(
+        (&line["message"], &line["status"]),
+        (&json!("request"), &json!(200))
+    );
+    assert_eq!((line.get("span"), line.get("spans")), (None, None), "{line}");
+}
+
+#[tokio::test]
+async fn termination_finishes_the_update_that_runs() {
+    let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
+    let mut program = outside.service(folder.path(), &database).await;
+    let update = program
+        .request(Method::POST, "agent", "update")
+        .json(&json!({"task": "wire it", "roles": ["progress"]}));
+    let running = tokio::spawn(Answer::to(update));
+    let asked = || outside.seen.parents.lock().unwrap().len();
+    eventually("the model is asked", async || asked() == 1).await;
+
+    program.signal(Signal::TERM);
+    let address = program.address.trim_start_matches("http://").to_owned();
+    eventually("nobody new is let in", async || {
+        tokio::net::TcpStream::connect(&address).await.is_err()
+    })
+    .await;
+    outside.answers.add_permits(1);
+
+    let answer = tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap();
+    assert_eq!(answer.is(200).json()["status"], "applied");
+    assert!(program.ended().await.success());
+    let again = outside.service(folder.path(), &database).await;
+    let text = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
+    assert!(text.text().contains("- Wire it"), "{}", text.text());
+}
+
+#[tokio::test]
+async fn a_collector_that_does_not_answer_keeps_nobody_waiting() {
+    let folder = folder();
+    let database = Database::create().await;
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", silent.local_addr().unwrap());
+    let url = database.url();
+    let environment = [
+        ("DATABASE_URL", url.as_str()),
+        ("WORKING_MEMORY__TELEMETRY__OTLP_ENDPOINT", endpoint.as_str()),
+    ];
+    let mut program = Program::start_with(folder.path(), &environment).await;
+    program.put("agent", "mine").await.is(201);
+    program.signal(Signal::TERM);
+    let ended = tokio::time::timeout(Duration::from_secs(20), program.ended()).await;
+    assert!(ended.unwrap().success());
+}

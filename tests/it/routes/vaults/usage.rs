@@ -1,0 +1,235 @@
+//! `GET /v1/vaults/{vault_id}/usage`, and the limit of tokens.
+
+use crate::harness::{Service, scripted};
+use serde_json::{Value, json};
+use std::time::Duration;
+use working_memory::config::Config;
+use working_memory::config::prices::Price;
+use working_memory::domain::operation::Role;
+use working_memory::llm::scripted::Step;
+use working_memory::llm::{Answer, ModelError, Models};
+
+const USAGE: &str = "/v1/vaults/acme/usage";
+
+/// Models that each read 1,000 tokens, 400 of them from a cache, and write 50.
+fn models() -> Models {
+    scripted(|role| {
+        Step::Answer(Answer {
+            text: format!("{}: NO CHANGE", role.header()),
+            input_tokens: Some(1_000),
+            cached_tokens: Some(400),
+            output_tokens: Some(50),
+            ..Answer::default()
+        })
+    })
+}
+
+fn priced(config: &mut Config) {
+    let price = Price {
+        input: 2.0,
+        cached_input: Some(0.5),
+        cache_write: None,
+        output: 10.0,
+    };
+    config.llm.prices.insert("scripted-progress".to_owned(), price);
+}
+
+#[tokio::test]
+async fn tokens_and_money_are_told_by_day_and_model() {
+    let service = Service::start_with(priced, Some(models())).await;
+    let memory = service.memory("agent");
+    for body in [json!({"task": "a"}), json!({"task": "b", "dry_run": true})] {
+        memory.update(body).await.is(200);
+    }
+    service.clock.advance(Duration::from_secs(24 * 3600));
+    memory
+        .update(json!({"task": "c", "roles": ["progress"]}))
+        .await
+        .is(200);
+
+    let usage = service.get(USAGE).await.is(200).json();
+
+    assert_eq!(
+        (&usage["from"], &usage["to"], &usage["currency"]),
+        (&json!("2026-10-24"), &json!("2026-11-22"), &json!("USD"))
+    );
+    let days: Vec<_> = usage["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| (item["day"].as_str().unwrap(), item["model"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        days,
+        [
+            ("2026-11-21", "scripted-learnings"),
+            ("2026-11-21", "scripted-progress"),
+            ("2026-11-21", "scripted-verbatim"),
+            ("2026-11-22", "scripted-progress"),
+        ]
+    );
+    let progress = &usage["items"][1];
+    assert_eq!(
+        (&progress["runs"], &progress["calls"], &progress["failures"]),
+        (&json!(2), &json!(2), &json!(0))
+    );
+    assert_eq!(
+        (
+            &progress["input_tokens"],
+            &progress["cached_tokens"],
+            &progress["output_tokens"]
+        ),
+        (&json!(2_000), &json!(800), &json!(100))
+    );
+    // 1,200 fresh at 2, 800 cached at 0.5, 100 written at 10, a million each.
+    assert_eq!(progress["cost"], json!(0.0038));
+    assert_eq!(usage["items"][0]["cost"], Value::Null);
+    assert_eq!(usage["totals"]["input_tokens"], 7_000);
+    assert_eq!(usage["totals"]["cost"], json!(0.0057));
+    assert_eq!(
+        usage["without_price"],
+        json!(["scripted-learnings", "scripted-verbatim"])
+    );
+    assert_eq!(
+        (&usage["tokens_today"], &usage["tokens_per_day"]),
+        (&json!(1_050), &Value::Null)
+    );
+
+    let first = service.get(&format!("{USAGE}?limit=3")).await.is(200).json();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = service
+        .get(&format!("{USAGE}?limit=3&cursor={cursor}"))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        second["items"].as_array().unwrap()[..],
+        usage["items"].as_array().unwrap()[3..]
+    );
+    assert_eq!(
+        (&second["next_cursor"], &second["totals"]),
+        (&Value::Null, &usage["totals"])
+    );
+    let day = service
+        .get(&format!("{USAGE}?from=2026-11-22&to=2026-11-22"))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(day["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_a_failed_run_spent_counts_and_outlives_the_memory() {
+    let models = scripted(|role| match role {
+        Role::Learnings => Step::Fail(ModelError::BadAnswer {
+            detail: "x".to_owned(),
+        }),
+        _ => Step::Answer(Answer {
+            text: format!("{}: NO CHANGE", role.header()),
+            input_tokens: Some(10),
+            output_tokens: Some(1),
+            ..Answer::default()
+        }),
+    });
+    let service = Service::with_models(models).await;
+    let memory = service.memory("agent");
+    memory.put("mine").await.is(201);
+    memory.update(json!({"task": "a"})).await.is(502);
+    memory.delete().await;
+
+    let usage = service.get(USAGE).await.is(200).json();
+
+    assert_eq!(
+        (&usage["totals"]["runs"], &usage["totals"]["failures"]),
+        (&json!(3), &json!(1))
+    );
+    assert_eq!(usage["totals"]["input_tokens"], 20);
+}
+
+#[tokio::test]
+async fn a_vault_that_used_nothing_has_no_entries_and_operations_use_nothing() {
+    let service = Service::start().await;
+    service
+        .memory("agent")
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
+        .await
+        .is(200);
+    let usage = service.get(USAGE).await.is(200).json();
+    assert_eq!(
+        (&usage["items"], &usage["next_cursor"]),
+        (&json!([]), &Value::Null)
+    );
+    assert_eq!(
+        (&usage["totals"]["runs"], &usage["totals"]["cost"]),
+        (&json!(0), &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn days_that_are_none_or_too_many_are_refused() {
+    let service = Service::start().await;
+    let ask = async |query: &str| service.get(&format!("{USAGE}?{query}")).await;
+    for day in [
+        "yesterday",
+        "2026-13-01",
+        "2026-1-1",
+        "+2026-11-21",
+        "2026-11-21T02:00:00Z",
+        "",
+    ] {
+        ask(&format!("from={day}"))
+            .await
+            .problem(400, "malformed", Some("from"));
+    }
+    ask("from=2026-11-21&to=2026-11-20")
+        .await
+        .problem(422, "invalid", Some("from"));
+    ask("from=2025-11-20&to=2026-11-21")
+        .await
+        .problem(422, "invalid", Some("from"));
+    ask("from=2025-11-21&to=2026-11-21").await.is(200);
+    ask("days=3").await.problem(422, "invalid", Some("days"));
+    ask("to=0000-01-01").await.is(200);
+    ask("cursor=zz").await.problem(400, "malformed", Some("cursor"));
+}
+
+#[tokio::test]
+async fn a_vault_that_spent_its_tokens_waits_for_midnight_and_others_do_not() {
+    let limited = |config: &mut Config| {
+        config.limits.vault_tokens_per_day = Some(3_000);
+        config.limits.vault_tokens.insert("rich".to_owned(), 1_000_000);
+    };
+    let service = Service::start_with(limited, Some(models())).await;
+    let memory = service.memory("agent");
+    memory.update(json!({"task": "a"})).await.is(200);
+
+    let refused = memory.update(json!({"task": "b"})).await;
+
+    assert_eq!(refused.header("retry-after"), "79200");
+    let body = refused.problem(429, "too-many-requests", None);
+    let detail = body["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("3150") && detail.contains("2026-11-22T00:00:00Z"),
+        "{detail}"
+    );
+    assert_eq!((&body["limit"], &body["actual"]), (&json!(3_000), &json!(3_150)));
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
+        .await
+        .is(200);
+    let other = |vault: &str| {
+        let path = format!("/v1/vaults/{vault}/memories/agent/update");
+        service
+            .request(reqwest::Method::POST, &path)
+            .json(&json!({"task": "a"}))
+    };
+    for vault in ["rich", "rich", "third"] {
+        assert_eq!(other(vault).send().await.unwrap().status(), 200, "{vault}");
+    }
+    assert_eq!(other("third").send().await.unwrap().status(), 429);
+
+    service.clock.advance(Duration::from_secs(22 * 3600 - 1));
+    memory.update(json!({"task": "c"})).await.is(429);
+    service.clock.advance(Duration::from_secs(1));
+    memory.update(json!({"task": "c"})).await.is(200);
+}
