@@ -12,7 +12,9 @@
 //! Nothing of another writer is lost: a model's answer never replaces a document, it only names
 //! operations, and those are applied to whatever the document is when they arrive.
 
+mod admission;
 mod conversation;
+mod durable;
 mod error;
 mod merge;
 mod operations;
@@ -22,10 +24,12 @@ pub mod report;
 mod request;
 mod role;
 mod run;
+pub mod steps;
 mod update;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
+pub use steps::{Step, Steps};
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
 
 use crate::clock::Clock;
@@ -43,6 +47,7 @@ pub struct Pipeline {
     models: Arc<Models>,
     prompts: Arc<prompts::Prompts>,
     queue: Arc<queue::Queue>,
+    admission: Arc<admission::Admission>,
     clock: Arc<dyn Clock>,
     limits: LimitsConfig,
     settings: PipelineConfig,
@@ -64,6 +69,10 @@ impl Pipeline {
             models: Arc::new(models),
             prompts: Arc::new(prompts),
             queue: Arc::new(queue::Queue::new(settings.queue_per_memory)),
+            admission: Arc::new(admission::Admission::new(
+                settings.concurrent_updates_per_vault,
+                settings.concurrent_updates,
+            )),
             clock,
             limits,
             settings,

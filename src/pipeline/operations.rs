@@ -108,6 +108,8 @@ impl Pipeline {
             warnings: Vec::new(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
+            claim: None,
+            steps: None,
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ConversationMessage, OnInvalid, UpdateRequest};
+use crate::pipeline::{ConversationMessage, OnInvalid, Steps, UpdateRequest};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -147,6 +147,7 @@ pub(crate) async fn update(
         allow_partial: body.allow_partial,
         on_invalid: body.on_invalid.into(),
         roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
+        steps: Steps::new(state.clock.clone()),
     };
     Ok(Json(state.pipeline.update(request).await?))
 }
