@@ -18,6 +18,27 @@ pub const REQUESTS_RUNNING: &str = "http_requests_running";
 /// How long the document has waited that waited longest to be found by searches, in seconds.
 pub const SEARCH_LAG_SECONDS: &str = "search_lag_seconds";
 
+/// How many updates are queued, over all vaults.
+pub const UPDATES_QUEUED: &str = "updates_queued";
+
+/// How many queued updates are being run, by all instances.
+pub const UPDATES_RUNNING: &str = "updates_queue_running";
+
+/// How long the update has waited that has waited longest, in seconds.
+pub const UPDATE_QUEUE_AGE: &str = "updates_queue_oldest_seconds";
+
+/// Counts queued updates that this instance began.
+pub const UPDATE_CLAIMS: &str = "update_claims_total";
+
+/// Counts attempts of queued updates that failed and are made again.
+pub const UPDATE_RETRIES: &str = "update_retries_total";
+
+/// Counts updates that were called off, deleted or taken over while this instance ran them.
+pub const UPDATE_LEASE_LOSSES: &str = "update_lease_losses_total";
+
+/// How many streams of events and steps are open.
+pub const STREAMS_OPEN: &str = "event_streams_open";
+
 /// Upper bounds of the latency histogram in seconds: a read takes a millisecond, an update with models a minute.
 const LATENCY_BUCKETS: [f64; 14] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0, 300.0,
@@ -60,6 +81,23 @@ pub fn metrics() -> &'static PrometheusHandle {
                 "Time to answer a request"
             );
             metrics::describe_gauge!(REQUESTS_RUNNING, "Requests being answered");
+            metrics::describe_gauge!(UPDATES_QUEUED, "Updates that wait to be run, over all vaults");
+            metrics::describe_gauge!(UPDATES_RUNNING, "Queued updates being run, by all instances");
+            metrics::describe_gauge!(
+                UPDATE_QUEUE_AGE,
+                metrics::Unit::Seconds,
+                "Age of the queued update that has waited longest"
+            );
+            metrics::describe_counter!(UPDATE_CLAIMS, "Queued updates begun by this instance");
+            metrics::describe_counter!(
+                UPDATE_RETRIES,
+                "Attempts of queued updates that failed and are made again"
+            );
+            metrics::describe_counter!(
+                UPDATE_LEASE_LOSSES,
+                "Updates called off or taken over while they ran here"
+            );
+            metrics::describe_gauge!(STREAMS_OPEN, "Streams of events and steps that are open");
             metrics::describe_gauge!(
                 SEARCH_LAG_SECONDS,
                 metrics::Unit::Seconds,

@@ -1,7 +1,7 @@
 //! `working-memory serve`: the service, until it is told to stop.
 
 use super::{fail, load_config};
-use crate::background::Background;
+use crate::background::{Background, Workers};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings};
@@ -10,6 +10,7 @@ use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
 use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statements};
 use crate::telemetry;
+use chrono::TimeDelta;
 use clap::Args;
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -113,16 +114,36 @@ async fn with_database(
         config.pipeline.clone(),
     );
     let settings = Settings::of(config);
-    let router = http::router(AppState::new(
-        storage.clone(),
-        pipeline,
-        clock.clone(),
-        settings.clone(),
-    ));
+    let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
+    let stopping = state.stopping.clone();
+    let router = http::router(state);
     tracing::info!(url = format!("http://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
-    let finished = http::serve(listener, router, &settings, stop.wait()).await;
+    background.keep_events(
+        &storage,
+        &clock,
+        TimeDelta::hours(config.events.keep_hours.into()),
+    );
+    let listen_url = config.database.listen_url.as_ref();
+    let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
+    background.listen(&storage, listen_url);
+    let grace = settings.shutdown_grace;
+    let workers = Workers::start(
+        &storage,
+        &pipeline,
+        &clock,
+        &config.pipeline,
+        stopping.clone(),
+        grace,
+    );
+    let shutdown = async {
+        stop.wait().await;
+        // Streams end, workers begin nothing more.
+        stopping.cancel();
+    };
+    let finished = http::serve(listener, router, &settings, shutdown).await;
+    workers.stopped().await;
     metrics.abort();
     tracing::info!(finished, "stopping");
     background.stop().await;

@@ -57,7 +57,8 @@ impl PipelineConfig {
         }
         if self.concurrent_updates == 0 || self.concurrent_updates_per_vault == 0 {
             return Err(
-                "pipeline.concurrent_updates and pipeline.concurrent_updates_per_vault must be at least 1".to_owned(),
+                "pipeline.concurrent_updates and pipeline.concurrent_updates_per_vault must be at least 1"
+                    .to_owned(),
             );
         }
         self.queue.validate()

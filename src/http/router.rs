@@ -3,7 +3,8 @@
 use super::middleware::{bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, health, log, memories, operations, records, search, sections, update, updates, vaults,
+    blame, contexts, events, health, log, memories, operations, records, search, sections, update, updates,
+    vaults,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -92,7 +93,8 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(records::get::get))
         .routes(routes!(search::search))
         .routes(routes!(updates::list::list))
-        .routes(routes!(updates::get::get))
+        .routes(routes!(updates::get::get, updates::cancel::cancel))
+        .routes(routes!(events::events))
 }
 
 /// Routes that may ask models.

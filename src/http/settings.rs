@@ -27,6 +27,10 @@ pub struct Settings {
     pub max_requests: usize,
     /// How many connections are open at once; more wait in the listener's queue.
     pub max_connections: usize,
+    /// `events.max_streams`: streams that are open at once; more are answered 503.
+    pub max_streams: usize,
+    /// `events.heartbeat_seconds`: how often something is sent on a stream where nothing happens.
+    pub heartbeat: Duration,
     /// How long a shutdown waits for what is running.
     pub shutdown_grace: Duration,
 }
@@ -38,7 +42,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Requests at once. Each may hold a body of `limits.body_bytes` several times over.
 const MAX_REQUESTS: usize = 256;
 
-/// Connections at once; an idle one costs a socket and little memory.
+/// Connections at once besides those of streams; an idle one costs a socket and little memory.
 const MAX_CONNECTIONS: usize = 1_024;
 
 impl Settings {
@@ -62,7 +66,10 @@ impl Settings {
                 .saturating_mul(askings)
                 .saturating_add(request_timeout),
             max_requests: MAX_REQUESTS,
-            max_connections: MAX_CONNECTIONS,
+            // Every stream holds a connection for as long as it is open.
+            max_connections: MAX_CONNECTIONS + config.events.max_streams,
+            max_streams: config.events.max_streams,
+            heartbeat: Duration::from_secs(config.events.heartbeat_seconds.into()),
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
         }
     }

@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use super::feed::Feeds;
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::pipeline::Pipeline;
@@ -7,6 +8,7 @@ use crate::storage::Storage;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 /// Shared by all requests; cheap to clone.
 #[derive(Clone)]
@@ -21,6 +23,12 @@ pub struct AppState {
     pub settings: Arc<Settings>,
     /// One for each request that may run at once.
     pub(crate) slots: Arc<Semaphore>,
+    /// One for each stream that may be open at once.
+    pub(crate) streams: Arc<Semaphore>,
+    /// The streams of events, vault by vault.
+    pub(crate) feeds: Arc<Feeds>,
+    /// Cancelled when the service begins to stop: streams end then.
+    pub stopping: CancellationToken,
 }
 
 impl AppState {
@@ -29,6 +37,9 @@ impl AppState {
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.max_requests));
         Self {
+            streams: Arc::new(Semaphore::new(settings.max_streams)),
+            feeds: Arc::new(Feeds::new(storage.clone())),
+            stopping: CancellationToken::new(),
             storage,
             pipeline,
             clock,

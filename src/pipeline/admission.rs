@@ -92,7 +92,11 @@ impl Admission {
 
 impl Drop for User<'_> {
     fn drop(&mut self) {
-        let mut vaults = self.admission.vaults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut vaults = self
+            .admission
+            .vaults
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = vaults.get_mut(&self.vault) {
             places.users -= 1;
             if places.users == 0 {

@@ -126,7 +126,7 @@ impl Pipeline {
                 .into_iter()
                 .filter(|role| kept.roles.iter().any(|name| name == role.name()))
                 .collect(),
-            steps: Steps::new(self.clock.clone()),
+            steps: Steps::default(),
         })
     }
 }
@@ -207,7 +207,10 @@ mod tests {
                     if_match: if_match.clone(),
                     if_none_match,
                 };
-                assert_eq!(preconditions_of(&kept_preconditions(&preconditions)), preconditions);
+                assert_eq!(
+                    preconditions_of(&kept_preconditions(&preconditions)),
+                    preconditions
+                );
             }
         }
     }

@@ -121,6 +121,14 @@ pub enum PipelineError {
     Storage(StorageError),
 }
 
+impl PipelineError {
+    /// Whether it is a model's failure, and the same update may do better later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::ModelFailed { retryable: true, .. })
+    }
+}
+
 impl From<StorageError> for PipelineError {
     fn from(error: StorageError) -> Self {
         match error {

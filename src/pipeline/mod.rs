@@ -29,8 +29,8 @@ mod update;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
-pub use steps::{Step, Steps};
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
+pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
 use crate::config::limits::LimitsConfig;

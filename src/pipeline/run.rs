@@ -1,11 +1,11 @@
 //! One run from its captured base to its answer, shared by `/update` and `/operations`.
 
+use super::durable::Claim;
 use super::merge::{self, Merged, Refused};
 use super::report::{
     DocumentReport, ModelReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
 };
 use super::role::{Accepted, Captured, mentioned, numbered};
-use super::durable::Claim;
 use super::{Pipeline, PipelineError, Step, Steps};
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Limits, RecordChange, project};
@@ -318,7 +318,7 @@ impl Running {
             return Vec::new();
         };
         let mut events = steps.events(&self.target, &self.actor);
-        events.push(steps.finished(&self.target, &self.actor, status.name()));
+        events.extend(steps.finished(&self.target, &self.actor, status.name()));
         events
     }
 }

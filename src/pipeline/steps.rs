@@ -11,7 +11,7 @@ use crate::storage::events::{EventKind, NewEvent};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -99,7 +99,13 @@ impl Step {
                 json!({"step": step, "version": version, "context_id": context_id.as_ref().map(ContextId::as_str)})
             }
             Self::Asked { role, round } => json!({"step": step, "role": role.name(), "round": round}),
-            Self::Answered { role, round, attempts, millis, .. } => {
+            Self::Answered {
+                role,
+                round,
+                attempts,
+                millis,
+                ..
+            } => {
                 json!({"step": step, "role": role.name(), "round": round, "attempts": attempts, "millis": millis})
             }
             Self::Merged { rebased } => json!({"step": step, "rebased": rebased}),
@@ -115,12 +121,14 @@ impl Step {
     }
 }
 
-/// Takes the steps of one update. Cheap to clone.
-#[derive(Clone)]
+/// Takes the steps of one update; by default nobody watches. Cheap to clone.
+#[derive(Clone, Default)]
 pub struct Steps(Arc<Inner>);
 
+#[derive(Default)]
 struct Inner {
-    clock: Arc<dyn Clock>,
+    /// The pipeline's, once the update runs.
+    clock: OnceLock<Arc<dyn Clock>>,
     watcher: Option<mpsc::UnboundedSender<Step>>,
     unwritten: Mutex<Vec<Noted>>,
 }
@@ -132,34 +140,37 @@ struct Noted {
     details: Value,
 }
 
-impl Steps {
-    /// Steps that nobody watches.
-    #[must_use]
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self::of(clock, None)
+impl Noted {
+    fn now(clock: &dyn Clock, details: Value) -> Self {
+        Self {
+            event_id: clock.new_id().to_string(),
+            at: clock.now(),
+            details,
+        }
     }
+}
 
+impl Steps {
     /// Steps with somebody who watches; they are few, so the channel needs no bound.
     #[must_use]
-    pub fn watched(clock: Arc<dyn Clock>, watcher: mpsc::UnboundedSender<Step>) -> Self {
-        Self::of(clock, Some(watcher))
-    }
-
-    fn of(clock: Arc<dyn Clock>, watcher: Option<mpsc::UnboundedSender<Step>>) -> Self {
+    pub fn watched(watcher: mpsc::UnboundedSender<Step>) -> Self {
         Self(Arc::new(Inner {
-            clock,
-            watcher,
-            unwritten: Mutex::default(),
+            watcher: Some(watcher),
+            ..Inner::default()
         }))
     }
 
+    /// From now on steps are kept as events, too.
+    pub(super) fn keep(&self, clock: &Arc<dyn Clock>) {
+        // A request that is run twice has its clock already.
+        let _ = self.0.clock.set(clock.clone());
+    }
+
     pub(super) fn tell(&self, step: Step) {
-        if step.is_kept() {
-            let noted = Noted {
-                event_id: self.0.clock.new_id().to_string(),
-                at: self.0.clock.now(),
-                details: step.details(),
-            };
+        if step.is_kept()
+            && let Some(clock) = self.0.clock.get()
+        {
+            let noted = Noted::now(&**clock, step.details());
             self.unwritten(|unwritten| unwritten.push(noted));
         }
         if let Some(watcher) = &self.0.watcher {
@@ -178,13 +189,10 @@ impl Steps {
     }
 
     /// The end of a run as an event.
-    pub(super) fn finished(&self, target: &Target, actor: &ActorId, status: &str) -> NewEvent {
-        let noted = Noted {
-            event_id: self.0.clock.new_id().to_string(),
-            at: self.0.clock.now(),
-            details: json!({"step": "finished", "status": status}),
-        };
-        event(target, actor, noted)
+    pub(super) fn finished(&self, target: &Target, actor: &ActorId, status: &str) -> Option<NewEvent> {
+        let details = json!({"step": "finished", "status": status});
+        let noted = Noted::now(&**self.0.clock.get()?, details);
+        Some(event(target, actor, noted))
     }
 
     /// Takes steps off that have been written.

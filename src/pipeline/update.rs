@@ -2,10 +2,10 @@
 
 use super::admission::Taken;
 use super::durable::{Claim, kept_request};
-use super::steps::{Step, WRITE_EVERY};
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
 use super::role::{Captured, RoleOutcome};
 use super::run::{Running, Saved};
+use super::steps::{Step, WRITE_EVERY};
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
 use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
@@ -26,10 +26,12 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        self.admission.check(&request.vault).map_err(|taken| match taken {
-            Taken::OfVault(limit) => PipelineError::VaultBusy { limit },
-            Taken::OfAll(limit) => PipelineError::Busy { limit },
-        })?;
+        self.admission
+            .check(&request.vault)
+            .map_err(|taken| match taken {
+                Taken::OfVault(limit) => PipelineError::VaultBusy { limit },
+                Taken::OfAll(limit) => PipelineError::Busy { limit },
+            })?;
         let turn = self.queue.enter(&request.vault, &request.memory).await;
         let _turn = turn.map_err(|_| PipelineError::QueueFull {
             limit: self.settings.queue_per_memory,
@@ -45,6 +47,7 @@ impl Pipeline {
         request: &UpdateRequest,
         claim: Option<(Claim, DateTime<Utc>)>,
     ) -> Result<UpdateAnswer, PipelineError> {
+        request.steps.keep(&self.clock);
         let running = self.begin(request, claim).await?;
         let (target, actor) = (running.target.clone(), running.actor.clone());
         let result = tokio::select! {
@@ -212,11 +215,11 @@ impl Pipeline {
             update_id: running.target.update_id.clone(),
             role,
             timed_out: error.is_timeout(),
-            retryable: error.is_retryable(),
+            retryable: failed.iter().all(|(_, error)| error.is_retryable()),
             detail: error.public(),
         };
         let is_tried_again = running.claim.as_ref().is_some_and(|claim| claim.is_tried_again);
-        if is_tried_again && failed.iter().all(|(_, error)| error.is_retryable()) {
+        if is_tried_again && error.may_pass() {
             return Err(error);
         }
         self.keep_failed_run(running, RunStatus::Failed, &error.to_string())

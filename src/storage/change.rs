@@ -196,7 +196,10 @@ impl Storage {
             }
             Decision::Save(version, result) => (*version, result),
         };
-        let mut events = version.run.as_ref().map_or_else(Vec::new, |run| run.events.clone());
+        let mut events = version
+            .run
+            .as_ref()
+            .map_or_else(Vec::new, |run| run.events.clone());
         let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
         events.push(version_event(&head, &saved));
         events::append(&mut transaction, vault, &events).await?;

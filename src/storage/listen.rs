@@ -51,7 +51,9 @@ pub struct Notification {
 impl Notification {
     /// Ids hold no blanks, so a line of words says it; well under the 8,000 bytes that fit.
     fn to_line(&self) -> String {
-        let version = self.version.map_or_else(|| "-".to_owned(), |version| version.to_string());
+        let version = self
+            .version
+            .map_or_else(|| "-".to_owned(), |version| version.to_string());
         let mut line = format!("memory {} {} {version}", self.vault, self.memory);
         for (is, word) in [(self.gone, " gone"), (self.queue, " queue")] {
             if is {
@@ -175,7 +177,9 @@ impl Storage {
             if heard.payload() == word {
                 proved_at = Instant::now();
                 complained = false;
-                self.notifications.proved.send_if_modified(|proved| !std::mem::replace(proved, true));
+                self.notifications
+                    .proved
+                    .send_if_modified(|proved| !std::mem::replace(proved, true));
             } else if let Some(notification) = Notification::from_line(heard.payload()) {
                 self.notifications.tell(notification);
             }

@@ -151,7 +151,12 @@ impl Storage {
             let Some(run) = insert_queued(&mut transaction, new, place).await? else {
                 continue;
             };
-            let event = self.queue_event(&new.memory, &new.update_id, Some(&new.actor), json!({"step": "queued"}));
+            let event = self.queue_event(
+                &new.memory,
+                &new.update_id,
+                Some(&new.actor),
+                json!({"step": "queued"}),
+            );
             events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
             let notification = changed(&new.vault, &new.memory);
             listen::notify(&mut transaction, &notification).await?;
@@ -307,7 +312,11 @@ impl Storage {
         if done.rows_affected() == 0 {
             return Ok(false);
         }
-        let Due { vault, memory, update_id } = &claimed.due;
+        let Due {
+            vault,
+            memory,
+            update_id,
+        } = &claimed.due;
         let details = json!({"step": "queued", "attempts": claimed.attempts - i32::from(!back.counts)});
         let event = self.queue_event(memory, update_id, Some(&claimed.actor), details);
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
@@ -330,7 +339,11 @@ impl Storage {
         status: RunStatus,
         problem: &str,
     ) -> Result<bool, StorageError> {
-        let Due { vault, memory, update_id } = &claimed.due;
+        let Due {
+            vault,
+            memory,
+            update_id,
+        } = &claimed.due;
         let mut transaction = self.begin().await?;
         let done = sqlx::query!(
             "UPDATE updates

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod embedded;
+mod events;
 mod harness;
 mod health;
 mod idempotency;
@@ -10,6 +11,7 @@ mod life;
 mod openapi;
 mod pipeline;
 mod process;
+mod queue;
 mod retention;
 mod routes;
 mod transfer;

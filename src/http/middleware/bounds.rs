@@ -39,16 +39,6 @@ pub(crate) async fn concurrency(State(state): State<AppState>, mut request: Requ
 pub(crate) async fn time(State(time): State<Duration>, request: Request, next: Next) -> Response {
     match tokio::time::timeout(time, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => Problem::new(
-            Kind::Unavailable,
-            format!(
-                "the request was given up after {} seconds; whether it took effect is not known",
-                time.as_secs()
-            ),
-        )
-        .with("limit_seconds", time.as_secs())
-        .retry_after(1)
-        .caused_by("time-out of the request")
-        .into_response(),
+        Err(_) => Problem::given_up(time).into_response(),
     }
 }

@@ -14,7 +14,10 @@ impl Storage {
     /// # Errors
     /// The database's.
     #[tracing::instrument(name = "db.events.vaults", skip_all)]
-    pub async fn next_vault_with_events(&self, after: Option<&VaultId>) -> Result<Option<VaultId>, StorageError> {
+    pub async fn next_vault_with_events(
+        &self,
+        after: Option<&VaultId>,
+    ) -> Result<Option<VaultId>, StorageError> {
         let next = sqlx::query_scalar!(
             "SELECT vault_id FROM events
              WHERE ($1::text IS NULL OR vault_id > $1)

@@ -60,7 +60,8 @@ impl FromStr for Place {
             return Ok(Self::beginning());
         }
         let (number, mark) = text.split_once('-').ok_or(NotAPlace)?;
-        let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');
+        let digits =
+            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');
         let hexadecimal = mark.len() == MARK && mark.bytes().all(|b| b.is_ascii_hexdigit());
         match number.parse() {
             Ok(sequence) if digits && hexadecimal => Ok(Self {
@@ -130,7 +131,10 @@ impl Storage {
         .await?;
         Ok(match row {
             Some(row) => StreamState {
-                last: Place::of(row.last_sequence, row.last_event_id.as_deref().unwrap_or_default()),
+                last: Place::of(
+                    row.last_sequence,
+                    row.last_event_id.as_deref().unwrap_or_default(),
+                ),
                 purged: row.purged_sequence,
             },
             None => StreamState {
@@ -230,7 +234,18 @@ mod tests {
         assert_eq!(place.to_string(), "12-deadbeef");
         assert_eq!("12-deadbeef".parse(), Ok(place));
         assert_eq!("0".parse(), Ok(Place::beginning()));
-        for bad in ["", "1", "-1", "01-deadbeef", "1-", "1-dead", "1-deadbeeg", "x-deadbeef", "99999999999999999999-deadbeef", "+1-deadbeef"] {
+        for bad in [
+            "",
+            "1",
+            "-1",
+            "01-deadbeef",
+            "1-",
+            "1-dead",
+            "1-deadbeeg",
+            "x-deadbeef",
+            "99999999999999999999-deadbeef",
+            "+1-deadbeef",
+        ] {
             assert_eq!(bad.parse::<Place>(), Err(NotAPlace), "{bad}");
         }
     }

@@ -65,7 +65,9 @@ impl Storage {
         .fetch_all(&mut *transaction)
         .await?;
         order_versions(&mut waiting);
-        let Some(newest) = waiting.last() else { return Ok(0) };
+        let Some(newest) = waiting.last() else {
+            return Ok(0);
+        };
         let count = i64::try_from(waiting.len()).unwrap_or(BATCH);
         let ids: Vec<&str> = waiting.iter().map(|event| event.event_id.as_str()).collect();
         let numbers: Vec<i64> = (last + 1..=last + count).collect();

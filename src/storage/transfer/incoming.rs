@@ -338,7 +338,12 @@ impl Incoming {
             self.event.version = Some((version, context_id));
             self.event.source = Some(Source::Import);
         }
-        events::append(&mut self.transaction, &self.vault, std::slice::from_ref(&self.event)).await
+        events::append(
+            &mut self.transaction,
+            &self.vault,
+            std::slice::from_ref(&self.event),
+        )
+        .await
     }
 }
 

@@ -2,7 +2,7 @@
 //! looked at, and with a model server where the asking is.
 
 mod asked_again;
-mod dictated;
+pub(crate) mod dictated;
 mod failing_models;
 mod finished_by_hand;
 mod hostile;
