@@ -12,6 +12,7 @@ use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statemen
 use crate::telemetry;
 use chrono::TimeDelta;
 use clap::Args;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::path::PathBuf;
@@ -60,6 +61,7 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     // What can be wrong with the configuration is found before a database is made.
     let models = Models::from_config(&config.llm)?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
+    raise_file_limit();
     let listener = TcpListener::bind(config.http.bind)
         .await
         .map_err(|error| format!("http.bind {}: {error}", config.http.bind))?;
@@ -72,6 +74,16 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
         server.stop().await?;
     }
     served
+}
+
+/// Every stream holds a socket, and many systems give a process 1,024 at first and far more if it asks.
+fn raise_file_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // What it may have already is enough for most.
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
 }
 
 /// The configured database, or an embedded server.

@@ -123,15 +123,6 @@ impl Service {
         }
     }
 
-    /// Another service on the database of this one, with its clock and another configuration.
-    pub(crate) async fn beside_with(
-        &self,
-        configure: impl FnOnce(&mut Config),
-        models: Option<Models>,
-    ) -> Self {
-        Self::start_on(self.database.clone(), self.clock.clone(), configure, models).await
-    }
-
     /// Starts running queued updates. They end when the service is told to stop, after `grace` at the latest.
     pub(crate) fn work(&self, grace: Duration) -> Workers {
         let clock: Arc<dyn Clock> = self.clock.clone();

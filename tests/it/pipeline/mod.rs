@@ -13,5 +13,5 @@ mod merged;
 mod options;
 mod payload;
 mod stored;
-mod stub;
+pub(crate) mod stub;
 mod whole;

@@ -2,5 +2,6 @@
 
 mod crashes;
 mod program;
+mod queue;
 mod refusals;
 mod serve;

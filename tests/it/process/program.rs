@@ -62,9 +62,14 @@ pub(super) struct Program {
 impl Program {
     /// Starts the program and waits until it is ready.
     pub(super) async fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[]).await
+    }
+
+    /// As [`Self::start`], with this environment.
+    pub(super) async fn start_with(folder: &Path, environment: &[(&str, &str)]) -> Self {
         let log = folder.join("service.log");
         let began = Instant::now();
-        let child = command(folder, &[])
+        let child = command(folder, environment)
             .stderr(File::create(&log).unwrap())
             .spawn()
             .unwrap();
