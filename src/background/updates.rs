@@ -68,7 +68,9 @@ impl Workers {
         });
         let measuring = measure(storage.clone(), clock.clone());
         let until = stopping.clone();
-        tasks.spawn(async move { drop(until.run_until_cancelled(measuring).await) });
+        tasks.spawn(async move {
+            let _ = until.run_until_cancelled(measuring).await;
+        });
         if settings.queue.workers > 0 {
             tasks.spawn(shared.clone().dispatch(stopping.clone()));
             let time_is_up = shared.hand_back.clone();
