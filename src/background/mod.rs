@@ -1,12 +1,17 @@
 //! What the service does by itself, beside answering requests. Each task may run in any number of instances.
 
+mod events;
 mod index;
 mod purge;
 mod retention;
+pub mod updates;
+
+pub use updates::Workers;
 
 use crate::clock::Clock;
 use crate::domain::retention::Retention;
 use crate::storage::Storage;
+use chrono::TimeDelta;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -32,6 +37,17 @@ impl Background {
             background.spawn(retention::retention(storage.clone(), clock.clone(), policy));
         }
         background
+    }
+
+    /// Starts listening to what other instances write.
+    pub fn listen(&self, storage: &Storage, url: String) {
+        let storage = storage.clone();
+        self.spawn(async move { storage.listen(&url).await });
+    }
+
+    /// Starts deleting events that are older than `keep`.
+    pub fn keep_events(&self, storage: &Storage, clock: &Arc<dyn Clock>, keep: TimeDelta) {
+        self.spawn(events::events(storage.clone(), clock.clone(), keep));
     }
 
     /// Ends them at their next pause and waits for that.

@@ -1,7 +1,7 @@
 //! `working-memory serve`: the service, until it is told to stop.
 
 use super::{fail, load_config};
-use crate::background::Background;
+use crate::background::{Background, Workers};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings, Tls};
@@ -11,7 +11,9 @@ use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statements};
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
+use chrono::TimeDelta;
 use clap::Args;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::path::PathBuf;
@@ -87,6 +89,7 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     if needs_a_key && config.database.url.is_none() && !has_cluster(&config.database.data_dir) {
         return Err(config.http.refusal_without_keys().into());
     }
+    raise_file_limit();
     let listener = TcpListener::bind(config.http.bind)
         .await
         .map_err(|error| format!("http.bind {}: {error}", config.http.bind))?;
@@ -99,6 +102,16 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
         server.stop().await?;
     }
     served
+}
+
+/// Every stream holds a socket, and many systems give a process 1,024 at first and far more if it asks.
+fn raise_file_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // What it may have already is enough for most.
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
 }
 
 /// The configured database, or an embedded server.
@@ -146,12 +159,9 @@ async fn with_database(
         config.limits.clone(),
         config.pipeline.clone(),
     );
-    let router = http::router(AppState::new(
-        storage.clone(),
-        pipeline,
-        clock.clone(),
-        settings.clone(),
-    ));
+    let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
+    let stopping = state.stopping.clone();
+    let router = http::router(state);
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let reload = settings
         .tls
@@ -160,7 +170,30 @@ async fn with_database(
     tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
-    let finished = http::serve(listener, router, &settings, stop.wait()).await;
+    background.keep_events(
+        &storage,
+        &clock,
+        TimeDelta::hours(config.events.keep_hours.into()),
+    );
+    let listen_url = config.database.listen_url.as_ref();
+    let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
+    background.listen(&storage, listen_url);
+    let grace = settings.shutdown_grace;
+    let workers = Workers::start(
+        &storage,
+        &pipeline,
+        &clock,
+        &config.pipeline,
+        stopping.clone(),
+        grace,
+    );
+    let shutdown = async {
+        stop.wait().await;
+        // Streams end, workers begin nothing more.
+        stopping.cancel();
+    };
+    let finished = http::serve(listener, router, &settings, shutdown).await;
+    workers.stopped().await;
     metrics.abort();
     if let Some(reload) = reload {
         reload.abort();

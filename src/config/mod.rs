@@ -5,6 +5,7 @@
 //! the start: a misspelt limit would otherwise be no limit.
 
 pub mod database;
+pub mod events;
 pub mod guard;
 pub mod http;
 pub mod limits;
@@ -12,6 +13,7 @@ pub mod llm;
 pub mod log;
 pub mod pipeline;
 pub mod prices;
+pub mod queue;
 pub mod retention;
 pub mod telemetry;
 #[cfg(test)]
@@ -42,6 +44,8 @@ pub struct Config {
     pub llm: llm::LlmConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
+    /// What the streams of events tell.
+    pub events: events::EventsConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
     /// What the service writes to its log.
@@ -132,6 +136,7 @@ impl Config {
         self.database.validate().map_err(ConfigError::Invalid)?;
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
+        self.events.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;
         self.llm

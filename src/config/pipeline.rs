@@ -1,5 +1,6 @@
 //! `[pipeline]`: how updates are run.
 
+use super::queue::QueueConfig;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -15,6 +16,12 @@ pub struct PipelineConfig {
     pub max_rebases: u32,
     /// Updates of one memory that may run or wait within one service.
     pub queue_per_memory: usize,
+    /// Updates that run at once within one service.
+    pub concurrent_updates: usize,
+    /// Updates of one vault that run at once within one service.
+    pub concurrent_updates_per_vault: usize,
+    /// Updates that are accepted before they are run.
+    pub queue: QueueConfig,
     /// Bytes of messages that a model is shown; of more, the oldest are left out.
     pub messages_bytes: usize,
     /// A folder whose prompt files replace the built-in ones of the same name.
@@ -28,6 +35,9 @@ impl Default for PipelineConfig {
             max_additions: 3,
             max_rebases: 3,
             queue_per_memory: 64,
+            concurrent_updates: 128,
+            concurrent_updates_per_vault: 64,
+            queue: QueueConfig::default(),
             messages_bytes: 200_000,
             prompts_dir: None,
         }
@@ -48,6 +58,12 @@ impl PipelineConfig {
         if self.queue_per_memory == 0 {
             return Err("pipeline.queue_per_memory must be at least 1".to_owned());
         }
-        Ok(())
+        if self.concurrent_updates == 0 || self.concurrent_updates_per_vault == 0 {
+            return Err(
+                "pipeline.concurrent_updates and pipeline.concurrent_updates_per_vault must be at least 1"
+                    .to_owned(),
+            );
+        }
+        self.queue.validate()
     }
 }

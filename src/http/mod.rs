@@ -4,6 +4,7 @@
 //! transaction or the pipeline → answer. The way of an error: `problem`.
 
 mod extract;
+mod feed;
 mod middleware;
 mod openapi;
 mod problem;

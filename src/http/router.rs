@@ -3,8 +3,8 @@
 use super::middleware::{access, bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, health, keys, log, memories, operations, records, search, sections, update, updates,
-    vaults,
+    blame, contexts, events, health, keys, log, memories, operations, records, search, sections, update,
+    updates, vaults,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -98,7 +98,8 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(records::get::get))
         .routes(routes!(search::search))
         .routes(routes!(updates::list::list))
-        .routes(routes!(updates::get::get))
+        .routes(routes!(updates::get::get, updates::cancel::cancel))
+        .routes(routes!(events::events))
 }
 
 /// Routes that may ask models.

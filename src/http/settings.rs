@@ -49,6 +49,10 @@ pub struct Settings {
     pub rate_per_address: u32,
     /// TLS, if the service speaks it; put in by who reads the files.
     pub tls: Option<Arc<Tls>>,
+    /// `events.max_streams`: streams that are open at once; more are answered 503.
+    pub max_streams: usize,
+    /// `events.heartbeat_seconds`: how often something is sent on a stream where nothing happens.
+    pub heartbeat: Duration,
     /// How long a shutdown waits for what is running.
     pub shutdown_grace: Duration,
     /// What models cost and how much they may be used.
@@ -101,7 +105,10 @@ impl Settings {
                 .saturating_mul(askings)
                 .saturating_add(request_timeout),
             max_requests: config.http.max_requests,
-            max_connections: config.http.max_connections,
+            // Every stream holds a connection for as long as it is open.
+            max_connections: config.http.max_connections + config.events.max_streams,
+            max_streams: config.events.max_streams,
+            heartbeat: Duration::from_secs(config.events.heartbeat_seconds.into()),
             max_header_bytes: config.http.max_header_bytes,
             max_headers: config.http.max_headers,
             write_timeout: Duration::from_secs(config.http.write_timeout_seconds),

@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use super::feed::Feeds;
 use super::middleware::access::Gate;
 use super::middleware::rate::Rates;
 use super::settings::Settings;
@@ -9,6 +10,7 @@ use crate::storage::Storage;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 /// Shared by all requests; cheap to clone.
 #[derive(Clone)]
@@ -27,6 +29,12 @@ pub struct AppState {
     pub(crate) rates: Arc<Rates>,
     /// One for each request that may run at once.
     pub(crate) slots: Arc<Semaphore>,
+    /// One for each stream that may be open at once.
+    pub(crate) streams: Arc<Semaphore>,
+    /// The streams of events, vault by vault.
+    pub(crate) feeds: Arc<Feeds>,
+    /// Cancelled when the service begins to stop: streams end then.
+    pub stopping: CancellationToken,
 }
 
 impl AppState {
@@ -37,6 +45,9 @@ impl AppState {
         Self {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
+            streams: Arc::new(Semaphore::new(settings.max_streams)),
+            feeds: Arc::new(Feeds::new(storage.clone())),
+            stopping: CancellationToken::new(),
             storage,
             pipeline,
             clock,

@@ -35,6 +35,36 @@ pub enum PipelineError {
         /// Seconds until then, at least 1.
         retry_after: u64,
     },
+    /// As many updates as may be accepted have still to be run.
+    #[error("{limit} updates of this {of} are queued")]
+    LineFull {
+        /// Of what: `memory` or `vault`.
+        of: &'static str,
+        /// How many may.
+        limit: i64,
+        /// The configured limit's name.
+        limit_name: &'static str,
+    },
+    /// As many updates of this vault as may run at once are running.
+    #[error("{limit} updates of this vault are running")]
+    VaultBusy {
+        /// How many may.
+        limit: usize,
+    },
+    /// As many updates as may run at once are running.
+    #[error("the service is running as many updates as it can")]
+    Busy {
+        /// How many may.
+        limit: usize,
+    },
+    /// An update that was queued cannot be run as it is kept.
+    #[error("{problem}")]
+    Unreadable {
+        /// The run.
+        update_id: UpdateId,
+        /// Why.
+        problem: String,
+    },
     /// A role's model failed after its retries.
     #[error("the {} model failed: {detail}", role.name())]
     ModelFailed {
@@ -44,6 +74,8 @@ pub enum PipelineError {
         role: Role,
         /// It did not answer in time, in contrast to answering badly.
         timed_out: bool,
+        /// Whether it may do better later.
+        retryable: bool,
         /// A sentence fit for the caller.
         detail: String,
     },
@@ -100,6 +132,14 @@ pub enum PipelineError {
     /// The database failed.
     #[error(transparent)]
     Storage(StorageError),
+}
+
+impl PipelineError {
+    /// Whether it is a model's failure, and the same update may do better later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::ModelFailed { retryable: true, .. })
+    }
 }
 
 impl From<StorageError> for PipelineError {

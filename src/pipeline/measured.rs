@@ -57,6 +57,10 @@ fn status_of(error: &PipelineError) -> &'static str {
         // No run came to be.
         PipelineError::QueueFull { .. }
         | PipelineError::TokensSpent { .. }
+        | PipelineError::LineFull { .. }
+        | PipelineError::VaultBusy { .. }
+        | PipelineError::Busy { .. }
+        | PipelineError::Unreadable { .. }
         | PipelineError::UnknownRun(_)
         | PipelineError::NotResolvable { .. } => "refused",
     }

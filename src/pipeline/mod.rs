@@ -12,7 +12,9 @@
 //! Nothing of another writer is lost: a model's answer never replaces a document, it only names
 //! operations, and those are applied to whatever the document is when they arrive.
 
+mod admission;
 mod conversation;
+mod durable;
 mod error;
 mod measured;
 mod merge;
@@ -23,12 +25,14 @@ pub mod report;
 mod request;
 mod role;
 mod run;
+pub mod steps;
 mod update;
 mod usage;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
+pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
 use crate::config::limits::LimitsConfig;
@@ -45,6 +49,7 @@ pub struct Pipeline {
     models: Arc<Models>,
     prompts: Arc<prompts::Prompts>,
     queue: Arc<queue::Queue>,
+    admission: Arc<admission::Admission>,
     clock: Arc<dyn Clock>,
     limits: LimitsConfig,
     settings: PipelineConfig,
@@ -66,6 +71,10 @@ impl Pipeline {
             models: Arc::new(models),
             prompts: Arc::new(prompts),
             queue: Arc::new(queue::Queue::new(settings.queue_per_memory)),
+            admission: Arc::new(admission::Admission::new(
+                settings.concurrent_updates_per_vault,
+                settings.concurrent_updates,
+            )),
             clock,
             limits,
             settings,

@@ -116,6 +116,8 @@ impl Pipeline {
             models: BTreeMap::new(),
             exchanges: Vec::new(),
             failed: BTreeSet::new(),
+            claim: None,
+            steps: None,
         })
     }
 }

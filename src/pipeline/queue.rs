@@ -51,20 +51,29 @@ impl Queue {
     /// Waits for one's turn on a memory.
     pub(super) async fn enter(&self, vault: &VaultId, memory: &MemoryId) -> Result<Turn<'_>, Full> {
         let key = (vault.clone(), memory.clone());
-        let (place, turn) = self.join(key)?;
+        let (place, turn) = self.join(key, self.limit)?;
         Ok(Turn {
             _turn: turn.lock_owned().await,
             _place: place,
         })
     }
 
-    fn join(&self, key: Key) -> Result<(Place<'_>, Arc<tokio::sync::Mutex<()>>), Full> {
+    /// Waits for one's turn however long the line is, for an update that was accepted already.
+    pub(super) async fn enter_anyway(&self, vault: &VaultId, memory: &MemoryId) -> Option<Turn<'_>> {
+        let (place, turn) = self.join((vault.clone(), memory.clone()), usize::MAX).ok()?;
+        Some(Turn {
+            _turn: turn.lock_owned().await,
+            _place: place,
+        })
+    }
+
+    fn join(&self, key: Key, limit: usize) -> Result<(Place<'_>, Arc<tokio::sync::Mutex<()>>), Full> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let line = lines.entry(key.clone()).or_insert_with(|| Line {
             length: 0,
             turn: Arc::new(tokio::sync::Mutex::new(())),
         });
-        if line.length >= self.limit {
+        if line.length >= limit {
             return Err(Full);
         }
         line.length += 1;
@@ -124,7 +133,7 @@ mod tests {
         let waiting = tokio::time::timeout(Duration::from_millis(5), queue.enter(&vault, &memory)).await;
         assert!(waiting.is_err(), "the second has to wait");
         // Whoever gave up waiting has left the line.
-        let second = queue.join(ids()).unwrap();
+        let second = queue.join(ids(), 2).unwrap();
         assert!(
             queue.enter(&vault, &memory).await.is_err(),
             "the third finds the line full"

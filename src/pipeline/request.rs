@@ -6,6 +6,8 @@ use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use std::collections::BTreeSet;
 
+use super::steps::Steps;
+
 /// What to do about items that stay faulty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnInvalid {
@@ -50,6 +52,8 @@ pub struct UpdateRequest {
     pub on_invalid: OnInvalid,
     /// The roles to ask.
     pub roles: BTreeSet<Role>,
+    /// Who is told of its steps.
+    pub steps: Steps,
 }
 
 /// A request for `/operations`.

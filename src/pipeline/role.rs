@@ -2,7 +2,7 @@
 
 use super::conversation;
 use super::report::{ModelReport, Rejection, Warning, quote};
-use super::{Pipeline, UpdateRequest};
+use super::{Pipeline, Step, UpdateRequest};
 use crate::domain::dsl;
 use crate::domain::ids::{ContextId, RecordId};
 use crate::domain::memory::{Limits, View, validate};
@@ -183,7 +183,15 @@ impl Pipeline {
             ..RoleOutcome::default()
         };
         for round in 0..=self.settings.max_reprompts {
+            request.steps.tell(Step::Asked { role, round });
             let asked = speaker.ask(&asking).await;
+            request.steps.tell(Step::Answered {
+                role,
+                round,
+                attempts: asked.attempts,
+                millis: u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX),
+                failed: asked.result.is_err(),
+            });
             outcome.note(round, &asking, &asked);
             let answer = match asked.result {
                 Ok(answer) => answer,

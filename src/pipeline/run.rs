@@ -1,15 +1,17 @@
 //! One run from its captured base to its answer, shared by `/update` and `/operations`.
 
+use super::durable::Claim;
 use super::merge::{self, Merged, Refused};
 use super::report::{
     DocumentReport, ModelReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
 };
 use super::role::{Accepted, Captured, mentioned, numbered};
-use super::{Pipeline, PipelineError};
+use super::{Pipeline, PipelineError, Step, Steps};
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Limits, RecordChange, project};
 use crate::domain::operation::Role;
 use crate::domain::{changelog, document};
+use crate::storage::events::NewEvent;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError};
 use chrono::{DateTime, Utc};
@@ -41,6 +43,10 @@ pub(super) struct Running {
     pub(super) exchanges: Vec<Value>,
     /// Roles whose models failed.
     pub(super) failed: BTreeSet<Role>,
+    /// The claim under which it runs, if it was queued.
+    pub(super) claim: Option<Claim>,
+    /// Who is told of its steps.
+    pub(super) steps: Option<Steps>,
 }
 
 /// What saving came to.
@@ -100,6 +106,15 @@ impl Pipeline {
             .await;
         match outcome {
             Ok(outcome) => {
+                running.tell(Step::Merged {
+                    rebased: outcome.result.rebased,
+                });
+                if let Some(saved) = &outcome.saved {
+                    running.tell(Step::Saved {
+                        version: saved.version,
+                        context_id: saved.context_id.to_string(),
+                    });
+                }
                 // A version carries its run; without one the run is kept by itself.
                 if outcome.saved.is_none() {
                     let status = match outcome.result.status {
@@ -179,7 +194,11 @@ impl Pipeline {
             RunKind::Update => Source::Update,
             RunKind::Operations => Source::Operations,
         };
-        let run = self.run_of_answer(running, RunStatus::Applied, &answer);
+        let mut run = self.run_of_answer(running, RunStatus::Applied, &answer);
+        if let Some(end) = run.events.last_mut() {
+            // Not before the version it made.
+            end.created_at = end.created_at.max(head.now);
+        }
         let version = NewVersion {
             counters: merged.applied.counters,
             source,
@@ -275,14 +294,35 @@ impl Pipeline {
             status,
             actor_id: running.actor.clone(),
             created_at: running.created_at,
-            finished_at: self.clock.now().max(running.created_at),
+            finished_at: Some(self.clock.now().max(running.created_at)),
+            attempts: running.claim.as_ref().map_or(1, |claim| claim.attempt),
             base_version,
             version,
             resolved_by: None,
             request: running.request.clone(),
             exchanges: Value::Array(running.exchanges.clone()),
             outcome,
+            claim: running.claim.as_ref().map(|claim| claim.id.clone()),
+            events: running.events(status),
         }
+    }
+}
+
+impl Running {
+    fn tell(&self, step: Step) {
+        if let Some(steps) = &self.steps {
+            steps.tell(step);
+        }
+    }
+
+    /// What is told of it when it is kept: its steps so far and its end.
+    fn events(&self, status: RunStatus) -> Vec<NewEvent> {
+        let Some(steps) = &self.steps else {
+            return Vec::new();
+        };
+        let mut events = steps.events(&self.target, &self.actor);
+        events.extend(steps.finished(&self.target, &self.actor, status.name()));
+        events
     }
 }
 

@@ -1,17 +1,22 @@
 //! `UpdateContext`: the steps in their order.
 
+use super::admission::Taken;
+use super::durable::{Claim, kept_request};
 use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
 use super::role::{Captured, RoleOutcome};
 use super::run::{Running, Saved};
+use super::steps::{Step, WRITE_EVERY};
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
+use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::llm::ModelError;
 use crate::storage::updates::{RunKind, RunStatus};
+use chrono::{DateTime, Utc};
 use futures::future::join_all;
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
 /// The longest task in the title of a log entry, in characters.
 const TITLE_CHARS: usize = 100;
@@ -22,25 +27,71 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        let result = self.update_in_turn(request).await;
+        let result = self.update_in_turn(&request).await;
         measured::ended(RunKind::Update, &result);
         result
     }
 
-    async fn update_in_turn(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
+    async fn update_in_turn(&self, request: &UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
+        self.admission
+            .check(&request.vault)
+            .map_err(|taken| match taken {
+                Taken::OfVault(limit) => PipelineError::VaultBusy { limit },
+                Taken::OfAll(limit) => PipelineError::Busy { limit },
+            })?;
         let turn = measured::step("queue", self.queue.enter(&request.vault, &request.memory)).await;
         let _turn = turn.map_err(|_| PipelineError::QueueFull {
             limit: self.settings.queue_per_memory,
         })?;
+        let _place = self.admission.enter(&request.vault).await;
         self.refuse_over_tokens(&request.vault).await?;
-        let mut running = measured::step("capture", self.begin(&request)).await?;
-        let result = self.work(&request, &mut running).await;
+        self.run_update(request, None).await
+    }
+
+    /// Runs an update whose turn it is; under a claim, and as of when it was accepted, if it was queued. Its steps are
+    /// written while it runs, and what it spent when it has ended.
+    pub(super) async fn run_update(
+        &self,
+        request: &UpdateRequest,
+        claim: Option<(Claim, DateTime<Utc>)>,
+    ) -> Result<UpdateAnswer, PipelineError> {
+        request.steps.keep(&self.clock);
+        let mut running = measured::step("capture", self.begin(request, claim)).await?;
+        let (target, actor) = (running.target.clone(), running.actor.clone());
+        let result = tokio::select! {
+            result = self.make_steps(request, &mut running) => result,
+            never = self.write_steps(request, &target, &actor) => match never {},
+        };
+        if result.is_err() {
+            // Of a run that was kept all is written; of one that is tried again, or could not be kept, this is left.
+            self.write_left_steps(request, &target, &actor).await;
+        }
         self.account(&running).await;
         result
     }
 
+    /// Writes steps for as long as it is polled.
+    async fn write_steps(&self, request: &UpdateRequest, target: &Target, actor: &ActorId) -> Infallible {
+        loop {
+            tokio::time::sleep(WRITE_EVERY).await;
+            self.write_left_steps(request, target, actor).await;
+        }
+    }
+
+    async fn write_left_steps(&self, request: &UpdateRequest, target: &Target, actor: &ActorId) {
+        let events = request.steps.events(target, actor);
+        if events.is_empty() {
+            return;
+        }
+        match self.storage.append_events(&target.vault, &events).await {
+            Ok(()) => request.steps.written(&events),
+            // They are written with the run's end, if that can be.
+            Err(error) => tracing::debug!(%error, "steps of an update could not be written"),
+        }
+    }
+
     /// Steps 2 to 6.
-    async fn work(
+    async fn make_steps(
         &self,
         request: &UpdateRequest,
         running: &mut Running,
@@ -73,32 +124,36 @@ impl Pipeline {
         }
     }
 
-    async fn begin(&self, request: &UpdateRequest) -> Result<Running, PipelineError> {
+    async fn begin(
+        &self,
+        request: &UpdateRequest,
+        claim: Option<(Claim, DateTime<Utc>)>,
+    ) -> Result<Running, PipelineError> {
+        let (claim, created_at) = claim.unzip();
         let target = Target {
-            update_id: self.new_update_id(),
+            update_id: match &claim {
+                Some(claim) => claim.update_id.clone(),
+                None => self.new_update_id(),
+            },
             vault: request.vault.clone(),
             memory: request.memory.clone(),
         };
-        let created_at = self.clock.now();
+        let created_at = created_at.unwrap_or_else(|| self.clock.now());
         let base = self.capture(&target, &request.preconditions).await?;
-        let messages: Vec<_> = request
-            .messages
-            .iter()
-            .map(|message| json!({ "role": message.role, "content": message.content }))
-            .collect();
+        request.steps.tell(Step::Started {
+            update_id: target.update_id.clone(),
+            attempt: claim.as_ref().map_or(1, |claim| claim.attempt),
+        });
+        request.steps.tell(Step::Captured {
+            version: base.version,
+            context_id: base.context_id.clone(),
+        });
         Ok(Running {
             target,
             kind: RunKind::Update,
             actor: request.actor.clone(),
             created_at,
-            request: json!({
-                "task": request.task,
-                "messages": messages,
-                "dry_run": request.dry_run,
-                "allow_partial": request.allow_partial,
-                "on_invalid": request.on_invalid.name(),
-                "roles": request.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
-            }),
+            request: kept_request(request),
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: None,
@@ -112,6 +167,8 @@ impl Pipeline {
             models: BTreeMap::new(),
             exchanges: Vec::new(),
             failed: BTreeSet::new(),
+            claim,
+            steps: Some(request.steps.clone()),
         })
     }
 
@@ -168,8 +225,13 @@ impl Pipeline {
             update_id: running.target.update_id.clone(),
             role,
             timed_out: error.is_timeout(),
+            retryable: failed.iter().all(|(_, error)| error.is_retryable()),
             detail: error.public(),
         };
+        let is_tried_again = running.claim.as_ref().is_some_and(|claim| claim.is_tried_again);
+        if is_tried_again && error.may_pass() {
+            return Err(error);
+        }
         self.keep_failed_run(running, RunStatus::Failed, &error.to_string())
             .await?;
         Err(error)

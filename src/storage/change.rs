@@ -2,6 +2,7 @@
 //! the head, and stores the new version with everything derived from it.
 
 use super::contexts::{Context, ContextMetadata, ContextRef, Source, find_context};
+use super::events::{self, EventKind, NewEvent};
 use super::records::archived_among;
 use super::updates::{Run, insert_run, lives_on, resolve_run};
 use super::{Storage, StorageError, error, origins, record_changes};
@@ -36,6 +37,8 @@ pub struct Head {
     pub now: DateTime<Utc>,
     /// The id that a new version will have.
     pub next_context_id: ContextId,
+    /// The id that the event of a new version will have.
+    pub(super) next_event_id: String,
 }
 
 impl Head {
@@ -194,10 +197,17 @@ impl Storage {
             }
             Decision::Save(version, result) => (*version, result),
         };
+        let mut events = version
+            .run
+            .as_ref()
+            .map_or_else(Vec::new, |run| run.events.clone());
         let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
+        events.push(version_event(&head, &saved));
+        events::append(&mut transaction, vault, &events).await?;
         transaction.commit().await?;
         self.written.notify_one();
         meters::version_made(saved.source.name());
+        self.appended(vault, &events);
         Ok(Outcome {
             saved: Some(saved),
             result,
@@ -228,6 +238,7 @@ impl Storage {
             archived: archived_among(connection, vault, memory, mentioned).await?,
             now,
             next_context_id: self.clock.new_id().into(),
+            next_event_id: self.clock.new_id().to_string(),
         })
     }
 
@@ -266,8 +277,26 @@ impl Storage {
         }
         insert_run(&mut transaction, run).await?;
         resolve(&mut transaction, run, resolves).await?;
+        events::append(&mut transaction, &run.vault_id, &run.events).await?;
         transaction.commit().await?;
+        self.appended(&run.vault_id, &run.events);
         Ok(())
+    }
+}
+
+/// What is told of a new version.
+fn version_event(head: &Head, saved: &ContextMetadata) -> NewEvent {
+    NewEvent {
+        version: Some((saved.version, saved.context_id.clone())),
+        actor: Some(saved.actor_id.clone()),
+        source: Some(saved.source),
+        update_id: saved.update_id.clone(),
+        ..NewEvent::new(
+            head.next_event_id.clone(),
+            saved.memory_id.clone(),
+            EventKind::Version,
+            saved.creation_time,
+        )
     }
 }
 

@@ -34,6 +34,10 @@ pub enum StorageError {
     /// The run that was to be finished by hand does not wait for it any more; nothing was saved.
     #[error("run {0} was finished by another")]
     AlreadyResolved(UpdateId),
+    /// The run that was claimed is not this worker's any more: it was called off, taken over or deleted. Nothing was
+    /// saved.
+    #[error("the claim of run {0} is lost")]
+    ClaimLost(UpdateId),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
@@ -86,6 +90,11 @@ pub(super) fn is_gone(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23503")
 }
 
+/// Whether an error says that a unique index has the key already.
+pub(super) fn is_taken(error: &StorageError) -> bool {
+    sqlstate(error).is_some_and(|code| code == "23505")
+}
+
 /// Whether an error says that the transaction lost a race and may be repeated.
 pub(super) fn may_repeat(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| is_lost_race(&code))
@@ -98,6 +107,7 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         }
         StorageError::Corrupt { .. }
         | StorageError::WrongRowCount { .. }
-        | StorageError::AlreadyResolved(_) => None,
+        | StorageError::AlreadyResolved(_)
+        | StorageError::ClaimLost(_) => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::change::lock_memory;
 use super::contexts::Source;
+use super::events::{self, EventKind};
 use super::idempotency::forget_answers;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::access::VaultScope;
@@ -286,6 +287,8 @@ impl Storage {
     /// a new memory: it begins at version 1, and no id of it is one of the old. A memory that does not exist
     /// and of which only runs were kept that failed to make it counts as there.
     ///
+    /// Updates that are queued go with their rows, and one that runs finds its row gone and saves nothing.
+    ///
     /// Tables of a memory's rows either refer to `memories` with `ON DELETE CASCADE` or are named here.
     ///
     /// # Errors
@@ -323,7 +326,10 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
+        let event = self.event(memory, EventKind::MemoryDeleted);
+        events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
         transaction.commit().await?;
+        self.appended(vault, &[event]);
         Ok(())
     }
 }

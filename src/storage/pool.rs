@@ -1,6 +1,7 @@
 //! The connection pool and the door to the database.
 
 use super::StorageError;
+use super::listen::Notifications;
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, PgPool};
@@ -30,6 +31,8 @@ pub struct Storage {
     pub(super) prepared_statements: bool,
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
+    /// What was written, here and elsewhere.
+    pub(super) notifications: Arc<Notifications>,
 }
 
 /// How every connection is set up.
@@ -65,6 +68,7 @@ impl Storage {
             clock,
             prepared_statements: options.prepared_statements,
             written: Arc::default(),
+            notifications: Arc::default(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Runs of the pipeline: `updates`.
 
+use super::events::{self, NewEvent};
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
@@ -32,9 +33,13 @@ impl RunKind {
     }
 }
 
-/// How a run ended.
+/// How a run ended, or where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunStatus {
+    /// It was accepted and waits in its memory's line.
+    Queued,
+    /// A worker has begun it.
+    Running,
     /// A new version was saved.
     Applied,
     /// There was nothing to change.
@@ -49,10 +54,14 @@ pub enum RunStatus {
     Conflict,
     /// A faulty run that a person finished by hand.
     Resolved,
+    /// It was called off before it saved anything.
+    Cancelled,
 }
 
 impl RunStatus {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 10] = [
+        Self::Queued,
+        Self::Running,
         Self::Applied,
         Self::Unchanged,
         Self::DryRun,
@@ -60,12 +69,21 @@ impl RunStatus {
         Self::Failed,
         Self::Conflict,
         Self::Resolved,
+        Self::Cancelled,
     ];
+
+    /// Whether the run has ended.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
 
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
             Self::Applied => "applied",
             Self::Unchanged => "unchanged",
             Self::DryRun => "dry_run",
@@ -73,6 +91,7 @@ impl RunStatus {
             Self::Failed => "failed",
             Self::Conflict => "conflict",
             Self::Resolved => "resolved",
+            Self::Cancelled => "cancelled",
         }
     }
 
@@ -93,14 +112,16 @@ pub struct Run {
     pub update_id: UpdateId,
     /// Which route it came by.
     pub kind: RunKind,
-    /// How it ended.
+    /// How it ended, or where it stands.
     pub status: RunStatus,
     /// Who asked for it.
     pub actor_id: ActorId,
     /// When it began.
     pub created_at: DateTime<Utc>,
-    /// When it ended.
-    pub finished_at: DateTime<Utc>,
+    /// When it ended; `None` if it has not.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// How often it was begun.
+    pub attempts: i32,
     /// The version it captured; 0 for a memory that did not exist.
     pub base_version: i64,
     /// The version that stands after it, with its id.
@@ -113,28 +134,34 @@ pub struct Run {
     pub exchanges: Value,
     /// What came of it, as JSON.
     pub outcome: Value,
+    /// The claim under which it runs, of one that was queued: its row is there already, and it is kept only if the
+    /// claim still stands.
+    pub claim: Option<String>,
+    /// What is told of it when it is kept.
+    pub events: Vec<NewEvent>,
 }
 
-struct Row {
-    vault_id: String,
-    memory_id: String,
-    update_id: String,
-    kind: String,
-    status: String,
-    actor_id: String,
-    created_at: DateTime<Utc>,
-    finished_at: DateTime<Utc>,
-    base_version: i64,
-    version: Option<i64>,
-    context_id: Option<String>,
-    resolved_by: Option<String>,
-    request: Value,
-    exchanges: Value,
-    outcome: Value,
+pub(super) struct Row {
+    pub(super) vault_id: String,
+    pub(super) memory_id: String,
+    pub(super) update_id: String,
+    pub(super) kind: String,
+    pub(super) status: String,
+    pub(super) actor_id: String,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) finished_at: Option<DateTime<Utc>>,
+    pub(super) attempts: i32,
+    pub(super) base_version: i64,
+    pub(super) version: Option<i64>,
+    pub(super) context_id: Option<String>,
+    pub(super) resolved_by: Option<String>,
+    pub(super) request: Value,
+    pub(super) exchanges: Value,
+    pub(super) outcome: Value,
 }
 
 impl Row {
-    fn into_run(self) -> Result<Run, StorageError> {
+    pub(super) fn into_run(self) -> Result<Run, StorageError> {
         let key = format!("({}, {}, {})", self.vault_id, self.memory_id, self.update_id);
         let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
             table: "updates",
@@ -163,6 +190,7 @@ impl Row {
                 .map_err(|_| corrupt("actor_id", "not an id"))?,
             created_at: self.created_at,
             finished_at: self.finished_at,
+            attempts: self.attempts,
             base_version: self.base_version,
             version: match (self.version, self.context_id) {
                 (Some(version), Some(id)) => Some((
@@ -178,6 +206,8 @@ impl Row {
             request: self.request,
             exchanges: self.exchanges,
             outcome: self.outcome,
+            claim: None,
+            events: Vec::new(),
         })
     }
 }
@@ -192,7 +222,9 @@ impl Storage {
         let mut transaction = self.begin().await?;
         if lives_on(&mut transaction, run).await? {
             insert_run(&mut transaction, run).await?;
+            events::append(&mut transaction, &run.vault_id, &run.events).await?;
             transaction.commit().await?;
+            self.appended(&run.vault_id, &run.events);
         }
         Ok(())
     }
@@ -212,7 +244,7 @@ impl Storage {
     ) -> Result<Vec<Run>, StorageError> {
         let rows = sqlx::query_as!(
             Row,
-            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome
                FROM updates
                WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR update_id < $3)
@@ -241,7 +273,7 @@ impl Storage {
     ) -> Result<Option<Run>, StorageError> {
         let row = sqlx::query_as!(
             Row,
-            "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+            "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                     base_version, version, context_id, resolved_by, request, exchanges, outcome
              FROM updates
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
@@ -296,7 +328,8 @@ pub(super) fn redacted_json() -> Value {
     serde_json::json!({ "redacted": true })
 }
 
-/// Stores a run, inside the writer's transaction where there is one. What it quotes of a version that was
+/// Stores a run, inside the writer's transaction where there is one; a run that was queued ends here, under its claim
+/// or not at all. What it quotes of a version that was
 /// redacted while it ran is left out.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
@@ -310,6 +343,33 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
         .as_ref()
         .map(|(version, id)| (*version, id.as_str()))
         .unzip();
+    if let Some(claim) = &run.claim {
+        let ended = sqlx::query!(
+            "UPDATE updates
+             SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9, request = $10,
+                 exchanges = $11, outcome = $12, queue_place = NULL, not_before = NULL, claim_id = NULL,
+                 lease_until = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+            run.vault_id.as_str(),
+            run.memory_id.as_str(),
+            run.update_id.as_str(),
+            claim,
+            run.status.name(),
+            run.finished_at,
+            run.base_version,
+            version,
+            context_id,
+            request,
+            exchanges,
+            outcome,
+        )
+        .execute(connection)
+        .await?;
+        return match ended.rows_affected() {
+            1 => Ok(()),
+            _ => Err(StorageError::ClaimLost(run.update_id.clone())),
+        };
+    }
     sqlx::query!(
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
                               base_version, version, context_id, resolved_by, request, exchanges, outcome)

@@ -49,6 +49,7 @@ metrics! {
     POOL_CONNECTIONS = "db_pool_connections", Gauge, ["state"], "Open database connections, idle or used";
     POOL_MOST = "db_pool_max_connections", Gauge, [], "Database connections that may be open";
     POOL_WAIT_SECONDS = "db_pool_wait_seconds", Histogram, [], "Time to get a database connection, with the BEGIN of a transaction";
+    STREAMS_OPEN = "event_streams_open", Gauge, [], "Streams of events and steps that are open";
     CONNECTIONS_BROKEN_TOTAL = "http_connections_broken_total", Counter, ["reason"], "Connections that ended in a fault";
     CONNECTIONS_OPEN = "http_connections_open", Gauge, [], "Connections open";
     REQUEST_SECONDS = "http_request_duration_seconds", Histogram, ["method", "route"], "Time to answer a request";
@@ -64,10 +65,16 @@ metrics! {
     UPTIME_SECONDS = "process_uptime_seconds", Gauge, [], "Time since the process started";
     PURGED_TOTAL = "purged_total", Counter, ["what"], "Rows deleted because their time was over";
     SEARCH_LAG_SECONDS = "search_lag_seconds", Gauge, [], "Age of the oldest version that searches do not find yet";
+    UPDATE_CLAIMS = "update_claims_total", Counter, [], "Queued updates begun by this instance";
     FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or warned of";
+    UPDATE_LEASE_LOSSES = "update_lease_losses_total", Counter, [], "Updates called off or taken over while they ran here";
     REBASES_TOTAL = "update_rebases_total", Counter, [], "Updates whose memory moved while they ran";
     REPROMPTS_TOTAL = "update_reprompts_total", Counter, ["role"], "Askings again about faulty items";
+    UPDATE_RETRIES = "update_retries_total", Counter, [], "Attempts of queued updates that failed and are made again";
     UPDATE_STEP_SECONDS = "update_step_seconds", Histogram, ["step"], "Time of the steps of updates";
+    UPDATE_QUEUE_AGE = "updates_queue_oldest_seconds", Gauge, [], "Age of the queued update that has waited longest";
+    UPDATES_RUNNING = "updates_queue_running", Gauge, [], "Queued updates being run, by all instances";
+    UPDATES_QUEUED = "updates_queued", Gauge, [], "Updates that wait to be run, over all vaults";
     UPDATES_TOTAL = "updates_total", Counter, ["kind", "status"], "Runs of updates and operations by how they ended";
     VERSIONS_TOTAL = "versions_total", Counter, ["source"], "Versions made";
 }

@@ -261,6 +261,7 @@ impl Life<'_> {
             allow_partial: false,
             on_invalid: OnInvalid::Drop,
             roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
+            steps: working_memory::pipeline::Steps::default(),
         }
     }
 

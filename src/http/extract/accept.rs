@@ -17,6 +17,8 @@ pub(crate) enum Representation {
     Markdown,
     /// A unified diff as `text/x-diff`.
     Diff,
+    /// Events as they happen, as `text/event-stream`.
+    EventStream,
     /// JSON: an envelope around the text, or the same said for programs.
     Json,
 }
@@ -30,6 +32,7 @@ impl Representation {
             Self::Plain => ("text", "plain"),
             Self::Markdown => ("text", "markdown"),
             Self::Diff => ("text", "x-diff"),
+            Self::EventStream => ("text", "event-stream"),
             Self::Json => ("application", "json"),
         }
     }
@@ -40,6 +43,7 @@ impl Representation {
             Self::Plain => "text/plain; charset=utf-8",
             Self::Markdown => "text/markdown; charset=utf-8",
             Self::Diff => "text/x-diff; charset=utf-8",
+            Self::EventStream => "text/event-stream",
             Self::Json => "application/json",
         }
     }

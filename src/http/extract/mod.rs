@@ -12,6 +12,7 @@ pub(crate) mod json;
 pub(crate) mod media_type;
 pub(crate) mod page;
 pub(crate) mod path;
+pub(crate) mod prefer;
 pub(crate) mod query;
 
 use crate::http::problem::Problem;

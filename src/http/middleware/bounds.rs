@@ -51,15 +51,5 @@ pub(crate) async fn time(State(time): State<Duration>, request: Request, next: N
 
 fn given_up(time: Duration) -> Response {
     telemetry::refused("time");
-    Problem::new(
-        Kind::Unavailable,
-        format!(
-            "the request was given up after {} seconds; whether it took effect is not known",
-            time.as_secs()
-        ),
-    )
-    .with("limit_seconds", time.as_secs())
-    .retry_after(1)
-    .caused_by("time-out of the request")
-    .into_response()
+    Problem::given_up(time).into_response()
 }

@@ -186,6 +186,41 @@ impl Problem {
         self.0.kind
     }
 
+    /// 503: it took longer than `time`.
+    pub(crate) fn given_up(time: std::time::Duration) -> Self {
+        Self::new(
+            Kind::Unavailable,
+            format!(
+                "the request was given up after {} seconds; whether it took effect is not known",
+                time.as_secs()
+            ),
+        )
+        .with("limit_seconds", time.as_secs())
+        .retry_after(1)
+        .caused_by("time-out of the request")
+    }
+
+    /// What it is answered with, for a stream that has begun. Its cause goes to the log here.
+    pub(crate) fn into_body(self) -> ProblemBody {
+        let Parts {
+            kind,
+            detail,
+            members,
+            cause,
+            ..
+        } = *self.0;
+        if let Some(Cause(cause)) = cause {
+            tracing::warn!(%cause, "a stream ended with a problem");
+        }
+        ProblemBody {
+            type_uri: kind.type_uri(),
+            title: kind.title(),
+            status: kind.status().as_u16(),
+            detail,
+            members,
+        }
+    }
+
     /// The same with a member of its own.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.members.insert(name.to_owned(), value.into());

@@ -30,6 +30,21 @@ impl From<PipelineError> for Problem {
                 .with("opens_at", opens_at)
                 .retry_after(retry_after)
             }
+            PipelineError::LineFull { limit, limit_name, .. } => Self::new(Kind::TooManyRequests, message)
+                .with("limit", limit)
+                .with("limit_name", limit_name)
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::VaultBusy { limit } => Self::new(Kind::TooManyRequests, message)
+                .with("limit", limit)
+                .with("limit_name", "pipeline.concurrent_updates_per_vault")
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::Busy { limit } => Self::new(Kind::Unavailable, message)
+                .with("limit", limit)
+                .with("limit_name", "pipeline.concurrent_updates")
+                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::Unreadable { update_id, .. } => {
+                Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
+            }
             PipelineError::ModelFailed { update_id, role, timed_out, .. } => {
                 let kind = if timed_out { Kind::ModelTimeout } else { Kind::ModelFailed };
                 Self::new(kind, &*message)

@@ -2,6 +2,7 @@
 
 pub(crate) mod blame;
 pub(crate) mod contexts;
+pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod log;

@@ -1,17 +1,26 @@
 //! `POST M/update`
 
+mod stream;
+
 use crate::domain::operation::Role;
+use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
+use crate::http::extract::prefer::{RESPOND_ASYNC, RespondAsync};
 use crate::http::extract::query::{NoParams, Query};
+use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
+use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ConversationMessage, OnInvalid, UpdateRequest};
-use axum::Json;
+use crate::pipeline::{ConversationMessage, OnInvalid, Steps, UpdateRequest};
 use axum::extract::State;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -102,6 +111,16 @@ fn all_roles() -> Vec<RoleName> {
     vec![RoleName::Progress, RoleName::Learnings, RoleName::Verbatim]
 }
 
+/// What a client would like, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the header that `RespondAsync` reads")]
+pub(crate) struct PreferHeader {
+    /// `respond-async`: answer as soon as the update is stored, and run it later.
+    #[param(rename = "Prefer", nullable = false, example = "respond-async")]
+    prefer: Option<String>,
+}
+
 /// Update the document
 ///
 /// Asks three models in parallel, one a section, and applies what they answer to the document as it stands by
@@ -111,14 +130,21 @@ fn all_roles() -> Vec<RoleName> {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/update",
     operation_id = "UpdateContext",
     tag = "updates",
-    params(ActorHeader, WriteHeaders),
+    params(ActorHeader, WriteHeaders, PreferHeader),
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 200, description = "What was changed, what was not, and why; with `Accept: text/event-stream` the steps as they are made, then an event `done` with that or `problem` with a problem.", content(
+            (UpdateAnswer = "application/json"),
+            (String = "text/event-stream"),
+        )),
+        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(
+            ("Location" = String, description = "Where the run is."),
+            ("Preference-Applied" = String, description = "`respond-async`."),
+        )),
         (status = 409, description = "Progress moved again and again while it was rewritten, or the memory was deleted meanwhile; nothing was saved."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
-        (status = 429, description = "As many updates of this memory as may wait are waiting, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
+        (status = 429, description = "As many updates of this memory or this vault are running, waiting or queued as may be, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
         (status = 502, description = "A model failed; nothing was saved."),
         (status = 504, description = "A model did not answer in time; nothing was saved."),
     )
@@ -129,8 +155,11 @@ pub(crate) async fn update(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    RespondAsync(later): RespondAsync,
+    accept: Accept,
+    slot: Option<Extension<Slot>>,
     JsonBody(body): JsonBody<UpdateBody>,
-) -> Result<Json<UpdateAnswer>, Problem> {
+) -> Result<Response, Problem> {
     body.check()?;
     let request = UpdateRequest {
         vault: vault_id,
@@ -147,9 +176,36 @@ pub(crate) async fn update(
         allow_partial: body.allow_partial,
         on_invalid: body.on_invalid.into(),
         roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
+        steps: Steps::default(),
     };
-    Ok(Json(state.pipeline.update(request).await?))
+    if later {
+        return accepted(&state, request).await;
+    }
+    // A client that accepts neither gets JSON, as it always did.
+    match accept.choose(&[Representation::Json, Representation::EventStream]) {
+        Ok(Representation::EventStream) => {
+            stream::stream(&state, request, slot.map(|Extension(slot)| slot)).await
+        }
+        _ => Ok(Json(state.pipeline.update(request).await?).into_response()),
+    }
 }
+
+/// Keeps the update to be run later, and says where it is to be looked at.
+async fn accepted(state: &AppState, request: UpdateRequest) -> Result<Response, Problem> {
+    let run = state.pipeline.accept(request).await?;
+    let location = format!(
+        "/v1/vaults/{}/memories/{}/updates/{}",
+        run.vault_id, run.memory_id, run.update_id
+    );
+    let headers = [
+        (LOCATION, location),
+        (PREFERENCE_APPLIED, RESPOND_ASYNC.to_owned()),
+    ];
+    Ok((StatusCode::ACCEPTED, headers, Json(RunBody::full(run))).into_response())
+}
+
+/// Says that a preference was honoured (RFC 7240).
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 impl From<MessageBody> for ConversationMessage {
     fn from(MessageBody { role, content }: MessageBody) -> Self {

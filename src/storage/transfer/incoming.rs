@@ -11,7 +11,9 @@ use super::runs::{self, RunLine};
 use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Counters, project};
-use crate::storage::{Storage, record_changes};
+use crate::storage::change::lock_memory;
+use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::{Source, Storage, StorageError, record_changes};
 use chrono::{DateTime, Utc};
 use sqlx::{Postgres, Transaction};
 
@@ -46,6 +48,8 @@ pub(super) struct Incoming {
     /// Versions are missing at its old end, or texts were taken out: the documents no longer tell the birth and
     /// end of every record, and the record lines count for that.
     has_gaps: bool,
+    /// What will be told of the import: one event, however many versions it brings.
+    event: NewEvent,
 }
 
 struct Newest {
@@ -80,6 +84,7 @@ impl Incoming {
         };
         Ok(Self {
             vault: vault.clone(),
+            event: storage.event(&memory, EventKind::Version),
             memory,
             line,
             transaction,
@@ -311,10 +316,12 @@ impl Incoming {
                     )));
                 }
                 self.hold_to_newest_text().await?;
+                self.tell().await?;
                 self.transaction.commit().await?;
                 done.created += 1;
             }
             Target::Append(append) if append.appended() > 0 => {
+                self.tell().await?;
                 self.transaction.commit().await?;
                 done.appended += 1;
             }
@@ -322,6 +329,21 @@ impl Incoming {
             Target::Skip | Target::Refuse => done.skipped += 1,
         }
         Ok(())
+    }
+
+    /// Tells of the newest version.
+    async fn tell(&mut self) -> Result<(), StorageError> {
+        let row = lock_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+        if let Some((version, context_id)) = row.and_then(|row| Some((row.version, row.context_id?))) {
+            self.event.version = Some((version, context_id));
+            self.event.source = Some(Source::Import);
+        }
+        events::append(
+            &mut self.transaction,
+            &self.vault,
+            std::slice::from_ref(&self.event),
+        )
+        .await
     }
 }
 

@@ -36,6 +36,7 @@ impl RunLine {
         id::<UpdateId>("update_id", &self.update_id)?;
         known("kind", &self.kind, RunKind::from_name(&self.kind))?;
         let status = known("status", &self.status, RunStatus::from_name(&self.status))?;
+        order("status", status.is_final(), "that of a run that has ended")?;
         id::<ActorId>("actor_id", &self.actor_id)?;
         time("created_at", self.created_at)?;
         time("finished_at", self.finished_at)?;
@@ -61,7 +62,8 @@ impl RunLine {
     }
 }
 
-/// The runs of a memory by their ids, as the database sends them.
+/// The runs of a memory that have ended, by their ids, as the database sends them. What waits in a queue is work of
+/// the service that has it.
 pub(super) fn read<'c>(
     connection: &'c mut PgConnection,
     vault: &'c VaultId,
@@ -69,10 +71,10 @@ pub(super) fn read<'c>(
 ) -> BoxStream<'c, Result<RunLine, StorageError>> {
     let rows = sqlx::query_as!(
         RunLine,
-        r#"SELECT update_id, kind, status, actor_id, created_at, finished_at, base_version, version, context_id,
-                  resolved_by, request, exchanges, outcome
+        r#"SELECT update_id, kind, status, actor_id, created_at, finished_at AS "finished_at!", base_version, version,
+                  context_id, resolved_by, request, exchanges, outcome
            FROM updates
-           WHERE vault_id = $1 AND memory_id = $2
+           WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
            ORDER BY update_id COLLATE "C""#,
         vault.as_str(),
         memory,

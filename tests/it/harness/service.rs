@@ -7,7 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use working_memory::background::Workers;
+use working_memory::clock::Clock;
 use working_memory::config::Config;
+use working_memory::config::pipeline::PipelineConfig;
 use working_memory::domain::operation::Role;
 use working_memory::http::{self, AppState, Settings};
 use working_memory::llm::scripted::{Scripted, Step};
@@ -21,6 +25,10 @@ pub(crate) struct Service {
     /// The service's clock.
     pub(crate) clock: Arc<TestClock>,
     storage: Storage,
+    pipeline: Pipeline,
+    settings: PipelineConfig,
+    /// Ends streams and workers.
+    stopping: CancellationToken,
     address: String,
     client: reqwest::Client,
     _stop: oneshot::Sender<()>,
@@ -75,6 +83,7 @@ impl Service {
         let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
         let settings = Settings::of(&config);
+        let pipeline_settings = config.pipeline.clone();
         let pipeline = Pipeline::new(
             storage.clone(),
             models,
@@ -83,7 +92,8 @@ impl Service {
             config.limits,
             config.pipeline,
         );
-        let state = AppState::new(storage.clone(), pipeline, clock.clone(), settings.clone());
+        let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
+        let stopping = state.stopping.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
@@ -103,11 +113,41 @@ impl Service {
         Self {
             clock,
             storage,
+            pipeline,
+            settings: pipeline_settings,
+            stopping,
             address,
             client,
             _stop: stop,
             database,
         }
+    }
+
+    /// Starts running queued updates. They end when the service is told to stop, after `grace` at the latest.
+    pub(crate) fn work(&self, grace: Duration) -> Workers {
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        let stopping = self.stopping.clone();
+        Workers::start(
+            &self.storage,
+            &self.pipeline,
+            &clock,
+            &self.settings,
+            stopping,
+            grace,
+        )
+    }
+
+    /// Tells streams and workers to stop.
+    pub(crate) fn stop(&self) {
+        self.stopping.cancel();
+    }
+
+    /// Starts listening to what other services on the database write, and waits until that is proved.
+    pub(crate) async fn listen(&self) {
+        let (storage, url) = (self.storage.clone(), self.database.url());
+        tokio::spawn(async move { storage.listen(&url).await });
+        let mut listening = self.storage.listening();
+        listening.wait_for(|proved| *proved).await.unwrap();
     }
 
     /// A memory of the vault `acme`.
@@ -179,6 +219,7 @@ impl Service {
             "updates" => "SELECT count(*) FROM updates",
             "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
             "api_keys" => "SELECT count(*) FROM api_keys",
+            "events" => "SELECT count(*) FROM events",
             "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),
         };

@@ -11,47 +11,47 @@ use working_memory::domain::operation::Role;
 use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Answer, Model, ModelError, Models, Request, Retry, RoleModel};
 
-pub(super) const PROGRESS: &str =
+pub(crate) const PROGRESS: &str =
     "CURRENT_PROGRESS:\n  Completed:\n    - Wrote the parser\n  In Progress:\n    - Wire it\n";
-pub(super) const LEARNING: &str = "KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n";
-pub(super) const VERBATIM: &str =
+pub(crate) const LEARNING: &str = "KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n";
+pub(crate) const VERBATIM: &str =
     "VERBATIM_CONTEXT:\n  ADD:\n    - because next: run =>\n        cargo test\n";
 
 /// Progress with this bullet in progress.
-pub(super) fn progress(bullet: &str) -> String {
+pub(crate) fn progress(bullet: &str) -> String {
     format!("CURRENT_PROGRESS:\n  In Progress:\n    - {bullet}\n")
 }
 
 /// A learning.
-pub(super) fn learning(content: &str) -> String {
+pub(crate) fn learning(content: &str) -> String {
     format!("KEY_LEARNINGS:\n  ADD:\n    - because it is certain: {content}\n")
 }
 
 /// The body of an update whose models answer so: of a role a text, or a list of texts, one for each time it is
 /// asked again. A role that is not named answers that nothing changed.
-pub(super) fn dictate(answers: Value) -> Value {
+pub(crate) fn dictate(answers: Value) -> Value {
     json!({ "task": answers.to_string(), "messages": [{ "role": "user", "content": "go on" }] })
 }
 
 /// What the three models were asked.
-pub(super) struct Dictated([Arc<Scripted>; 3]);
+pub(crate) struct Dictated([Arc<Scripted>; 3]);
 
 impl Dictated {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Role::ALL.map(|role| Arc::new(Scripted::by_rule(role.name(), dictated))))
     }
 
-    pub(super) fn models(&self) -> Models {
+    pub(crate) fn models(&self) -> Models {
         Models::new(|role| RoleModel::new(self.0[role as usize].clone(), patience()))
     }
 
     /// A service with these models and the default configuration.
-    pub(super) async fn service(&self) -> Service {
+    pub(crate) async fn service(&self) -> Service {
         Service::with_models(self.models()).await
     }
 
     /// Every request to a role so far.
-    pub(super) fn asked(&self, role: Role) -> Vec<Request> {
+    pub(crate) fn asked(&self, role: Role) -> Vec<Request> {
         self.0[role as usize].asked()
     }
 }
@@ -87,13 +87,13 @@ fn dictated(request: &Request) -> Step {
 }
 
 /// Holds models back until a test has done what happens meanwhile.
-pub(super) struct Gate {
+pub(crate) struct Gate {
     asked: Semaphore,
     open: Semaphore,
 }
 
 impl Gate {
-    pub(super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             asked: Semaphore::new(0),
             open: Semaphore::new(0),
@@ -101,7 +101,7 @@ impl Gate {
     }
 
     /// Models that answer as the task dictates, those of `role` each time only after the gate was opened.
-    pub(super) fn before(self: &Arc<Self>, role: Role) -> Models {
+    pub(crate) fn before(self: &Arc<Self>, role: Role) -> Models {
         Models::new(|of| {
             let inner = Scripted::by_rule(of.name(), dictated);
             let gate = (of == role).then(|| self.clone());
@@ -110,12 +110,12 @@ impl Gate {
     }
 
     /// Waits until the model was asked once more.
-    pub(super) async fn asked(&self) {
+    pub(crate) async fn asked(&self) {
         self.asked.acquire().await.unwrap().forget();
     }
 
     /// Lets the model answer once.
-    pub(super) fn open(&self) {
+    pub(crate) fn open(&self) {
         self.open.add_permits(1);
     }
 }

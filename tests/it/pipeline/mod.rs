@@ -3,7 +3,7 @@
 
 mod asked_again;
 mod constrained;
-mod dictated;
+pub(crate) mod dictated;
 mod failing_models;
 mod finished_by_hand;
 mod hostile;
@@ -14,5 +14,5 @@ mod merged;
 mod options;
 mod payload;
 mod stored;
-mod stub;
+pub(crate) mod stub;
 mod whole;

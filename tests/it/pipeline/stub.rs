@@ -9,6 +9,7 @@ use futures::stream;
 use serde_json::{Value, json};
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 use working_memory::config::Config;
@@ -17,7 +18,7 @@ use working_memory::domain::operation::Role;
 
 /// What the server answers.
 #[derive(Clone)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// This text, as the asked API wraps it.
     Text(String),
     /// The same, as a list of parts.
@@ -32,24 +33,26 @@ pub(super) enum Reply {
     Broken,
     /// Nothing, for ever.
     Hang,
+    /// The reply after a while.
+    After(Duration, Box<Reply>),
     /// The reply as soon as everybody waits for theirs here.
     Together(Arc<Barrier>, Box<Reply>),
 }
 
 impl Reply {
-    pub(super) fn text(text: &str) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
 /// One request as the server got it.
 #[derive(Clone)]
-pub(super) struct Asked {
-    pub(super) path: String,
-    pub(super) headers: HeaderMap,
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
     /// The body to the byte.
-    pub(super) raw: String,
-    pub(super) body: Value,
+    pub(crate) raw: String,
+    pub(crate) body: Value,
 }
 
 impl Asked {
@@ -59,7 +62,7 @@ impl Asked {
     }
 
     /// The constant instructions.
-    pub(super) fn system(&self) -> &str {
+    pub(crate) fn system(&self) -> &str {
         let system = if self.is_openai() {
             &self.body["messages"][0]["content"]
         } else {
@@ -69,7 +72,7 @@ impl Asked {
     }
 
     /// Whose request it is, told from the instructions.
-    pub(super) fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> Role {
         let titles = ["Current Progress", "Key Learnings", "Verbatim Context"];
         let of = |title: &&str| self.system().contains(&format!("\"{title}\""));
         Role::ALL[titles.iter().position(of).unwrap()]
@@ -84,14 +87,14 @@ struct Shared {
 }
 
 /// Ends with the test's runtime.
-pub(super) struct Stub {
+pub(crate) struct Stub {
     address: String,
     shared: Arc<Shared>,
 }
 
 impl Stub {
     /// A server that answers each request as the rule says.
-    pub(super) async fn start(rule: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(rule: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared {
             rule: Box::new(rule),
             asked: Mutex::default(),
@@ -103,8 +106,13 @@ impl Stub {
         Self { address, shared }
     }
 
+    /// Its base URL.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// A configuration whose roles all ask this server; each attempt has a second.
-    pub(super) fn configure(&self, provider: Provider, max_retries: u32) -> impl FnOnce(&mut Config) {
+    pub(crate) fn configure(&self, provider: Provider, max_retries: u32) -> impl FnOnce(&mut Config) {
         let address = self.address.clone();
         move |config| {
             config.llm.provider = Some(provider);
@@ -117,7 +125,7 @@ impl Stub {
     }
 
     /// Every request to a role so far.
-    pub(super) fn asked(&self, role: Role) -> Vec<Asked> {
+    pub(crate) fn asked(&self, role: Role) -> Vec<Asked> {
         let asked = self.shared.asked.lock().unwrap();
         asked
             .iter()
@@ -137,6 +145,10 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
     };
     shared.asked.lock().unwrap().push(asked.clone());
     let mut reply = (shared.rule)(&asked);
+    if let Reply::After(time, then) = reply {
+        tokio::time::sleep(time).await;
+        reply = *then;
+    }
     if let Reply::Together(all, then) = reply {
         all.wait().await;
         reply = *then;
@@ -188,6 +200,6 @@ async fn respond(asked: &Asked, reply: Reply) -> Response {
             let pieces = [Ok(Bytes::from("{\"choices\":[")), Err(io::Error::other("cut"))];
             Body::from_stream(stream::iter(pieces)).into_response()
         }
-        Reply::Hang | Reply::Together(..) => std::future::pending().await,
+        Reply::Hang | Reply::Together(..) | Reply::After(..) => std::future::pending().await,
     }
 }

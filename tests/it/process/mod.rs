@@ -3,6 +3,7 @@
 mod crashes;
 mod keys;
 mod program;
+mod queue;
 mod refusals;
 mod serve;
 mod traces;

@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn no_key_and_another_scheme_are_unauthorized() {
-        for values in [&[][..], &[b"Basic eDp5"], &[b"wm_a_1"]] {
+        let none: &[&[u8]] = &[];
+        for values in [none, &[b"Basic eDp5"], &[b"wm_a_1"]] {
             assert_eq!(read(values), Err(Kind::Unauthorized));
         }
     }

@@ -177,7 +177,10 @@ pub(super) fn answer(
             body.context = Some(text);
             (headers, Json(body)).into_response()
         }
-        Representation::Plain | Representation::Markdown | Representation::Diff => {
+        Representation::Plain
+        | Representation::Markdown
+        | Representation::Diff
+        | Representation::EventStream => {
             headers.insert(
                 CONTENT_TYPE,
                 HeaderValue::from_static(representation.content_type()),

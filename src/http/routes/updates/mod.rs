@@ -1,5 +1,6 @@
 //! Runs of `/update` and `/operations`: `M/updates`.
 
+pub(crate) mod cancel;
 pub(crate) mod get;
 pub(crate) mod list;
-mod view;
+pub(crate) mod view;

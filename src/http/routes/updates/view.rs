@@ -18,15 +18,19 @@ pub(crate) struct RunBody {
     /// Which route it came by.
     #[schema(value_type = RunKindName)]
     kind: &'static str,
-    /// How it ended.
+    /// How it ended, or where it stands.
     #[schema(value_type = RunStatusName)]
     status: &'static str,
     /// Who asked for it.
     actor_id: String,
     /// When it began.
     created_at: DateTime<Utc>,
-    /// When it ended.
-    finished_at: DateTime<Utc>,
+    /// When it ended; null while it is queued or running.
+    #[schema(required)]
+    finished_at: Option<DateTime<Utc>>,
+    /// How often it was begun.
+    #[schema(minimum = 0)]
+    attempts: i32,
     /// The version it captured; 0 for a memory that did not exist.
     #[schema(minimum = 0)]
     base_version: i64,
@@ -61,7 +65,7 @@ enum RunKindName {
     Operations,
 }
 
-/// How a run can end.
+/// Where a run can stand, and how it can end.
 #[derive(utoipa::ToSchema)]
 #[schema(as = RunStatus, rename_all = "snake_case")]
 #[expect(
@@ -69,6 +73,8 @@ enum RunKindName {
     reason = "documents the values of crate::storage::updates::RunStatus"
 )]
 enum RunStatusName {
+    Queued,
+    Running,
     Applied,
     Unchanged,
     DryRun,
@@ -76,11 +82,12 @@ enum RunStatusName {
     Failed,
     Conflict,
     Resolved,
+    Cancelled,
 }
 
 impl RunBody {
     /// A run in a list.
-    pub(super) fn summary(run: Run) -> Self {
+    pub(crate) fn summary(run: Run) -> Self {
         Self {
             exchanges: None,
             ..Self::full(run)
@@ -88,7 +95,7 @@ impl RunBody {
     }
 
     /// A run with what its models were asked and answered.
-    pub(super) fn full(run: Run) -> Self {
+    pub(crate) fn full(run: Run) -> Self {
         let (version, context_id) = run.version.unzip();
         Self {
             update_id: run.update_id.to_string(),
@@ -99,6 +106,7 @@ impl RunBody {
             actor_id: run.actor_id.to_string(),
             created_at: run.created_at,
             finished_at: run.finished_at,
+            attempts: run.attempts,
             base_version: run.base_version,
             version,
             context_id: context_id.map(|id| id.to_string()),

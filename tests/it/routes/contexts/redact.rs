@@ -232,13 +232,16 @@ async fn a_run_that_ends_after_the_redaction_quotes_nothing_either() {
         status: RunStatus::Failed,
         actor_id: "ann".parse().unwrap(),
         created_at: now - TimeDelta::seconds(5),
-        finished_at: now,
+        finished_at: Some(now),
+        attempts: 1,
         base_version: 1,
         version: None,
         resolved_by: None,
         request: json!({"task": MARKER}),
         exchanges: json!([MARKER]),
         outcome: json!({"problem": MARKER}),
+        claim: None,
+        events: Vec::new(),
     };
 
     service.storage().save_run(&run).await.unwrap();

@@ -1,0 +1,35 @@
+//! Deletes events that are older than they are kept, vault by vault, and numbers what nobody has read yet, so that the
+//! next reader of a vault has little to number.
+
+use crate::clock::Clock;
+use crate::storage::{Storage, StorageError};
+use chrono::TimeDelta;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often to look.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Purges for as long as it is polled.
+pub(super) async fn events(storage: Storage, clock: Arc<dyn Clock>, keep: TimeDelta) {
+    loop {
+        // Instances that start together need not come together for ever.
+        tokio::time::sleep(EVERY.mul_f64(0.5 + fastrand::f64())).await;
+        match round(&storage, &*clock, keep).await {
+            Ok(0) => {}
+            Ok(deleted) => tracing::debug!(deleted, "old events deleted"),
+            Err(error) => tracing::warn!(%error, "old events could not be deleted, trying again later"),
+        }
+    }
+}
+
+async fn round(storage: &Storage, clock: &dyn Clock, keep: TimeDelta) -> Result<u64, StorageError> {
+    let mut deleted = 0;
+    let mut vault = None;
+    while let Some(next) = storage.next_vault_with_events(vault.as_ref()).await? {
+        storage.sequence_events(&next).await?;
+        deleted += storage.purge_events(&next, clock.now() - keep).await?;
+        vault = Some(next);
+    }
+    Ok(deleted)
+}

@@ -1,0 +1,356 @@
+//! Runs updates that were accepted before: any number of instances may do so at once.
+//!
+//! A worker looks for work when it is told of some, when one of its updates has ended (the next of that memory may be
+//! run then), and by itself now and then: for what an instance left that died, and for what waits for another attempt.
+
+use crate::clock::Clock;
+use crate::config::queue::QueueConfig;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::pipeline::{Pipeline, PipelineError};
+use crate::storage::listen::Notification;
+use crate::storage::queue::{Claimed, HandBack};
+use crate::storage::updates::RunStatus;
+use crate::storage::{Storage, StorageError};
+use crate::telemetry;
+use chrono::TimeDelta;
+use futures::FutureExt;
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The longest wait before another attempt.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(300);
+
+/// How long to wait after the database failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// How often the metrics of the queue are read.
+const MEASURE_EVERY: Duration = Duration::from_secs(5);
+
+/// What is left of a shutdown's time for handing updates back.
+const HANDING_BACK: Duration = Duration::from_secs(1);
+
+/// The workers of one instance.
+#[derive(Debug)]
+pub struct Workers {
+    tasks: TaskTracker,
+}
+
+impl Workers {
+    /// Starts them. When `stopping` is cancelled they begin nothing more; what has not ended within `grace` is handed
+    /// back to the queue.
+    #[must_use]
+    pub fn start(
+        storage: &Storage,
+        pipeline: &Pipeline,
+        clock: &Arc<dyn Clock>,
+        settings: &crate::config::pipeline::PipelineConfig,
+        stopping: CancellationToken,
+        grace: Duration,
+    ) -> Self {
+        let tasks = TaskTracker::new();
+        let shared = Arc::new(Shared {
+            storage: storage.clone(),
+            pipeline: pipeline.clone(),
+            clock: clock.clone(),
+            settings: settings.queue.clone(),
+            per_vault: settings.concurrent_updates_per_vault,
+            free: Arc::new(Semaphore::new(settings.queue.workers)),
+            running: Mutex::default(),
+            ended: Notify::new(),
+            tasks: tasks.clone(),
+            hand_back: CancellationToken::new(),
+        });
+        let measuring = measure(storage.clone(), clock.clone());
+        let until = stopping.clone();
+        tasks.spawn(async move {
+            let _ = until.run_until_cancelled(measuring).await;
+        });
+        if settings.queue.workers > 0 {
+            tasks.spawn(shared.clone().dispatch(stopping.clone()));
+            let time_is_up = shared.hand_back.clone();
+            tokio::spawn(async move {
+                stopping.cancelled().await;
+                tokio::time::sleep(grace.saturating_sub(HANDING_BACK)).await;
+                time_is_up.cancel();
+            });
+        }
+        Self { tasks }
+    }
+
+    /// Waits until all have ended, which they do only when they are stopping.
+    pub async fn stopped(self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+struct Shared {
+    storage: Storage,
+    pipeline: Pipeline,
+    clock: Arc<dyn Clock>,
+    settings: QueueConfig,
+    per_vault: usize,
+    free: Arc<Semaphore>,
+    /// How many run here, by vault.
+    running: Mutex<HashMap<VaultId, usize>>,
+    ended: Notify,
+    tasks: TaskTracker,
+    hand_back: CancellationToken,
+}
+
+/// Why an update does not run any more.
+enum End {
+    /// It came to this; `None` if it panicked.
+    Of(Option<Result<(), PipelineError>>),
+    /// Its claim is lost: called off, taken over or deleted.
+    Lost,
+    /// The instance stops.
+    Stopping,
+}
+
+impl Shared {
+    async fn dispatch(self: Arc<Self>, stopping: CancellationToken) {
+        let mut told = self.storage.notifications();
+        while !stopping.is_cancelled() {
+            if let Err(error) = self.begin_all_due(&stopping).await {
+                tracing::warn!(%error, "queued updates could not be looked for, trying again");
+                tokio::time::sleep(AFTER_FAILURE).await;
+            }
+            let poll = Duration::from_secs(self.settings.poll_seconds.into());
+            tokio::select! {
+                () = stopping.cancelled() => {}
+                () = self.ended.notified() => {}
+                () = queue_changes(&mut told, None) => {}
+                // Instances that start together need not come together for ever.
+                () = tokio::time::sleep(poll.mul_f64(0.75 + 0.5 * fastrand::f64())) => {}
+            }
+        }
+    }
+
+    async fn begin_all_due(self: &Arc<Self>, stopping: &CancellationToken) -> Result<(), StorageError> {
+        loop {
+            let free = self.free.available_permits();
+            if free == 0 || stopping.is_cancelled() {
+                return Ok(());
+            }
+            let due = self
+                .storage
+                .due_updates(&self.busy(), i64::try_from(free).unwrap_or(1))
+                .await?;
+            let mut begun = 0;
+            for due in due {
+                let Ok(permit) = self.free.clone().try_acquire_owned() else {
+                    return Ok(());
+                };
+                let claim = self.clock.new_id().to_string();
+                if let Some(claimed) = self.storage.claim_update(&due, &claim, self.lease()).await? {
+                    metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
+                    begun += 1;
+                    self.tasks.spawn(self.clone().run(claimed, permit));
+                }
+            }
+            if begun == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Vaults of which as many updates run here as may.
+    fn busy(&self) -> Vec<String> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let busy = running.iter().filter(|(_, count)| **count >= self.per_vault);
+        busy.map(|(vault, _)| vault.to_string()).collect()
+    }
+
+    fn count(&self, vault: &VaultId, change: impl FnOnce(&mut usize)) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = running.entry(vault.clone()).or_default();
+        change(count);
+        if *count == 0 {
+            running.remove(vault);
+        }
+    }
+
+    fn lease(&self) -> TimeDelta {
+        TimeDelta::seconds(self.settings.lease_seconds.into())
+    }
+
+    async fn run(self: Arc<Self>, claimed: Claimed, permit: OwnedSemaphorePermit) {
+        let vault = claimed.due.vault.clone();
+        self.count(&vault, |count| *count += 1);
+        let max = i32::try_from(self.settings.max_attempts).unwrap_or(i32::MAX);
+        let ended = if claimed.attempts > max {
+            let problem = format!("it was begun {max} times, and its service ended over it each time");
+            self.storage
+                .give_up_update(&claimed, RunStatus::Failed, &problem)
+                .await
+        } else {
+            let end = self.run_to_its_end(&claimed, claimed.attempts < max).await;
+            self.end(&claimed, end).await
+        };
+        match ended {
+            Ok(true) => {}
+            Ok(false) => tracing::debug!("an update was called off or taken over"),
+            Err(error) => {
+                tracing::warn!(%error, "the end of an update could not be kept; its claim runs out")
+            }
+        }
+        self.count(&vault, |count| *count -= 1);
+        drop(permit);
+        self.ended.notify_one();
+    }
+
+    async fn run_to_its_end(&self, claimed: &Claimed, is_tried_again: bool) -> End {
+        // Dropped where it waits; a version that was being saved is saved or not, under its claim.
+        tokio::select! {
+            biased;
+            () = self.hand_back.cancelled() => End::Stopping,
+            () = self.keep_claim(claimed) => End::Lost,
+            result = AssertUnwindSafe(self.pipeline.run_claimed(claimed, is_tried_again)).catch_unwind() => {
+                End::Of(result.ok().map(|result| result.map(drop)))
+            }
+        }
+    }
+
+    /// Returns when the claim is lost.
+    async fn keep_claim(&self, claimed: &Claimed) {
+        let every = Duration::from_secs(self.settings.lease_seconds.into()) / 3;
+        let mut told = self.storage.notifications();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = queue_changes(&mut told, Some((&claimed.due.vault, &claimed.due.memory))) => {}
+            }
+            match self.storage.renew_update(claimed, self.lease()).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    metrics::counter!(telemetry::UPDATE_LEASE_LOSSES).increment(1);
+                    return;
+                }
+                Err(error) => tracing::warn!(%error, "the claim of an update could not be renewed"),
+            }
+        }
+    }
+
+    /// Keeps what an update came to, where the pipeline has not. `false` if the claim was lost.
+    async fn end(&self, claimed: &Claimed, end: End) -> Result<bool, StorageError> {
+        let result = match end {
+            End::Of(Some(result)) => result,
+            End::Of(None) => {
+                let problem = "a fault of the service";
+                return self.try_again(claimed, problem).await;
+            }
+            End::Lost => return Ok(false),
+            End::Stopping => {
+                let back = HandBack {
+                    wait: TimeDelta::zero(),
+                    counts: false,
+                    problem: None,
+                };
+                return self.storage.hand_back_update(claimed, &back).await;
+            }
+        };
+        match result {
+            Ok(()) => Ok(true),
+            Err(PipelineError::Storage(StorageError::ClaimLost(_))) => {
+                metrics::counter!(telemetry::UPDATE_LEASE_LOSSES).increment(1);
+                Ok(false)
+            }
+            Err(error @ (PipelineError::PreconditionFailed { .. } | PipelineError::Deleted)) => {
+                let problem = error.to_string();
+                self.storage
+                    .give_up_update(claimed, RunStatus::Conflict, &problem)
+                    .await
+            }
+            Err(PipelineError::TokensSpent { retry_after, .. }) => {
+                let back = HandBack {
+                    wait: TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(1)),
+                    counts: false,
+                    problem: Some("the vault has used the day's tokens".to_owned()),
+                };
+                self.storage.hand_back_update(claimed, &back).await
+            }
+            Err(error @ PipelineError::Unreadable { .. }) => {
+                let problem = error.to_string();
+                self.storage
+                    .give_up_update(claimed, RunStatus::Failed, &problem)
+                    .await
+            }
+            Err(error) if error.may_pass() => self.try_again(claimed, &error.to_string()).await,
+            Err(PipelineError::Storage(error)) => {
+                tracing::warn!(%error, "an update was stopped by its database");
+                self.try_again(claimed, "the database failed").await
+            }
+            // Its run is kept already.
+            Err(_) => Ok(true),
+        }
+    }
+
+    /// Another attempt later, or the end if there were enough; of a run that is kept already the claim is gone.
+    async fn try_again(&self, claimed: &Claimed, problem: &str) -> Result<bool, StorageError> {
+        let attempts = u32::try_from(claimed.attempts).unwrap_or(1);
+        if attempts >= self.settings.max_attempts {
+            return self
+                .storage
+                .give_up_update(claimed, RunStatus::Failed, problem)
+                .await;
+        }
+        metrics::counter!(telemetry::UPDATE_RETRIES).increment(1);
+        let back = HandBack {
+            wait: TimeDelta::from_std(self.backoff(attempts)).unwrap_or_default(),
+            counts: true,
+            problem: Some(problem.to_owned()),
+        };
+        self.storage.hand_back_update(claimed, &back).await
+    }
+
+    fn backoff(&self, attempts: u32) -> Duration {
+        let first = Duration::from_secs(self.settings.backoff_seconds.into());
+        let doubled = first.saturating_mul(1 << attempts.saturating_sub(1).min(16));
+        // What failed together need not come back together.
+        doubled.min(LONGEST_BACKOFF).mul_f64(0.8 + 0.4 * fastrand::f64())
+    }
+}
+
+/// Returns when a queue has changed, of any memory or of the one; also when that may have been missed.
+async fn queue_changes(told: &mut Receiver<Notification>, of: Option<(&VaultId, &MemoryId)>) {
+    loop {
+        match told.recv().await {
+            Ok(notification) => {
+                let wanted = of.is_none_or(|of| of == (&notification.vault, &notification.memory));
+                if wanted && (notification.queue || notification.gone) {
+                    return;
+                }
+            }
+            Err(RecvError::Lagged(_)) => return,
+            // The storage that sends lives as long as its workers.
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// Keeps the metrics of the queue up to date for as long as it is polled.
+async fn measure(storage: Storage, clock: Arc<dyn Clock>) {
+    loop {
+        if let Ok(state) = storage.queue_state().await {
+            let age = state
+                .oldest
+                .and_then(|oldest| (clock.now() - oldest).to_std().ok());
+            #[expect(clippy::cast_precision_loss, reason = "nobody queues 2^53 updates")]
+            for (name, count) in [
+                (telemetry::UPDATES_QUEUED, state.queued),
+                (telemetry::UPDATES_RUNNING, state.running),
+            ] {
+                metrics::gauge!(name).set(count as f64);
+            }
+            metrics::gauge!(telemetry::UPDATE_QUEUE_AGE).set(age.unwrap_or_default().as_secs_f64());
+        }
+        tokio::time::sleep(MEASURE_EVERY).await;
+    }
+}

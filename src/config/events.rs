@@ -1,0 +1,40 @@
+//! `[events]`: what a vault's streams tell, and for how long.
+
+use serde::Deserialize;
+
+/// What a vault's streams tell, and for how long.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EventsConfig {
+    /// Hours that events are kept for clients that were away.
+    pub keep_hours: u32,
+    /// Streams that are open at once on this instance, of events and of steps; more are answered 503.
+    pub max_streams: usize,
+    /// Seconds between two comments on a stream where nothing happens.
+    pub heartbeat_seconds: u32,
+}
+
+impl Default for EventsConfig {
+    fn default() -> Self {
+        Self {
+            keep_hours: 168,
+            max_streams: 1_024,
+            heartbeat_seconds: 15,
+        }
+    }
+}
+
+impl EventsConfig {
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if self.keep_hours == 0 || self.keep_hours > 876_000 {
+            return Err("events.keep_hours must be 1 to 876000".to_owned());
+        }
+        if self.heartbeat_seconds == 0 || self.heartbeat_seconds > 3_600 {
+            return Err("events.heartbeat_seconds must be 1 to 3600".to_owned());
+        }
+        if self.max_streams > 100_000 {
+            return Err("events.max_streams must be 0 to 100000".to_owned());
+        }
+        Ok(())
+    }
+}

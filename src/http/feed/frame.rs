@@ -1,0 +1,125 @@
+//! Events as they are sent: `text/event-stream` as the HTML standard says, each written once for all clients.
+
+use crate::domain::ids::VaultId;
+use crate::storage::events::{Event, EventKind};
+use axum::body::Bytes;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A comment: shows both ends that the connection lives.
+pub(crate) const COMMENT: Bytes = Bytes::from_static(b": \n\n");
+
+/// Something that happened in a vault. It names things and never quotes a document.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Event)]
+pub(crate) struct EventBody {
+    /// Its place in the stream: what to send as `Last-Event-ID` to go on behind it.
+    #[schema(examples("12-9f0c44aa"))]
+    id: String,
+    /// What happened.
+    #[schema(value_type = EventKindName)]
+    kind: &'static str,
+    /// When.
+    time: DateTime<Utc>,
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The version that was made.
+    #[schema(required)]
+    version: Option<i64>,
+    /// That version's id.
+    #[schema(required)]
+    context_id: Option<String>,
+    /// Who did it.
+    #[schema(required)]
+    actor: Option<String>,
+    /// What made the version: `put`, `update`, `operations` and so on.
+    #[schema(required)]
+    source: Option<String>,
+    /// The run it belongs to.
+    #[schema(required)]
+    update_id: Option<String>,
+    /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
+    #[schema(required)]
+    details: Option<Value>,
+}
+
+/// What an event can tell of.
+#[derive(utoipa::ToSchema)]
+#[schema(as = EventKind, rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "documents the values of crate::storage::events::EventKind"
+)]
+pub(crate) enum EventKindName {
+    Version,
+    Update,
+    Handoff,
+    MemoryDeleted,
+}
+
+impl EventBody {
+    pub(crate) fn of(vault: &VaultId, event: Event) -> Self {
+        Self {
+            id: event.place.to_string(),
+            kind: event.kind.name(),
+            time: event.created_at,
+            vault_id: vault.to_string(),
+            memory_id: event.memory_id,
+            version: event.version,
+            context_id: event.context_id,
+            actor: event.actor_id,
+            source: event.source,
+            update_id: event.update_id,
+            details: event.details,
+        }
+    }
+}
+
+/// An event as it is sent, with what clients choose by. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(super) sequence: i64,
+    pub(super) memory: String,
+    pub(super) kind: EventKind,
+    pub(super) bytes: Bytes,
+}
+
+impl Frame {
+    pub(super) fn of(vault: &VaultId, event: Event) -> Self {
+        let (sequence, kind, memory) = (event.place.sequence, event.kind, event.memory_id.clone());
+        let body = EventBody::of(vault, event);
+        Self {
+            sequence,
+            memory,
+            kind,
+            bytes: frame(kind.name(), Some(&body.id), &body),
+        }
+    }
+}
+
+/// One event: its name, its id if it has one, and JSON, which has no line breaks.
+pub(crate) fn frame(name: &str, id: Option<&str>, data: &impl Serialize) -> Bytes {
+    // Strings, numbers and maps with text keys always serialise.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    Bytes::from(format!("{id}event: {name}\ndata: {data}\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_three_lines_and_an_empty_one_whatever_it_says() {
+        let data = serde_json::json!({"text": "two\nlines\r\n\u{2028}"});
+        let sent = frame("done", Some("1-00000000"), &data);
+        let text = std::str::from_utf8(&sent).unwrap();
+        assert!(text.starts_with("id: 1-00000000\nevent: done\ndata: {"), "{text}");
+        assert!(text.ends_with("}\n\n"), "{text}");
+        assert_eq!(text.matches('\n').count(), 4);
+        assert!(!text.contains('\r'));
+    }
+}

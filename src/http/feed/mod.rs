@@ -1,0 +1,196 @@
+//! The events of a vault for all who watch it: one reader, however many clients.
+//!
+//! While a vault is watched one task reads its new events, writes each once as it is sent, and keeps the newest in a
+//! ring. Clients copy handles out of the ring as fast as their connections take them. One that is too slow falls out
+//! of it and reads from the database like one that was away; so a slow client costs nobody memory. The reader is told
+//! by notifications, and looks by itself more often while those cannot be relied on.
+
+mod client;
+mod frame;
+
+pub(crate) use client::Client;
+pub(crate) use frame::{COMMENT, EventBody, Frame, frame};
+
+use crate::domain::ids::VaultId;
+use crate::storage::events::EventKind;
+use crate::storage::listen::Notification;
+use crate::storage::{Storage, StorageError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::sync::watch;
+
+/// Events that are kept for clients that are a little behind.
+const RING: usize = 1_024;
+
+/// Events that are read from the database at once.
+const PAGE: i64 = 500;
+
+/// How long to gather after being told of one change: many writers cost one look.
+const GATHER: Duration = Duration::from_millis(10);
+
+/// How long to wait before looking without being told, while the listening connection is proved, and while not.
+const IDLE: Duration = Duration::from_secs(5);
+const UNTOLD: Duration = Duration::from_millis(250);
+
+/// How long to wait after the database failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Which events a client wants.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    /// Those of this memory.
+    pub(crate) memory: Option<String>,
+    /// Those of these kinds.
+    pub(crate) kinds: Option<Vec<EventKind>>,
+}
+
+impl Filter {
+    fn takes(&self, frame: &Frame) -> bool {
+        self.memory.as_ref().is_none_or(|memory| *memory == frame.memory)
+            && self
+                .kinds
+                .as_ref()
+                .is_none_or(|kinds| kinds.contains(&frame.kind))
+    }
+
+    /// The kinds by name, as the database is asked.
+    pub(crate) fn kind_names(&self) -> Option<Vec<String>> {
+        let kinds = self.kinds.as_ref()?;
+        Some(kinds.iter().map(|kind| kind.name().to_owned()).collect())
+    }
+}
+
+/// The feeds of all vaults that are watched.
+pub(crate) struct Feeds {
+    storage: Storage,
+    open: Mutex<HashMap<VaultId, Arc<Feed>>>,
+}
+
+/// What the clients of one vault share.
+struct Feed {
+    ring: Mutex<VecDeque<Frame>>,
+    /// The number of the newest event in the ring; -1 until the reader has begun.
+    newest: watch::Sender<i64>,
+}
+
+impl Feeds {
+    pub(crate) fn new(storage: Storage) -> Self {
+        Self {
+            storage,
+            open: Mutex::default(),
+        }
+    }
+
+    /// The feed of a vault, with a reader.
+    fn join(self: &Arc<Self>, vault: &VaultId) -> (Arc<Feed>, watch::Receiver<i64>) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(feed) = open.get(vault) {
+            // Under the lock: the reader leaves only when it finds nobody here.
+            return (feed.clone(), feed.newest.subscribe());
+        }
+        let feed = Arc::new(Feed {
+            ring: Mutex::default(),
+            newest: watch::Sender::new(-1),
+        });
+        let newest = feed.newest.subscribe();
+        open.insert(vault.clone(), feed.clone());
+        tokio::spawn(self.clone().read(vault.clone(), feed.clone()));
+        (feed, newest)
+    }
+
+    /// Reads for as long as anybody watches.
+    async fn read(self: Arc<Self>, vault: VaultId, feed: Arc<Feed>) {
+        let mut told = self.storage.notifications();
+        let listening = self.storage.listening();
+        let mut last = None;
+        while !self.leave(&vault, &feed) {
+            let idle = match self.read_new(&vault, &feed, &mut last).await {
+                Ok(()) if *listening.borrow() => IDLE,
+                Ok(()) => UNTOLD,
+                Err(error) => {
+                    tracing::warn!(%error, "events could not be read, trying again");
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                    continue;
+                }
+            };
+            tokio::select! {
+                () = of_vault(&mut told, &vault) => tokio::time::sleep(GATHER).await,
+                () = tokio::time::sleep(idle) => {}
+                () = feed.newest.closed() => {}
+            }
+            while told.try_recv().is_ok() {}
+        }
+    }
+
+    /// Takes the feed away if nobody watches.
+    fn leave(&self, vault: &VaultId, feed: &Feed) -> bool {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = feed.newest.receiver_count() == 0;
+        if alone {
+            open.remove(vault);
+        }
+        alone
+    }
+
+    async fn read_new(
+        &self,
+        vault: &VaultId,
+        feed: &Feed,
+        last: &mut Option<i64>,
+    ) -> Result<(), StorageError> {
+        self.storage.sequence_events(vault).await?;
+        let mut position = match *last {
+            Some(position) => position,
+            None => self.storage.stream_state(vault).await?.last.sequence,
+        };
+        loop {
+            let events = self
+                .storage
+                .events_behind(vault, position, None, None, PAGE)
+                .await?;
+            let full = i64::try_from(events.len()) == Ok(PAGE);
+            position = events.last().map_or(position, |event| event.place.sequence);
+            feed.add(events.into_iter().map(|event| Frame::of(vault, event)));
+            *last = Some(position);
+            feed.newest
+                .send_if_modified(|newest| std::mem::replace(newest, position) != position);
+            if !full {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Feed {
+    fn add(&self, frames: impl Iterator<Item = Frame>) {
+        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        for frame in frames {
+            if ring.len() == RING {
+                ring.pop_front();
+            }
+            ring.push_back(frame);
+        }
+    }
+
+    /// The events behind a number; `None` if the ring does not reach back that far. Numbers have no gaps.
+    fn behind(&self, sequence: i64) -> Option<Vec<Frame>> {
+        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = ring.front()?.sequence;
+        let skip = usize::try_from(sequence + 1 - first).ok()?;
+        Some(ring.iter().skip(skip).cloned().collect())
+    }
+}
+
+/// Returns when something of the vault was written, or may have been.
+async fn of_vault(told: &mut Receiver<Notification>, vault: &VaultId) {
+    loop {
+        match told.recv().await {
+            Ok(notification) if notification.vault == *vault => return,
+            Ok(_) => {}
+            Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}

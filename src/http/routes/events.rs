@@ -1,0 +1,246 @@
+//! `GET /v1/vaults/{vault_id}/events`
+
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::VaultPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::single_header;
+use crate::http::feed::{Client, EventBody, Filter};
+use crate::http::problem::{Kind, Problem};
+use crate::http::state::AppState;
+use crate::storage::events::{EventKind, Place, Resumed};
+use crate::telemetry;
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures::Stream;
+use futures::stream::unfold;
+use serde::Serialize;
+use std::convert::Infallible;
+use tokio::sync::OwnedSemaphorePermit;
+
+const LAST_EVENT_ID: &str = "Last-Event-ID";
+
+/// Which events.
+#[derive(Debug, Clone, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Chosen {
+    /// Only those of this memory.
+    #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    memory_id: Option<String>,
+    /// Only those of these kinds, with commas between: `version`, `update`, `handoff`, `memory_deleted`.
+    #[param(nullable = false, example = "version,memory_deleted")]
+    kinds: Option<String>,
+}
+
+impl FromQuery for Chosen {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            memory_id: query.parse::<MemoryId>("memory_id")?.map(|id| id.to_string()),
+            kinds: query.text("kinds")?,
+        })
+    }
+}
+
+impl Chosen {
+    fn filter(self) -> Result<Filter, Problem> {
+        let kinds = self.kinds.map(|names| {
+            let kinds = names.split(',').map(|name| EventKind::from_name(name.trim()));
+            kinds.collect::<Option<Vec<_>>>().ok_or_else(|| {
+                Problem::invalid(
+                    "kinds",
+                    "kinds must be some of: version, update, handoff, memory_deleted, with commas between",
+                )
+            })
+        });
+        Ok(Filter {
+            memory: self.memory_id,
+            kinds: kinds.transpose()?,
+        })
+    }
+}
+
+/// The header of a client that comes back, for the documentation.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the header that the handler reads")]
+pub(crate) struct LastEventId {
+    /// The `id` of the last event the client has seen: it goes on behind it. `0`: with the oldest that is kept. Without
+    /// it a stream begins now, and a page of JSON with the oldest that is kept.
+    #[param(
+        rename = "Last-Event-ID",
+        nullable = false,
+        pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$"
+    )]
+    last_event_id: Option<String>,
+}
+
+/// One page of events.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct EventPage {
+    #[serde(flatten)]
+    list: List<EventBody>,
+    /// What to send as `Last-Event-ID` to get what happens next, once `next_cursor` is null.
+    last_event_id: String,
+    /// The place asked for is not kept any more: something may be missing before the first entry.
+    reset: bool,
+}
+
+/// Watch a vault
+///
+/// What happens in the vault, as server-sent events or, with `Accept: application/json`, as a page of them, oldest
+/// first. Each event is told in the same order to everybody, within a memory in the order in which it happened. A
+/// client that comes back with `Last-Event-ID` misses nothing and sees nothing twice; where that is not possible any
+/// more an event `reset` says so.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/events",
+    operation_id = "StreamEvents",
+    tag = "vaults",
+    params(Chosen, Page, LastEventId),
+    responses(
+        (status = 200, description = "The events.", content(
+            (String = "text/event-stream"),
+            (EventPage = "application/json"),
+        )),
+        (status = 406, description = "Neither representation is accepted."),
+        (status = 503, description = "As many streams are open as may be."),
+    )
+)]
+pub(crate) async fn events(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    Query((chosen, page)): Query<(Chosen, Page)>,
+    accept: Accept,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let list = format!("events/{vault_id}/{chosen:?}");
+    let filter = chosen.filter()?;
+    let place = last_event_id(&headers)?;
+    match accept.choose(&[Representation::EventStream, Representation::Json])? {
+        Representation::Json => {
+            let body = read_page(&state, &vault_id, &filter, &page, place, &list).await?;
+            Ok(Json(body).into_response())
+        }
+        _ => stream(&state, &vault_id, filter, place).await,
+    }
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<Option<Place>, Problem> {
+    match single_header(headers, LAST_EVENT_ID)? {
+        // What a browser has before its first event.
+        Some(text) if text.is_empty() => Ok(None),
+        Some(text) => text
+            .parse()
+            .map(Some)
+            .map_err(|rule| Problem::malformed(LAST_EVENT_ID, format!("{LAST_EVENT_ID} {rule}"))),
+        None => Ok(None),
+    }
+}
+
+async fn stream(
+    state: &AppState,
+    vault: &VaultId,
+    filter: Filter,
+    place: Option<Place>,
+) -> Result<Response, Problem> {
+    let open = OpenStream::new(state)?;
+    let heartbeat = state.settings.heartbeat;
+    let client = Client::start(&state.feeds, vault, place.as_ref(), filter, heartbeat).await?;
+    let stopping = state.stopping.clone();
+    let chunks = unfold((client, open), move |(mut client, open)| {
+        let stopping = stopping.clone();
+        async move {
+            let bytes = stopping.run_until_cancelled(client.next()).await??;
+            Some((bytes, (client, open)))
+        }
+    });
+    Ok(event_stream(chunks))
+}
+
+async fn read_page(
+    state: &AppState,
+    vault: &VaultId,
+    filter: &Filter,
+    page: &Page,
+    place: Option<Place>,
+    list: &str,
+) -> Result<EventPage, Problem> {
+    let place = page.after::<Place>(list)?.or(place);
+    let place = place.unwrap_or_else(Place::beginning);
+    state.storage.sequence_events(vault).await?;
+    let resumed = state.storage.resume_events(vault, &place).await?;
+    let (from, reset) = match resumed {
+        Resumed::Behind(from) => (from, false),
+        // Nothing is known of what it has seen: all that is kept.
+        Resumed::Lost(_) => (0, true),
+    };
+    let kinds = filter.kind_names();
+    let events = state
+        .storage
+        .events_behind(
+            vault,
+            from,
+            filter.memory.as_deref(),
+            kinds.as_deref(),
+            page.fetch(),
+        )
+        .await?;
+    let shown = events
+        .iter()
+        .take(usize::try_from(page.fetch() - 1).unwrap_or_default());
+    let last = shown.last().map(|event| event.place.to_string());
+    let last_event_id = match last {
+        Some(last) => last,
+        None if reset => state.storage.stream_state(vault).await?.last.to_string(),
+        None => place.to_string(),
+    };
+    Ok(EventPage {
+        list: page.of(
+            list,
+            events,
+            |event| event.place.clone(),
+            |event| EventBody::of(vault, event),
+        ),
+        last_event_id,
+        reset,
+    })
+}
+
+/// A place among the streams that may be open at once.
+pub(super) struct OpenStream(#[expect(dead_code, reason = "counts while it is there")] OwnedSemaphorePermit);
+
+impl OpenStream {
+    /// # Errors
+    /// 503 if every place is taken.
+    pub(super) fn new(state: &AppState) -> Result<Self, Problem> {
+        let permit = state.streams.clone().try_acquire_owned().map_err(|_| {
+            Problem::new(Kind::Unavailable, "as many streams are open as may be")
+                .with("limit", state.settings.max_streams)
+                .with("limit_name", "events.max_streams")
+                .retry_after(5)
+        })?;
+        metrics::gauge!(telemetry::STREAMS_OPEN).increment(1.0);
+        Ok(Self(permit))
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        metrics::gauge!(telemetry::STREAMS_OPEN).decrement(1.0);
+    }
+}
+
+/// The answer that sends these pieces as they come.
+pub(super) fn event_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    use futures::StreamExt;
+    let headers = [
+        (CONTENT_TYPE, "text/event-stream"),
+        (CACHE_CONTROL, "no-store, no-transform"),
+    ];
+    (headers, Body::from_stream(chunks.map(Ok::<_, Infallible>))).into_response()
+}

@@ -1,0 +1,96 @@
+//! An update for somebody who waits and watches: its steps as server-sent events, then its answer.
+
+use crate::http::feed::{COMMENT, frame};
+use crate::http::middleware::bounds::Slot;
+use crate::http::problem::Problem;
+use crate::http::routes::events::{OpenStream, event_stream};
+use crate::http::state::AppState;
+use crate::pipeline::report::UpdateAnswer;
+use crate::pipeline::{Step, Steps, UpdateRequest};
+use axum::body::Bytes;
+use axum::response::Response;
+use futures::stream::unfold;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// How long an update has to fail with a status of its own before the stream begins.
+const EARLY: Duration = Duration::from_millis(250);
+
+struct Watched {
+    steps: UnboundedReceiver<Step>,
+    first: Option<Step>,
+    /// Taken when it has ended.
+    update: Option<JoinHandle<Result<UpdateAnswer, Problem>>>,
+    heartbeat: Duration,
+    _open: OpenStream,
+}
+
+/// Runs an update and streams its steps. It runs to its end also when the client goes away.
+///
+/// # Errors
+/// What the update failed with before its first step.
+pub(super) async fn stream(
+    state: &AppState,
+    mut request: UpdateRequest,
+    slot: Option<Slot>,
+) -> Result<Response, Problem> {
+    let open = OpenStream::new(state)?;
+    let (tell, mut steps) = unbounded_channel();
+    request.steps = Steps::watched(tell);
+    let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
+    let update = tokio::spawn(async move {
+        let _slot = slot;
+        match timeout(time, pipeline.update(request)).await {
+            Ok(result) => result.map_err(Problem::from),
+            Err(_) => Err(Problem::given_up(time)),
+        }
+    });
+    let first = timeout(EARLY, steps.recv()).await.ok().flatten();
+    if first.is_none() && update.is_finished() {
+        return match ended(update).await {
+            Ok(answer) => Ok(event_stream(futures::stream::iter([frame(
+                "done", None, &answer,
+            )]))),
+            Err(problem) => Err(problem),
+        };
+    }
+    let watched = Watched {
+        steps,
+        first,
+        update: Some(update),
+        heartbeat: state.settings.heartbeat,
+        _open: open,
+    };
+    Ok(event_stream(unfold(watched, |mut watched| async move {
+        let bytes = watched.next().await?;
+        Some((bytes, watched))
+    })))
+}
+
+impl Watched {
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some(step) = self.first.take() {
+            return Some(shown(&step));
+        }
+        self.update.as_ref()?;
+        match timeout(self.heartbeat, self.steps.recv()).await {
+            Err(_) => Some(COMMENT),
+            Ok(Some(step)) => Some(shown(&step)),
+            // Its end drops the other side.
+            Ok(None) => Some(match ended(self.update.take()?).await {
+                Ok(answer) => frame("done", None, &answer),
+                Err(problem) => frame("problem", None, &problem.into_body()),
+            }),
+        }
+    }
+}
+
+fn shown(step: &Step) -> Bytes {
+    frame(step.name(), None, &step.details())
+}
+
+async fn ended(update: JoinHandle<Result<UpdateAnswer, Problem>>) -> Result<UpdateAnswer, Problem> {
+    update.await.unwrap_or_else(|error| Err(Problem::internal(error)))
+}

@@ -1,0 +1,131 @@
+//! How many updates run at once, per vault and in all.
+//!
+//! A caller who waits for an answer is refused at the door while everything is taken: whoever is told so at once can
+//! come back. One that has been let in, or that was accepted to be run later, waits for its place.
+
+use crate::domain::ids::VaultId;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The places of one instance.
+pub(super) struct Admission {
+    per_vault: usize,
+    in_all: usize,
+    all: Arc<Semaphore>,
+    vaults: Mutex<HashMap<VaultId, Places>>,
+}
+
+struct Places {
+    /// Running and waiting.
+    users: usize,
+    free: Arc<Semaphore>,
+}
+
+/// Every place is taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    OfVault(usize),
+    OfAll(usize),
+}
+
+/// A place, given back when it is dropped.
+pub(super) struct Place<'a> {
+    // Given back in this order, then the vault may be forgotten.
+    _permits: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
+    _user: User<'a>,
+}
+
+struct User<'a> {
+    admission: &'a Admission,
+    vault: VaultId,
+}
+
+impl Admission {
+    pub(super) fn new(per_vault: usize, in_all: usize) -> Self {
+        Self {
+            per_vault,
+            in_all,
+            all: Arc::new(Semaphore::new(in_all)),
+            vaults: Mutex::default(),
+        }
+    }
+
+    /// Whether there is a free place at the moment.
+    pub(super) fn check(&self, vault: &VaultId) -> Result<(), Taken> {
+        if self.all.available_permits() == 0 {
+            return Err(Taken::OfAll(self.in_all));
+        }
+        let vaults = self.vaults.lock().unwrap_or_else(PoisonError::into_inner);
+        match vaults.get(vault) {
+            Some(places) if places.free.available_permits() == 0 => Err(Taken::OfVault(self.per_vault)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits for a place.
+    pub(super) async fn enter(&self, vault: &VaultId) -> Place<'_> {
+        let (user, free) = self.join(vault);
+        // Neither is ever closed. The vault's first: whoever has one of all waits for nothing more.
+        let of_vault = free.acquire_owned().await.ok();
+        let of_all = self.all.clone().acquire_owned().await.ok();
+        Place {
+            _permits: (of_vault, of_all),
+            _user: user,
+        }
+    }
+
+    fn join(&self, vault: &VaultId) -> (User<'_>, Arc<Semaphore>) {
+        let mut vaults = self.vaults.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = vaults.entry(vault.clone()).or_insert_with(|| Places {
+            users: 0,
+            free: Arc::new(Semaphore::new(self.per_vault)),
+        });
+        places.users += 1;
+        let user = User {
+            admission: self,
+            vault: vault.clone(),
+        };
+        (user, places.free.clone())
+    }
+}
+
+impl Drop for User<'_> {
+    fn drop(&mut self) {
+        let mut vaults = self
+            .admission
+            .vaults
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(places) = vaults.get_mut(&self.vault) {
+            places.users -= 1;
+            if places.users == 0 {
+                vaults.remove(&self.vault);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[tokio::test]
+    async fn a_vault_and_all_vaults_have_their_bounds() {
+        let (one, two): (VaultId, VaultId) = ("one".parse().unwrap(), "two".parse().unwrap());
+        let admission = Admission::new(1, 2);
+        let first = admission.enter(&one).await;
+        assert_eq!(admission.check(&one), Err(Taken::OfVault(1)));
+        assert_eq!(admission.check(&two), Ok(()));
+        assert!(admission.enter(&one).now_or_never().is_none(), "it waits");
+
+        let second = admission.enter(&two).await;
+        let three: VaultId = "three".parse().unwrap();
+        assert_eq!(admission.check(&three), Err(Taken::OfAll(2)));
+
+        drop((first, second));
+        assert_eq!(admission.check(&one), Ok(()));
+        assert!(admission.vaults.lock().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,233 @@
+//! What happened in a vault, in an order that is the same for everybody: `events`.
+//!
+//! A writer adds its events in its own transaction ([`append`]), so that there is an event exactly if there is what it
+//! tells of. Numbers given at that moment would become visible out of order, since transactions do not commit in the
+//! order in which they insert, and a reader that saw 7 would never see a 6 that comes later. So a writer leaves the
+//! sequence open, and whoever reads the vault first gives the next numbers to what is committed by then
+//! ([`sequence`]), under the lock of the vault's row of `event_streams`. What has a number is complete and never
+//! changes, so "behind number n" is an exact place for ever.
+//!
+//! Why not otherwise:
+//! - *A counter row that every writer raises* gives the same order, but lets one writer of a vault commit at a time.
+//! - *The transaction's id, read up to `pg_snapshot_xmin`*, costs nothing more, but one long transaction anywhere in
+//!   the database holds back the events of all vaults; ids begin anew when a dump is restored; and they are those of
+//!   one machine, so they cannot be compared once a cluster moves a vault to another.
+//!
+//! The order within a memory is that of its commits: its writers take turns at its row, so what is committed later is
+//! numbered later, and what is numbered together is in the order of its time, versions in that of their numbers.
+//!
+//! A client's place ([`Place`]) holds a piece of the event's own id beside the number. A database that was put back to
+//! an older state gives the same numbers to other events: the place does not fit any more, and the client is told to
+//! begin anew instead of missing something.
+
+mod purge;
+mod read;
+mod sequence;
+
+pub use read::{Event, Place, Resumed, StreamState};
+
+use super::{Source, Storage, StorageError, listen};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// What an event tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// A version was made.
+    Version,
+    /// An update made a step; `details.step` names it.
+    Update,
+    /// The handoff was built anew.
+    Handoff,
+    /// The memory was deleted.
+    MemoryDeleted,
+}
+
+impl EventKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Version, Self::Update, Self::Handoff, Self::MemoryDeleted];
+
+    /// The stored and shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Update => "update",
+            Self::Handoff => "handoff",
+            Self::MemoryDeleted => "memory_deleted",
+        }
+    }
+
+    /// The kind of a name, in its exact spelling.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// An event to be written. It names things and never quotes a document.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// A UUID of version 7, from [`crate::clock::Clock::new_id`].
+    pub event_id: String,
+    /// Which memory.
+    pub memory: MemoryId,
+    /// What happened.
+    pub kind: EventKind,
+    /// When; of a version the version's time.
+    pub created_at: DateTime<Utc>,
+    /// The version that was made.
+    pub version: Option<(i64, ContextId)>,
+    /// Who did it.
+    pub actor: Option<ActorId>,
+    /// What made the version.
+    pub source: Option<Source>,
+    /// The run it belongs to.
+    pub update_id: Option<UpdateId>,
+    /// More, by kind; a small object without texts of the memory.
+    pub details: Option<Value>,
+}
+
+impl NewEvent {
+    /// An event that says nothing more yet.
+    #[must_use]
+    pub fn new(event_id: String, memory: MemoryId, kind: EventKind, created_at: DateTime<Utc>) -> Self {
+        Self {
+            event_id,
+            memory,
+            kind,
+            created_at,
+            version: None,
+            actor: None,
+            source: None,
+            update_id: None,
+            details: None,
+        }
+    }
+}
+
+impl Storage {
+    /// An event of this moment that says nothing more yet.
+    #[must_use]
+    pub fn event(&self, memory: &MemoryId, kind: EventKind) -> NewEvent {
+        NewEvent::new(
+            self.clock.new_id().to_string(),
+            memory.clone(),
+            kind,
+            self.clock.now(),
+        )
+    }
+
+    /// Writes events in a transaction of their own. Those that are there already stay as they are.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
+        let mut transaction = self.begin().await?;
+        append(&mut transaction, vault, events).await?;
+        transaction.commit().await?;
+        self.appended(vault, events);
+        Ok(())
+    }
+
+    /// Wakes the readers of this process, after the transaction that appended was committed. Those of others were
+    /// woken by the commit; without this call the readers here may have to wait for their connection.
+    pub(super) fn appended(&self, vault: &VaultId, events: &[NewEvent]) {
+        for notification in notifications(vault, events) {
+            self.notifications.tell(notification);
+        }
+    }
+}
+
+/// Writes events inside a writer's transaction, and has all instances told of them when it commits. Afterwards
+/// [`Storage::appended`] tells this one without a way round.
+///
+/// # Errors
+/// The database's.
+#[tracing::instrument(name = "db.events.append", skip_all)]
+pub(super) async fn append(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    events: &[NewEvent],
+) -> Result<(), StorageError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = events.iter().map(|event| event.event_id.as_str()).collect();
+    let memories: Vec<&str> = events.iter().map(|event| event.memory.as_str()).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.name()).collect();
+    let times: Vec<DateTime<Utc>> = events.iter().map(|event| event.created_at).collect();
+    let versions: Vec<Option<i64>> = events
+        .iter()
+        .map(|event| Some(event.version.as_ref()?.0))
+        .collect();
+    let contexts: Vec<Option<&str>> = events
+        .iter()
+        .map(|event| Some(event.version.as_ref()?.1.as_str()))
+        .collect();
+    let actors: Vec<Option<&str>> = events
+        .iter()
+        .map(|event| event.actor.as_ref().map(ActorId::as_str))
+        .collect();
+    let sources: Vec<Option<&str>> = events
+        .iter()
+        .map(|event| event.source.map(Source::name))
+        .collect();
+    let updates: Vec<Option<&str>> = events
+        .iter()
+        .map(|event| event.update_id.as_ref().map(UpdateId::as_str))
+        .collect();
+    let details: Vec<Option<Value>> = events.iter().map(|event| event.details.clone()).collect();
+    sqlx::query!(
+        "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
+                             update_id, details)
+         SELECT $1, new.event_id, new.memory_id, new.kind, new.created_at, new.version, new.context_id, new.actor_id,
+                new.source, new.update_id, new.details
+         FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[], $8::text[],
+                     $9::text[], $10::text[], $11::jsonb[])
+              AS new (event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details)
+         ON CONFLICT (vault_id, event_id) DO NOTHING",
+        vault.as_str(),
+        &ids as &[&str],
+        &memories as &[&str],
+        &kinds as &[&str],
+        &times,
+        &versions as &[Option<i64>],
+        &contexts as &[Option<&str>],
+        &actors as &[Option<&str>],
+        &sources as &[Option<&str>],
+        &updates as &[Option<&str>],
+        &details as &[Option<Value>],
+    )
+    .execute(&mut *connection)
+    .await?;
+    for notification in notifications(vault, events) {
+        listen::notify(connection, &notification).await?;
+    }
+    Ok(())
+}
+
+/// What the instances are told of events: each memory once, with its newest version.
+fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<listen::Notification> {
+    let mut told: Vec<listen::Notification> = Vec::new();
+    for event in events {
+        let version = event.version.as_ref().map(|(version, _)| *version);
+        let gone = event.kind == EventKind::MemoryDeleted;
+        match told.iter_mut().find(|known| known.memory == event.memory) {
+            Some(known) => {
+                known.version = known.version.max(version);
+                known.gone |= gone;
+            }
+            None => told.push(listen::Notification {
+                vault: vault.clone(),
+                memory: event.memory.clone(),
+                version,
+                gone,
+                queue: false,
+            }),
+        }
+    }
+    told
+}

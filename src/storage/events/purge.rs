@@ -1,0 +1,83 @@
+//! Old events, deleted in small pieces.
+
+use crate::domain::ids::VaultId;
+use crate::storage::{Storage, StorageError};
+use chrono::{DateTime, Utc};
+
+/// Events that are deleted in one transaction.
+const BATCH: i64 = 500;
+
+impl Storage {
+    /// The next vault that has events, behind `after` in the database's order; `None` behind the last. A rare read over
+    /// all vaults, one step in an index.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.vaults", skip_all)]
+    pub async fn next_vault_with_events(
+        &self,
+        after: Option<&VaultId>,
+    ) -> Result<Option<VaultId>, StorageError> {
+        let next = sqlx::query_scalar!(
+            "SELECT vault_id FROM events
+             WHERE ($1::text IS NULL OR vault_id > $1)
+             ORDER BY vault_id
+             LIMIT 1",
+            after.map(VaultId::as_str),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        next.map(|id| {
+            id.parse().map_err(|_| StorageError::Corrupt {
+                table: "events",
+                column: "vault_id",
+                row: id.clone(),
+                problem: "not an id".to_owned(),
+            })
+        })
+        .transpose()
+    }
+
+    /// Deletes a vault's events up to the first that is not older than `before`, and returns how many. What has no
+    /// number yet stays. Any number of instances may do so at once.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.purge", skip_all)]
+    pub async fn purge_events(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
+        let mut total = 0;
+        loop {
+            let oldest = sqlx::query!(
+                r#"SELECT sequence AS "sequence!", created_at FROM events
+                   WHERE vault_id = $1 AND sequence > 0
+                   ORDER BY sequence
+                   LIMIT $2"#,
+                vault.as_str(),
+                BATCH,
+            )
+            .fetch_all(&mut *self.reader().await?)
+            .await?;
+            let old = oldest.iter().take_while(|event| event.created_at < before);
+            let Some(end) = old.last().map(|event| event.sequence) else {
+                return Ok(total);
+            };
+            let mut transaction = self.begin().await?;
+            sqlx::query!(
+                "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
+                vault.as_str(),
+                end,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            let deleted = sqlx::query!(
+                "DELETE FROM events WHERE vault_id = $1 AND sequence <= $2",
+                vault.as_str(),
+                end,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            total += deleted.rows_affected();
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Events as they are read, and a client's place among them.
+
+use super::EventKind;
+use crate::domain::ids::VaultId;
+use crate::storage::{Storage, StorageError};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+
+/// How many characters of an event's id its place has.
+const MARK: usize = 8;
+
+/// An event's number with the end of its id: what a client sends back as `Last-Event-ID`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The number, 1 or more; 0 is before the first.
+    pub sequence: i64,
+    mark: String,
+}
+
+impl Place {
+    fn of(sequence: i64, event_id: &str) -> Self {
+        let start = event_id.len().saturating_sub(MARK);
+        Self {
+            sequence,
+            mark: event_id.get(start..).unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Before the first event.
+    #[must_use]
+    pub fn beginning() -> Self {
+        Self {
+            sequence: 0,
+            mark: String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.sequence == 0 {
+            return f.write_str("0");
+        }
+        write!(f, "{}-{}", self.sequence, self.mark)
+    }
+}
+
+/// The text is no place. The message is fit to be shown to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be the id of an event of this stream as it was sent, or 0 for all that are kept")]
+pub struct NotAPlace;
+
+impl FromStr for Place {
+    type Err = NotAPlace;
+
+    fn from_str(text: &str) -> Result<Self, NotAPlace> {
+        if text == "0" {
+            return Ok(Self::beginning());
+        }
+        let (number, mark) = text.split_once('-').ok_or(NotAPlace)?;
+        let digits =
+            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');
+        let hexadecimal = mark.len() == MARK && mark.bytes().all(|b| b.is_ascii_hexdigit());
+        match number.parse() {
+            Ok(sequence) if digits && hexadecimal => Ok(Self {
+                sequence,
+                mark: mark.to_owned(),
+            }),
+            _ => Err(NotAPlace),
+        }
+    }
+}
+
+/// One event.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Where it stands.
+    pub place: Place,
+    /// Which memory, as text.
+    pub memory_id: String,
+    /// What happened.
+    pub kind: EventKind,
+    /// When.
+    pub created_at: DateTime<Utc>,
+    /// The version that was made.
+    pub version: Option<i64>,
+    /// That version's id.
+    pub context_id: Option<String>,
+    /// Who did it.
+    pub actor_id: Option<String>,
+    /// What made the version.
+    pub source: Option<String>,
+    /// The run it belongs to.
+    pub update_id: Option<String>,
+    /// More, by kind.
+    pub details: Option<Value>,
+}
+
+/// How far a vault's events are numbered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamState {
+    /// The newest event's place.
+    pub last: Place,
+    /// The number of the newest event that was purged; 0 if none was.
+    pub purged: i64,
+}
+
+/// Where a client goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resumed {
+    /// Behind its place: it has missed nothing.
+    Behind(i64),
+    /// Its place is gone or never was: it has to look at the memories themselves, and goes on behind this place.
+    Lost(Place),
+}
+
+impl Storage {
+    /// How far a vault's events are numbered. A vault without events stands before the first.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.event_streams.get", skip_all)]
+    pub async fn stream_state(&self, vault: &VaultId) -> Result<StreamState, StorageError> {
+        let row = sqlx::query!(
+            "SELECT last_sequence, last_event_id, purged_sequence FROM event_streams WHERE vault_id = $1",
+            vault.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        Ok(match row {
+            Some(row) => StreamState {
+                last: Place::of(
+                    row.last_sequence,
+                    row.last_event_id.as_deref().unwrap_or_default(),
+                ),
+                purged: row.purged_sequence,
+            },
+            None => StreamState {
+                last: Place::beginning(),
+                purged: 0,
+            },
+        })
+    }
+
+    /// Where a client that was at `place` goes on.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn resume_events(&self, vault: &VaultId, place: &Place) -> Result<Resumed, StorageError> {
+        let state = self.stream_state(vault).await?;
+        if place.sequence == 0 {
+            // "All that are kept" misses nothing by its own words.
+            return Ok(Resumed::Behind(state.purged));
+        }
+        if *place == state.last {
+            return Ok(Resumed::Behind(place.sequence));
+        }
+        let found = sqlx::query_scalar!(
+            "SELECT event_id FROM events WHERE vault_id = $1 AND sequence = $2",
+            vault.as_str(),
+            place.sequence,
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        match found {
+            Some(id) if Place::of(place.sequence, &id) == *place => Ok(Resumed::Behind(place.sequence)),
+            _ => Ok(Resumed::Lost(state.last)),
+        }
+    }
+
+    /// The numbered events of a vault behind a number, in their order, at most `limit`; with `memory` those of one
+    /// memory, with `kinds` those of these kinds.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.list", skip_all)]
+    pub async fn events_behind(
+        &self,
+        vault: &VaultId,
+        sequence: i64,
+        memory: Option<&str>,
+        kinds: Option<&[String]>,
+        limit: i64,
+    ) -> Result<Vec<Event>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
+                      source, update_id, details
+               FROM events
+               WHERE vault_id = $1 AND sequence > $2 AND ($3::text IS NULL OR memory_id = $3)
+                 AND ($4::text[] IS NULL OR kind = ANY ($4))
+               ORDER BY sequence
+               LIMIT $5"#,
+            vault.as_str(),
+            sequence,
+            memory,
+            kinds,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                Ok(Event {
+                    place: Place::of(row.sequence, &row.event_id),
+                    kind: EventKind::from_name(&row.kind).ok_or_else(|| StorageError::Corrupt {
+                        table: "events",
+                        column: "kind",
+                        row: format!("({vault}, {})", row.event_id),
+                        problem: "not a kind".to_owned(),
+                    })?,
+                    memory_id: row.memory_id,
+                    created_at: row.created_at,
+                    version: row.version,
+                    context_id: row.context_id,
+                    actor_id: row.actor_id,
+                    source: row.source,
+                    update_id: row.update_id,
+                    details: row.details,
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_is_written() {
+        let place = Place::of(12, "019aa4e2-0000-7000-8000-0000deadbeef");
+        assert_eq!(place.to_string(), "12-deadbeef");
+        assert_eq!("12-deadbeef".parse(), Ok(place));
+        assert_eq!("0".parse(), Ok(Place::beginning()));
+        for bad in [
+            "",
+            "1",
+            "-1",
+            "01-deadbeef",
+            "1-",
+            "1-dead",
+            "1-deadbeeg",
+            "x-deadbeef",
+            "99999999999999999999-deadbeef",
+            "+1-deadbeef",
+        ] {
+            assert_eq!(bad.parse::<Place>(), Err(NotAPlace), "{bad}");
+        }
+    }
+}

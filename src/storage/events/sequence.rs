@@ -1,0 +1,149 @@
+//! Numbers for what is committed.
+
+use crate::domain::ids::VaultId;
+use crate::storage::{Storage, StorageError};
+use chrono::{DateTime, Utc};
+
+/// Events that are numbered in one transaction.
+const BATCH: i64 = 1_000;
+
+struct Waiting {
+    event_id: String,
+    memory_id: String,
+    kind: String,
+    version: Option<i64>,
+    #[expect(dead_code, reason = "the database orders by it")]
+    created_at: DateTime<Utc>,
+}
+
+impl Storage {
+    /// Gives the next numbers to all events of a vault that are committed and have none. Any number of instances may
+    /// do so at once: they take turns.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.sequence", skip_all)]
+    pub async fn sequence_events(&self, vault: &VaultId) -> Result<(), StorageError> {
+        loop {
+            let waiting = sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT 1 FROM events WHERE vault_id = $1 AND sequence IS NULL) AS "waiting!""#,
+                vault.as_str(),
+            )
+            .fetch_one(&mut *self.reader().await?)
+            .await?;
+            if !waiting || self.sequence_batch(vault).await? < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn sequence_batch(&self, vault: &VaultId) -> Result<i64, StorageError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query!(
+            "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
+             ON CONFLICT (vault_id) DO NOTHING",
+            vault.as_str(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        let last = sqlx::query_scalar!(
+            "SELECT last_sequence FROM event_streams WHERE vault_id = $1 FOR UPDATE",
+            vault.as_str(),
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        // A statement of its own behind the lock: it sees what whoever held the lock before has numbered.
+        let mut waiting = sqlx::query_as!(
+            Waiting,
+            "SELECT event_id, memory_id, kind, version, created_at FROM events
+             WHERE vault_id = $1 AND sequence IS NULL
+             ORDER BY created_at, event_id
+             LIMIT $2",
+            vault.as_str(),
+            BATCH,
+        )
+        .fetch_all(&mut *transaction)
+        .await?;
+        order_versions(&mut waiting);
+        let Some(newest) = waiting.last() else {
+            return Ok(0);
+        };
+        let count = i64::try_from(waiting.len()).unwrap_or(BATCH);
+        let ids: Vec<&str> = waiting.iter().map(|event| event.event_id.as_str()).collect();
+        let numbers: Vec<i64> = (last + 1..=last + count).collect();
+        sqlx::query!(
+            "UPDATE events SET sequence = given.sequence
+             FROM unnest($2::text[], $3::bigint[]) AS given (event_id, sequence)
+             WHERE events.vault_id = $1 AND events.event_id = given.event_id AND events.sequence IS NULL",
+            vault.as_str(),
+            &ids as &[&str],
+            &numbers,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query!(
+            "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
+            vault.as_str(),
+            last + count,
+            newest.event_id,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(count)
+    }
+}
+
+/// Instances whose clocks differ may give two versions of one memory the same time: their numbers decide then. The
+/// places that a memory's versions have stay; which version stands where is put right.
+fn order_versions(events: &mut [Waiting]) {
+    let mut places: std::collections::BTreeMap<&str, Vec<usize>> = std::collections::BTreeMap::new();
+    for (place, event) in events.iter().enumerate() {
+        if event.kind == super::EventKind::Version.name() {
+            places.entry(&event.memory_id).or_default().push(place);
+        }
+    }
+    let mut moves = Vec::new();
+    for mut places in places.into_values() {
+        let ordered = places.clone();
+        places.sort_by_key(|place| events[*place].version);
+        moves.extend(ordered.into_iter().zip(places).filter(|(to, from)| to != from));
+    }
+    let moved: Vec<(usize, String, Option<i64>)> = moves
+        .into_iter()
+        .map(|(to, from)| (to, events[from].event_id.clone(), events[from].version))
+        .collect();
+    for (to, event_id, version) in moved {
+        events[to].event_id = event_id;
+        events[to].version = version;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: &str, memory: &str, kind: &str, version: Option<i64>) -> Waiting {
+        Waiting {
+            event_id: id.to_owned(),
+            memory_id: memory.to_owned(),
+            kind: kind.to_owned(),
+            version,
+            created_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn versions_of_one_memory_stand_in_the_order_of_their_numbers() {
+        let mut events = vec![
+            event("c", "one", "version", Some(3)),
+            event("x", "two", "version", Some(1)),
+            event("s", "one", "update", None),
+            event("a", "one", "version", Some(1)),
+            event("b", "one", "version", Some(2)),
+        ];
+        order_versions(&mut events);
+        let ids: Vec<_> = events.iter().map(|event| event.event_id.as_str()).collect();
+        assert_eq!(ids, ["a", "x", "s", "b", "c"]);
+    }
+}

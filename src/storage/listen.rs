@@ -1,0 +1,218 @@
+//! What other instances write, told at once: `LISTEN` on a connection of its own.
+//!
+//! A writer says what it changed with `pg_notify`, a statement of its own inside its transaction, so that it is said
+//! exactly if the change is committed. One connection an instance listens ([`Storage::listen`]) and hands on what it
+//! hears, beside what this instance itself writes, which needs no way round ([`Storage::notifications`]).
+//!
+//! A connection that looks open proves nothing: behind a transaction-mode pooler `LISTEN` is answered and nothing ever
+//! comes. So the instance sends a word to itself through its pool, again and again, and [`Storage::listening`] says
+//! whether it came back on the listening connection lately. While that says no, nobody may rely on being told, and
+//! whoever waits for a change looks by himself.
+
+use super::pool::connect_options;
+use super::{Storage, StorageError};
+use crate::domain::ids::{MemoryId, VaultId};
+use sqlx::PgConnection;
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use std::time::Duration;
+use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, interval, sleep};
+
+/// The channel of all instances on one database.
+const CHANNEL: &str = "working_memory";
+
+/// How often the connection is put to the proof.
+const PROVE_EVERY: Duration = Duration::from_secs(5);
+
+/// For how long a proof counts: one may be late.
+const PROOF_LASTS: Duration = Duration::from_secs(12);
+
+/// How long to wait before connecting again.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Notifications that a receiver may be behind; one that is further behind is told that it missed some.
+const KEPT: usize = 4_096;
+
+/// Something of a memory was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// The newest version, where one was made.
+    pub version: Option<i64>,
+    /// The memory was deleted.
+    pub gone: bool,
+    /// Its queue of updates changed: one came, or one was called off.
+    pub queue: bool,
+}
+
+impl Notification {
+    /// Ids hold no blanks, so a line of words says it; well under the 8,000 bytes that fit.
+    fn to_line(&self) -> String {
+        let version = self
+            .version
+            .map_or_else(|| "-".to_owned(), |version| version.to_string());
+        let mut line = format!("memory {} {} {version}", self.vault, self.memory);
+        for (is, word) in [(self.gone, " gone"), (self.queue, " queue")] {
+            if is {
+                line.push_str(word);
+            }
+        }
+        line
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("memory ")?.split(' ');
+        let (vault, memory, version) = (words.next()?, words.next()?, words.next()?);
+        let flags: Vec<&str> = words.collect();
+        Some(Self {
+            vault: vault.parse().ok()?,
+            memory: memory.parse().ok()?,
+            version: version.parse().ok(),
+            gone: flags.contains(&"gone"),
+            queue: flags.contains(&"queue"),
+        })
+    }
+}
+
+/// Where notifications come together.
+#[derive(Debug)]
+pub(super) struct Notifications {
+    heard: broadcast::Sender<Notification>,
+    proved: watch::Sender<bool>,
+}
+
+impl Default for Notifications {
+    fn default() -> Self {
+        Self {
+            heard: broadcast::Sender::new(KEPT),
+            proved: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Notifications {
+    /// Tells everybody in this process; nobody may be listening.
+    pub(super) fn tell(&self, notification: Notification) {
+        let _ = self.heard.send(notification);
+    }
+}
+
+/// Has all instances told when the transaction commits.
+#[tracing::instrument(name = "db.notify", skip_all)]
+pub(super) async fn notify(
+    connection: &mut PgConnection,
+    notification: &Notification,
+) -> Result<(), StorageError> {
+    send(connection, &notification.to_line()).await
+}
+
+async fn send(connection: &mut PgConnection, line: &str) -> Result<(), StorageError> {
+    sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, line)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+impl Storage {
+    /// What is written from now on, here at once and elsewhere as soon as it is heard of. Some things are told twice.
+    #[must_use]
+    pub fn notifications(&self) -> broadcast::Receiver<Notification> {
+        self.notifications.heard.subscribe()
+    }
+
+    /// Whether what other instances write is certain to be heard of at the moment.
+    #[must_use]
+    pub fn listening(&self) -> watch::Receiver<bool> {
+        self.notifications.proved.subscribe()
+    }
+
+    /// Listens for as long as it is polled, connecting again where it has to. `url` must lead to the same database
+    /// without a transaction-mode pooler between.
+    pub async fn listen(&self, url: &str) {
+        loop {
+            let ended = self.listen_once(url).await;
+            self.notifications.proved.send_replace(false);
+            match ended {
+                Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
+                Err(error) => tracing::warn!(%error, "no listening connection, trying again"),
+            }
+            sleep(AFTER_FAILURE).await;
+        }
+    }
+
+    /// Returns when the connection is lost.
+    async fn listen_once(&self, url: &str) -> Result<(), StorageError> {
+        let pool = PgPoolOptions::new()
+            .max_connections(1)
+            .connect_with(connect_options(url, false)?)
+            .await?;
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.eager_reconnect(false);
+        listener.listen(CHANNEL).await?;
+        let word = format!("proof {}", self.clock.new_id());
+        let mut proofs = interval(PROVE_EVERY);
+        let mut proved_at = Instant::now();
+        let mut complained = false;
+        loop {
+            let heard = tokio::select! {
+                heard = listener.try_recv() => heard?,
+                _ = proofs.tick() => {
+                    self.prove(&word).await?;
+                    if proved_at.elapsed() > PROOF_LASTS {
+                        self.notifications.proved.send_replace(false);
+                        if !std::mem::replace(&mut complained, true) {
+                            tracing::warn!(
+                                "nothing arrives on the listening connection; is it behind a transaction-mode pooler? \
+                                 set database.listen_url to the database itself"
+                            );
+                        }
+                    }
+                    continue;
+                }
+            };
+            let Some(heard) = heard else { return Ok(()) };
+            if heard.payload() == word {
+                proved_at = Instant::now();
+                complained = false;
+                self.notifications
+                    .proved
+                    .send_if_modified(|proved| !std::mem::replace(proved, true));
+            } else if let Some(notification) = Notification::from_line(heard.payload()) {
+                self.notifications.tell(notification);
+            }
+        }
+    }
+
+    async fn prove(&self, word: &str) -> Result<(), StorageError> {
+        let mut transaction = self.begin().await?;
+        send(&mut transaction, word).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_is_read_as_it_is_written() {
+        for (version, gone, queue) in [(Some(7), false, false), (None, true, false), (None, false, true)] {
+            let notification = Notification {
+                vault: "acme".parse().unwrap(),
+                memory: "agent:1".parse().unwrap(),
+                version,
+                gone,
+                queue,
+            };
+            let line = notification.to_line();
+            assert_eq!(Notification::from_line(&line), Some(notification), "{line}");
+        }
+        for bad in ["", "memory", "memory a", "memory a b", "memory -a b 1", "proof x"] {
+            assert_eq!(Notification::from_line(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A worker's way to an update: look without a lock, claim by the key, keep the claim.
+
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::storage::{Storage, StorageError, error};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+/// The key of an update that may be claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// The run's id.
+    pub update_id: UpdateId,
+}
+
+/// An update under a claim.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// Which one.
+    pub due: Due,
+    /// The claim's id.
+    pub claim: String,
+    /// Who asked for it.
+    pub actor: ActorId,
+    /// When it came.
+    pub created_at: DateTime<Utc>,
+    /// How often it was begun, this time included.
+    pub attempts: i32,
+    /// What is asked for.
+    pub request: Value,
+    /// Conditions on the head.
+    pub preconditions: Value,
+}
+
+impl Storage {
+    /// The heads of the lines that may be claimed, those that came first first, at most `limit`; none of the vaults in
+    /// `busy`. A read over all vaults that touches unfinished updates only.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.due", skip_all)]
+    pub async fn due_updates(&self, busy: &[String], limit: i64) -> Result<Vec<Due>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT vault_id AS "vault_id!", memory_id AS "memory_id!", update_id AS "update_id!"
+               FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at,
+                            not_before, lease_until
+                     FROM updates
+                     WHERE queue_place IS NOT NULL
+                     ORDER BY vault_id, memory_id, status = 'queued', queue_place) AS heads
+               WHERE ((status = 'queued' AND not_before <= $1) OR (status = 'running' AND lease_until <= $1))
+                 AND vault_id <> ALL ($2)
+               ORDER BY created_at
+               LIMIT $3"#,
+            self.clock.now(),
+            busy,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                let corrupt = |column| StorageError::Corrupt {
+                    table: "updates",
+                    column,
+                    row: format!("({}, {}, {})", row.vault_id, row.memory_id, row.update_id),
+                    problem: "not an id".to_owned(),
+                };
+                Ok(Due {
+                    vault: row.vault_id.parse().map_err(|_| corrupt("vault_id"))?,
+                    memory: row.memory_id.parse().map_err(|_| corrupt("memory_id"))?,
+                    update_id: row.update_id.parse().map_err(|_| corrupt("update_id"))?,
+                })
+            })
+            .collect()
+    }
+
+    /// Claims an update for `lease`. `None` if somebody else was faster.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.claim", skip_all)]
+    pub async fn claim_update(
+        &self,
+        due: &Due,
+        claim: &str,
+        lease: TimeDelta,
+    ) -> Result<Option<Claimed>, StorageError> {
+        let now = self.clock.now();
+        let mut transaction = self.begin().await?;
+        let claimed = sqlx::query!(
+            "UPDATE updates
+             SET status = 'running', claim_id = $4, lease_until = $5, not_before = NULL, attempts = attempts + 1
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3
+               AND ((status = 'queued' AND not_before <= $6) OR (status = 'running' AND lease_until <= $6))
+             RETURNING actor_id, created_at, attempts, request, preconditions",
+            due.vault.as_str(),
+            due.memory.as_str(),
+            due.update_id.as_str(),
+            claim,
+            now + lease,
+            now,
+        )
+        .fetch_optional(&mut *transaction)
+        .await
+        .map_err(StorageError::from);
+        let row = match claimed {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(None),
+            // Another one of the memory began to run in this moment.
+            Err(error) if error::is_taken(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        transaction.commit().await?;
+        Ok(Some(Claimed {
+            actor: row.actor_id.parse().map_err(|_| StorageError::Corrupt {
+                table: "updates",
+                column: "actor_id",
+                row: due.update_id.to_string(),
+                problem: "not an id".to_owned(),
+            })?,
+            due: due.clone(),
+            claim: claim.to_owned(),
+            created_at: row.created_at,
+            attempts: row.attempts,
+            request: row.request,
+            preconditions: row.preconditions.unwrap_or(Value::Null),
+        }))
+    }
+
+    /// Keeps a claim from being taken for dead. `false` if it is lost: taken over, called off, or deleted.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.renew", skip_all)]
+    pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE updates SET lease_until = $5
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+            claimed.due.vault.as_str(),
+            claimed.due.memory.as_str(),
+            claimed.due.update_id.as_str(),
+            claimed.claim,
+            self.clock.now() + lease,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() == 1)
+    }
+}

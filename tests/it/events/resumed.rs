@@ -1,0 +1,185 @@
+//! A client that was away misses nothing and sees nothing twice, or is told that it did.
+
+use super::watch::{Sent, Watch};
+use crate::harness::{Answer, Service};
+use futures::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+async fn page(service: &Service, query: &str, behind: Option<&str>) -> Value {
+    let path = format!("/v1/vaults/acme/events{query}");
+    let mut request = service
+        .request(Method::GET, &path)
+        .header("Accept", "application/json");
+    if let Some(id) = behind {
+        request = request.header("Last-Event-ID", id);
+    }
+    Answer::to(request).await.is(200).json()
+}
+
+fn versions(events: &Value) -> Vec<i64> {
+    let items = events["items"].as_array().unwrap();
+    items
+        .iter()
+        .map(|event| event["version"].as_i64().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_page_goes_on_where_the_one_before_ended() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 1..=5 {
+        memory.put(format!("text {number}")).await.is(201);
+    }
+
+    let first = page(&service, "?limit=3", None).await;
+    assert_eq!(
+        (versions(&first), &first["reset"]),
+        (vec![1, 2, 3], &json!(false))
+    );
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = page(&service, &format!("?limit=3&cursor={cursor}"), None).await;
+    assert_eq!(
+        (versions(&second), &second["next_cursor"]),
+        (vec![4, 5], &json!(null))
+    );
+
+    let end = second["last_event_id"].as_str().unwrap();
+    assert_eq!(versions(&page(&service, "", Some(end)).await), [0; 0]);
+    memory.put("text 6").await.is(201);
+    assert_eq!(versions(&page(&service, "", Some(end)).await), [6]);
+    assert_eq!(versions(&page(&service, "?memory_id=other", None).await), [0; 0]);
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_behind_the_last_event() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 1..=4 {
+        memory.put(format!("text {number}")).await.is(201);
+    }
+    let all = Watch::vault(&service, "", Some("0")).await.take(4).await;
+
+    let mut watch = Watch::vault(&service, "", all[1].id.as_deref()).await;
+
+    assert_eq!(watch.take(2).await, all[2..]);
+    memory.put("text 5").await.is(201);
+    assert_eq!(watch.next().await.unwrap().data["version"], 5);
+}
+
+#[tokio::test]
+async fn writers_at_once_and_clients_that_come_and_go() {
+    const MEMORIES: usize = 4;
+    const WRITERS: usize = 3;
+    const TEXTS: usize = 12;
+    let one = Service::start().await;
+    let two = one.beside(None).await;
+    let names: Vec<String> = (0..MEMORIES).map(|number| format!("m{number}")).collect();
+    let write = |name: usize, writer: usize| {
+        let service = if writer % 2 == 0 { &one } else { &two };
+        let memory = service.memory(&names[name]);
+        async move {
+            for number in 0..TEXTS {
+                memory.put(format!("{writer} {number}")).await.is(201);
+            }
+        }
+    };
+    let writers = (0..MEMORIES).flat_map(|name| (0..WRITERS).map(move |writer| (name, writer)));
+    let writing = join_all(writers.map(|(name, writer)| write(name, writer)));
+    let watching = async {
+        let mut seen: Vec<Sent> = Vec::new();
+        let mut behind = "0".to_owned();
+        while seen.len() < MEMORIES * WRITERS * TEXTS {
+            // Each time on the other instance.
+            let service = if seen.len() % 2 == 0 { &one } else { &two };
+            let mut watch = Watch::vault(service, "", Some(&behind)).await;
+            let some = 5.min(MEMORIES * WRITERS * TEXTS - seen.len());
+            seen.extend(watch.take(some).await);
+            behind = seen.last().unwrap().id.clone().unwrap();
+        }
+        seen
+    };
+
+    let (seen, _) = tokio::join!(watching, writing);
+
+    let ids: BTreeSet<_> = seen.iter().map(|event| event.id.clone()).collect();
+    assert_eq!(ids.len(), seen.len());
+    let mut told: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for event in &seen {
+        let memory = event.data["memory_id"].as_str().unwrap();
+        told.entry(memory)
+            .or_default()
+            .push(event.data["version"].as_i64().unwrap());
+    }
+    let complete: Vec<i64> = (1..=i64::try_from(WRITERS * TEXTS).unwrap()).collect();
+    for name in &names {
+        assert_eq!(told[name.as_str()], complete, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_is_not_kept_any_more_is_a_reset() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("text 1").await.is(201);
+    memory.put("text 2").await.is(201);
+    let old = Watch::vault(&service, "", Some("0")).await.take(2).await;
+    service.clock.advance(Duration::from_secs(3600));
+    let vault = "acme".parse().unwrap();
+    let before = working_memory::clock::Clock::now(&*service.clock);
+    assert_eq!(service.storage().purge_events(&vault, before).await.unwrap(), 2);
+
+    // The last one has missed nothing.
+    let mut last = Watch::vault(&service, "", old[1].id.as_deref()).await;
+    let mut first = Watch::vault(&service, "", old[0].id.as_deref()).await;
+    let mut strange = Watch::vault(&service, "", Some("1-ffffffff")).await;
+    let mut future = Watch::vault(&service, "", Some("77-00000001")).await;
+    memory.put("text 3").await.is(201);
+
+    assert_eq!(last.next().await.unwrap().data["version"], 3);
+    for watch in [&mut first, &mut strange, &mut future] {
+        let reset = watch.next().await.unwrap();
+        assert_eq!((reset.name.as_str(), &reset.id), ("reset", &old[1].id));
+        assert_eq!(watch.next().await.unwrap().data["version"], 3);
+    }
+    let page = page(&service, "", old[0].id.as_deref()).await;
+    assert_eq!((&page["reset"], versions(&page)), (&json!(true), vec![3]));
+}
+
+#[tokio::test]
+async fn a_client_far_behind_reads_from_the_store() {
+    let service = Service::start().await;
+    let vault = "acme".parse().unwrap();
+    let memory = "agent".parse().unwrap();
+    let mut slow = Watch::vault(&service, "", None).await;
+    for _ in 0..6 {
+        let events: Vec<_> = (0..500)
+            .map(|_| {
+                service
+                    .storage()
+                    .event(&memory, working_memory::storage::events::EventKind::Handoff)
+            })
+            .collect();
+        service.storage().append_events(&vault, &events).await.unwrap();
+    }
+    let numbers: Vec<i64> = slow
+        .take(3_000)
+        .await
+        .iter()
+        .map(|event| {
+            event
+                .id
+                .as_ref()
+                .unwrap()
+                .split('-')
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(numbers, (1..=3_000).collect::<Vec<_>>());
+}

@@ -1,0 +1,76 @@
+//! `POST M/update` with `Accept: text/event-stream`.
+
+use super::watch::Watch;
+use crate::harness::{Answer, Memory, Service};
+use crate::pipeline::dictated::{Dictated, Gate, dictate, learning};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use working_memory::domain::operation::Role;
+
+fn streaming(memory: &Memory<'_>, body: &Value) -> RequestBuilder {
+    let request = memory.request(Method::POST, "update").json(body);
+    request.header("Accept", "text/event-stream")
+}
+
+#[tokio::test]
+async fn the_steps_come_one_by_one_and_the_answer_last() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let faulty = "KEY_LEARNINGS:\n  ADD:\n    - no reason\n";
+    let body = dictate(json!({"learnings": [faulty, learning("one")]}));
+
+    let told = Watch::of(streaming(&memory, &body)).await.rest().await;
+
+    let names: Vec<&str> = told.iter().map(|event| event.name.as_str()).collect();
+    assert_eq!(names[..2], ["started", "captured"]);
+    assert_eq!(names.iter().filter(|name| **name == "asked").count(), 3);
+    assert_eq!(names.iter().filter(|name| **name == "asked_again").count(), 1);
+    assert_eq!(names.iter().filter(|name| **name == "answered").count(), 4);
+    assert_eq!(names[names.len() - 3..], ["merged", "saved", "done"]);
+    let again = told.iter().find(|event| event.name == "asked_again").unwrap();
+    assert_eq!(
+        (&again.data["role"], &again.data["round"]),
+        (&json!("learnings"), &json!(1))
+    );
+    let answer = &told.last().unwrap().data;
+    assert_eq!(
+        (&answer["status"], &answer["version"]),
+        (&json!("applied"), &json!(1))
+    );
+    assert_eq!(told[0].data["update_id"], answer["update_id"]);
+}
+
+#[tokio::test]
+async fn a_failure_is_a_problem_at_the_end_or_before_the_beginning() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let fails = dictate(json!({"fails": "learnings"}));
+
+    let told = Watch::of(streaming(&memory, &fails)).await.rest().await;
+    let last = told.last().unwrap();
+    assert_eq!(last.name, "problem");
+    assert_eq!(
+        (&last.data["status"], &last.data["role"]),
+        (&json!(502), &json!("learnings"))
+    );
+
+    let stale = streaming(&memory, &fails).header("If-Match", "\"other\"");
+    Answer::to(stale).await.problem(412, "precondition-failed", None);
+}
+
+#[tokio::test]
+async fn an_update_whose_client_went_away_is_finished() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    let body = dictate(json!({"learnings": learning("one")}));
+    let mut watch = Watch::of(streaming(&memory, &body)).await;
+    assert_eq!(watch.next().await.unwrap().name, "started");
+    gate.asked().await;
+
+    drop(watch);
+    gate.open();
+
+    let mut events = Watch::vault(&service, "?kinds=version", Some("0")).await;
+    assert_eq!(events.next().await.unwrap().data["version"], 1);
+}

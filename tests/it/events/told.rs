@@ -1,0 +1,180 @@
+//! What is told, and to whom.
+
+use super::watch::{Sent, Watch};
+use crate::harness::{Answer, Service};
+use crate::pipeline::dictated::{Dictated, dictate, learning};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+fn kinds(events: &[Sent]) -> Vec<&str> {
+    events.iter().map(|event| event.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_new_version_is_told_with_everything_but_its_text() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("before").await.is(201);
+    let mut watch = Watch::vault(&service, "", None).await;
+
+    let request = memory.putting("the secret text").header("X-Actor-Id", "ann");
+    let put = Answer::to(request).await.is(201).json();
+
+    let told = watch.next().await.unwrap();
+    assert_eq!(told.name, "version");
+    assert_eq!(
+        told.data,
+        json!({
+            "id": told.id, "kind": "version", "time": put["creation_time"], "vault_id": "acme",
+            "memory_id": "agent", "version": 2, "context_id": put["context_id"], "actor": "ann", "source": "put",
+            "update_id": null, "details": null,
+        })
+    );
+    assert_eq!(
+        service.tables_that_hold("the secret text").await,
+        ["memory_contexts"]
+    );
+}
+
+#[tokio::test]
+async fn what_another_instance_writes_is_told_too() {
+    let one = Service::start().await;
+    let two = one.beside(None).await;
+    two.listen().await;
+    let mut watch = Watch::vault(&two, "", None).await;
+    for number in 1..=3 {
+        one.memory("agent").put(format!("text {number}")).await.is(201);
+        assert_eq!(watch.next().await.unwrap().data["version"], number);
+    }
+}
+
+#[tokio::test]
+async fn the_steps_of_a_queued_update_are_told_in_their_order() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let mut watch = Watch::vault(&service, "?memory_id=agent", None).await;
+    service.memory("other").put("not wanted").await.is(201);
+    let workers = service.work(Duration::from_secs(10));
+    let body = dictate(json!({"learnings": learning("one")}));
+    let request = memory.request(Method::POST, "update").json(&body);
+    let run = Answer::to(request.header("Prefer", "respond-async"))
+        .await
+        .is(202)
+        .json();
+
+    let told = watch.take(11).await;
+
+    let steps: Vec<&str> = told
+        .iter()
+        .filter_map(|event| event.data["details"]["step"].as_str())
+        .collect();
+    assert_eq!(steps[..3], ["queued", "started", "captured"]);
+    assert_eq!(steps.iter().filter(|step| **step == "asked").count(), 3);
+    assert_eq!(steps.iter().filter(|step| **step == "answered").count(), 3);
+    assert_eq!(kinds(&told)[9..], ["version", "update"]);
+    assert_eq!(
+        told[10].data["details"],
+        json!({"step": "finished", "status": "applied"})
+    );
+    assert!(
+        told.iter()
+            .all(|event| event.data["update_id"] == run["update_id"])
+    );
+    service.stop();
+    workers.stopped().await;
+}
+
+#[tokio::test]
+async fn a_deleted_memory_is_told() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let mut watch = Watch::vault(&service, "?kinds=memory_deleted,handoff", None).await;
+    memory.put("text").await.is(201);
+    memory.delete().await.is(204);
+    let told = watch.next().await.unwrap();
+    assert_eq!(
+        (told.name.as_str(), &told.data["memory_id"]),
+        ("memory_deleted", &json!("agent"))
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_for_is_refused() {
+    let service = Service::start().await;
+    let ask = |query: &str, header: (&'static str, &'static str)| {
+        let path = format!("/v1/vaults/acme/events{query}");
+        Answer::to(service.request(Method::GET, &path).header(header.0, header.1))
+    };
+    for bad in [
+        "x",
+        "12",
+        "12-xyz",
+        "-1-00000000",
+        "99999999999999999999-00000000",
+    ] {
+        ask("", ("Last-Event-ID", bad))
+            .await
+            .problem(400, "malformed", Some("Last-Event-ID"));
+    }
+    ask("?kinds=version,nothing", ("X", "y"))
+        .await
+        .problem(422, "invalid", Some("kinds"));
+    ask("?memory_id=-", ("X", "y"))
+        .await
+        .problem(422, "invalid", Some("memory_id"));
+    ask("", ("Accept", "text/html"))
+        .await
+        .problem(406, "not-acceptable", Some("Accept"));
+}
+
+#[tokio::test]
+async fn streams_have_a_bound_of_their_own_and_end_when_the_service_stops() {
+    let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 2;
+    let service = Service::start_with(configure, None).await;
+    let mut open = [
+        Watch::vault(&service, "", None).await,
+        Watch::vault(&service, "", None).await,
+    ];
+    let refused = service.get("/v1/vaults/acme/events").await;
+    assert!(refused.headers.contains_key("retry-after"));
+    refused.problem(503, "unavailable", None);
+    service
+        .memory("agent")
+        .put("is not kept from writing")
+        .await
+        .is(201);
+
+    service.stop();
+    for watch in &mut open {
+        assert!(watch.rest().await.len() <= 1);
+    }
+}
+
+#[tokio::test]
+async fn two_hundred_clients_are_told_the_same() {
+    let service = Service::start().await;
+    let mut clients = Vec::new();
+    for _ in 0..200 {
+        clients.push(Watch::vault(&service, "", None).await);
+    }
+    for number in 0..20 {
+        service
+            .memory("agent")
+            .put(format!("text {number}"))
+            .await
+            .is(201);
+    }
+    let mut first: Option<Vec<Sent>> = None;
+    for client in &mut clients {
+        let told = client.take(20).await;
+        let same = first.get_or_insert_with(|| told.clone());
+        assert_eq!(*same, told);
+    }
+    let versions: Vec<Value> = first
+        .unwrap()
+        .iter()
+        .map(|event| event.data["version"].clone())
+        .collect();
+    assert_eq!(versions, (1..=20).map(Value::from).collect::<Vec<_>>());
+}

@@ -1,0 +1,404 @@
+//! Updates that are accepted before they are run: `Prefer: respond-async`.
+
+use crate::harness::{Answer, Memory, Service};
+use crate::pipeline::dictated::{Dictated, Gate, dictate, learning, progress};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use working_memory::domain::operation::Role;
+
+const GRACE: Duration = Duration::from_secs(30);
+
+/// An update that is to be run later.
+async fn send(memory: &Memory<'_>, body: &Value) -> Answer {
+    let request = memory.request(Method::POST, "update").json(body);
+    Answer::to(request.header("Prefer", "respond-async")).await
+}
+
+async fn accepted(memory: &Memory<'_>, body: &Value) -> String {
+    let run = send(memory, body).await.is(202).json();
+    run["update_id"].as_str().unwrap().to_owned()
+}
+
+async fn run(memory: &Memory<'_>, id: &str) -> Value {
+    memory.get(&format!("updates/{id}")).await.is(200).json()
+}
+
+/// The run once it stands so.
+async fn becomes(memory: &Memory<'_>, id: &str, status: &str) -> Value {
+    let wanted = async {
+        loop {
+            let run = run(memory, id).await;
+            if run["status"] == status {
+                return run;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let Ok(run) = tokio::time::timeout(Duration::from_secs(20), wanted).await else {
+        panic!("not {status}: {}", run(memory, id).await)
+    };
+    run
+}
+
+async fn cancel(memory: &Memory<'_>, id: &str) -> Answer {
+    Answer::to(memory.request(Method::DELETE, &format!("updates/{id}"))).await
+}
+
+fn insight(number: usize) -> Value {
+    dictate(json!({ "learnings": learning(&format!("insight {number}")) }))
+}
+
+#[tokio::test]
+async fn an_update_is_stored_before_it_is_answered_and_run_later() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+
+    let answer = send(&memory, &insight(1)).await.is(202);
+
+    let queued = answer.json();
+    let id = queued["update_id"].as_str().unwrap();
+    assert_eq!(
+        answer.header("location"),
+        format!("/v1/vaults/acme/memories/agent/updates/{id}")
+    );
+    assert_eq!(answer.header("preference-applied"), "respond-async");
+    assert_eq!(
+        (
+            &queued["status"],
+            &queued["attempts"],
+            &queued["finished_at"],
+            &queued["version"]
+        ),
+        (&json!("queued"), &json!(0), &json!(null), &json!(null))
+    );
+    assert_eq!(run(&memory, id).await, queued);
+    let listed = memory.get("updates").await.is(200).json();
+    assert_eq!(listed["items"][0]["status"], "queued");
+    assert_eq!(service.count("memory_contexts").await, 0);
+
+    let _workers = service.work(GRACE);
+    let done = becomes(&memory, id, "applied").await;
+
+    assert_eq!((&done["attempts"], &done["version"]), (&json!(1), &json!(1)));
+    assert!(done["finished_at"].is_string() && done["exchanges"].is_array());
+    assert_eq!(done["outcome"]["operations"][0]["id"], "KL-1");
+    assert!(memory.get("context").await.is(200).text().contains("insight 1"));
+    let version = memory.get_json("contexts/1").await.is(200).json();
+    assert_eq!(version["source"], "update");
+    assert_eq!(service.count("updates").await, 1);
+}
+
+#[tokio::test]
+async fn updates_of_one_memory_run_in_the_order_they_came_whoever_runs_them() {
+    let models = Dictated::new();
+    let one = models.service().await;
+    let two = one.beside(Some(models.models())).await;
+    let (first, second) = (one.memory("agent"), two.memory("agent"));
+    let mut ids = Vec::new();
+    for number in 0..12 {
+        let memory = if number % 2 == 0 { &first } else { &second };
+        ids.push(accepted(memory, &insight(number)).await);
+    }
+
+    let _workers = (one.work(GRACE), two.work(GRACE));
+
+    for (number, id) in ids.iter().enumerate() {
+        let run = becomes(&first, id, "applied").await;
+        assert_eq!(run["version"], number + 1, "{run}");
+        assert_eq!(run["outcome"]["rebased"], false);
+    }
+    assert_eq!(models.asked(Role::Learnings).len(), 12);
+}
+
+#[tokio::test]
+async fn what_a_dead_instance_had_begun_is_finished_by_another_once() {
+    let gate = Gate::new();
+    // With one worker, which is busy: it does not take its own update for dead.
+    let one_worker = |config: &mut working_memory::config::Config| config.pipeline.queue.workers = 1;
+    let dying = Service::start_with(one_worker, Some(gate.before(Role::Learnings))).await;
+    let memory = dying.memory("agent");
+    let workers = dying.work(GRACE);
+    let id = accepted(&memory, &insight(1)).await;
+    gate.asked().await;
+    let models = Dictated::new();
+    let living = dying.beside(Some(models.models())).await;
+    let _workers = living.work(GRACE);
+    let begun = run(&memory, &id).await;
+    assert_eq!(
+        (&begun["status"], &begun["attempts"]),
+        (&json!("running"), &json!(1))
+    );
+
+    // Nothing is heard of it any more, for as long as its lease lasts.
+    dying.clock.advance(Duration::from_secs(31));
+    let done = becomes(&memory, &id, "applied").await;
+    assert_eq!((&done["attempts"], &done["version"]), (&json!(2), &json!(1)));
+
+    // It was not dead but slow: its claim is gone, and with it its version.
+    gate.open();
+    dying.stop();
+    workers.stopped().await;
+    assert_eq!(run(&memory, &id).await, done);
+    assert_eq!(dying.count("memory_contexts").await, 1);
+    assert_eq!(dying.count("records").await, 1);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_is_asked_again_later_and_given_up_at_last() {
+    let configure = |config: &mut working_memory::config::Config| {
+        config.pipeline.queue.max_attempts = 2;
+        config.pipeline.queue.backoff_seconds = 60;
+        config.pipeline.queue.poll_seconds = 1;
+    };
+    let service = Service::start_with(configure, Some(Dictated::new().models())).await;
+    let memory = service.memory("agent");
+    let _workers = service.work(GRACE);
+    let id = accepted(&memory, &dictate(json!({"fails": "learnings"}))).await;
+    let behind = accepted(&memory, &insight(2)).await;
+
+    let waiting = async {
+        while run(&memory, &id).await["attempts"] != 1 || run(&memory, &id).await["status"] != "queued" {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting)
+        .await
+        .unwrap();
+    assert!(
+        run(&memory, &id).await["outcome"]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("learnings")
+    );
+    // Nobody overtakes.
+    assert_eq!(run(&memory, &behind).await["attempts"], 0);
+
+    service.clock.advance(Duration::from_secs(80));
+    let failed = becomes(&memory, &id, "failed").await;
+    assert_eq!(failed["attempts"], 2);
+    assert!(
+        failed["outcome"]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("learnings model failed")
+    );
+    assert_eq!(becomes(&memory, &behind, "applied").await["version"], 1);
+}
+
+#[tokio::test]
+async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_not_at_all() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let (first, second) = (
+        accepted(&memory, &insight(1)).await,
+        accepted(&memory, &insight(2)).await,
+    );
+
+    let cancelled = cancel(&memory, &first).await.is(200).json();
+
+    assert_eq!(cancelled["status"], "cancelled");
+    assert!(cancelled["finished_at"].is_string());
+    let _workers = service.work(GRACE);
+    assert_eq!(becomes(&memory, &second, "applied").await["version"], 1);
+    for (id, status) in [(&first, "cancelled"), (&second, "applied")] {
+        let problem = cancel(&memory, id)
+            .await
+            .problem(409, "conflict", Some("update_id"));
+        assert_eq!(problem["run_status"], status);
+    }
+    cancel(&memory, "no-such-run")
+        .await
+        .problem(404, "not-found", Some("update_id"));
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_running_update_that_is_cancelled_saves_nothing() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    let workers = service.work(GRACE);
+    let id = accepted(&memory, &insight(1)).await;
+    gate.asked().await;
+
+    cancel(&memory, &id).await.is(200);
+    gate.open();
+
+    service.stop();
+    workers.stopped().await;
+    assert_eq!(run(&memory, &id).await["status"], "cancelled");
+    assert_eq!(service.count("memory_contexts").await, 0);
+}
+
+#[tokio::test]
+async fn a_shutdown_hands_back_what_it_cannot_finish() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    let workers = service.work(Duration::ZERO);
+    let id = accepted(&memory, &insight(1)).await;
+    gate.asked().await;
+
+    service.stop();
+    workers.stopped().await;
+
+    let back = run(&memory, &id).await;
+    assert_eq!(
+        (&back["status"], &back["attempts"]),
+        (&json!("queued"), &json!(0))
+    );
+    let other = service.beside(Some(Dictated::new().models())).await;
+    let _workers = other.work(GRACE);
+    assert_eq!(becomes(&memory, &id, "applied").await["attempts"], 1);
+}
+
+#[tokio::test]
+async fn if_match_is_checked_when_it_comes_and_when_it_is_applied() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
+    let conditional = |tag: &str| {
+        let request = memory.request(Method::POST, "update").json(&insight(1));
+        Answer::to(request.header("Prefer", "respond-async").header("If-Match", tag))
+    };
+
+    conditional("\"other\"")
+        .await
+        .problem(412, "precondition-failed", None);
+    assert_eq!(service.count("updates").await, 0);
+    let run = conditional(&head).await.is(202).json();
+    memory.put("# Notes\nmoved\n").await.is(201);
+    let _workers = service.work(GRACE);
+
+    let refused = becomes(&memory, run["update_id"].as_str().unwrap(), "conflict").await;
+    assert!(
+        refused["outcome"]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("precondition")
+    );
+    assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
+async fn progress_that_others_changed_meanwhile_is_merged_like_any() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\nkept\n").await.is(201);
+    let both = json!({"progress": progress("Step 1"), "learnings": learning("later")});
+    let id = accepted(&memory, &dictate(both)).await;
+    memory
+        .update(dictate(json!({"learnings": learning("sooner")})))
+        .await
+        .is(200);
+
+    let _workers = service.work(GRACE);
+
+    assert_eq!(becomes(&memory, &id, "applied").await["version"], 3);
+    let text = memory.get("context").await;
+    for part in ["kept", "Step 1", "sooner", "later"] {
+        assert!(text.text().contains(part), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn a_retry_with_its_key_is_the_same_run() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let send = || {
+        let request = memory.request(Method::POST, "update").json(&insight(1));
+        Answer::to(
+            request
+                .header("Prefer", "respond-async")
+                .header("Idempotency-Key", "k"),
+        )
+    };
+
+    let (first, second) = (send().await.is(202), send().await.is(202));
+
+    assert_eq!(first.body, second.body);
+    assert_eq!(first.header("location"), second.header("location"));
+    assert_eq!(second.header("idempotency-replayed"), "true");
+    assert_eq!(service.count("updates").await, 1);
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses() {
+    let configure = |config: &mut working_memory::config::Config| {
+        config.pipeline.queue.max_per_memory = 2;
+        config.pipeline.queue.max_per_vault = 3;
+    };
+    let service = Service::start_with(configure, None).await;
+    let memory = service.memory("agent");
+    for _ in 0..2 {
+        accepted(&memory, &insight(1)).await;
+    }
+
+    for (other, limit, name) in [
+        ("agent", 2, "pipeline.queue.max_per_memory"),
+        ("third", 3, "pipeline.queue.max_per_vault"),
+    ] {
+        if other == "third" {
+            accepted(&service.memory("second"), &insight(1)).await;
+        }
+        let refused = send(&service.memory(other), &insight(1)).await;
+        assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+        let problem = refused.problem(429, "too-many-requests", None);
+        assert_eq!(
+            (&problem["limit"], &problem["limit_name"]),
+            (&json!(limit), &json!(name))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_memory_takes_its_queue_along() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\n").await.is(201);
+    let workers = service.work(GRACE);
+    accepted(&memory, &insight(1)).await;
+    accepted(&memory, &insight(2)).await;
+    gate.asked().await;
+
+    memory.delete().await.is(204);
+    gate.open();
+    service.stop();
+    workers.stopped().await;
+
+    assert_eq!(
+        (service.count("updates").await, service.count("memories").await),
+        (0, 0)
+    );
+}
+
+#[tokio::test]
+async fn a_memory_that_does_not_exist_is_made() {
+    let service = Service::start().await;
+    let memory = service.memory("new");
+    let _workers = service.work(GRACE);
+    let task = json!({"task": "Wrote the parser. Next, wire it to the route."});
+    let id = accepted(&memory, &task).await;
+    assert_eq!(becomes(&memory, &id, "applied").await["version"], 1);
+}
+
+#[tokio::test]
+async fn beyond_the_vault_s_bound_a_caller_that_waits_is_told_to_come_back() {
+    let gate = Gate::new();
+    let configure = |config: &mut working_memory::config::Config| {
+        config.pipeline.concurrent_updates_per_vault = 1;
+    };
+    let service = Service::start_with(configure, Some(gate.before(Role::Learnings))).await;
+    let (one, two) = (service.memory("one"), service.memory("two"));
+
+    let (answer, ()) = tokio::join!(one.update(insight(1)), async {
+        gate.asked().await;
+        let refused = two.update(insight(2)).await;
+        assert!(refused.headers.contains_key("retry-after"));
+        refused.problem(429, "too-many-requests", None);
+        gate.open();
+    });
+    answer.is(200);
+}
