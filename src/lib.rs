@@ -13,7 +13,7 @@
 //! - [`http`]: routes, extractors, problems, middleware, and the OpenAPI document.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
-//! - [`config`], [`telemetry`], [`clock`]: what all of them are given.
+//! - [`config`], [`telemetry`], [`clock`], [`tokens`]: what all of them are given.
 
 pub mod background;
 pub mod cli;
@@ -25,3 +25,4 @@ pub mod llm;
 pub mod pipeline;
 pub mod storage;
 pub mod telemetry;
+pub mod tokens;

@@ -11,6 +11,7 @@ pub mod limits;
 pub mod llm;
 pub mod log;
 pub mod pipeline;
+pub mod prompt;
 pub mod retention;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,8 @@ pub struct Config {
     pub llm: llm::LlmConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
+    /// How much the items of prompts may hold.
+    pub prompt: prompt::PromptConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
     /// What the service writes to its log.
@@ -128,6 +131,7 @@ impl Config {
         self.database.validate().map_err(ConfigError::Invalid)?;
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
+        self.prompt.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()

@@ -4,6 +4,7 @@ use super::settings::Settings;
 use crate::clock::Clock;
 use crate::pipeline::Pipeline;
 use crate::storage::Storage;
+use crate::tokens::Tokens;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -17,6 +18,8 @@ pub struct AppState {
     pub pipeline: Pipeline,
     /// Time and ids.
     pub clock: Arc<dyn Clock>,
+    /// How many tokens texts have.
+    pub tokens: Arc<Tokens>,
     /// Bounds of what a request may cost.
     pub settings: Arc<Settings>,
     /// One for each request that may run at once.
@@ -32,6 +35,7 @@ impl AppState {
             storage,
             pipeline,
             clock,
+            tokens: Arc::default(),
             settings: Arc::new(settings),
             slots,
         }

@@ -70,6 +70,13 @@ impl Pipeline {
         }
     }
 
+    /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, the same text until
+    /// the service is started with another.
+    #[must_use]
+    pub fn guidance(&self) -> Arc<str> {
+        self.prompts.guidance()
+    }
+
     fn new_update_id(&self) -> Result<UpdateId, PipelineError> {
         self.clock.new_id().to_string().parse().map_err(|_| {
             PipelineError::Storage(StorageError::Corrupt {

@@ -15,6 +15,7 @@ mod migrate;
 pub mod origins;
 mod pool;
 mod precondition;
+pub mod prompt_items;
 pub mod put;
 mod record_changes;
 pub mod records;
