@@ -25,7 +25,12 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewItemBody {
     /// Its text: not blank, no NUL, at most `prompt.item_bytes` (65,536) bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
     content: String,
     /// Its category, as an id in a path; not the name of a part of the prompt that is made of the document or of the
     /// clock. `rules`, `user_information`, `tool_guidance` and `workflow` have their own places in a prompt.

@@ -61,7 +61,12 @@ impl ItemBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ItemContent {
     /// Its text: not blank, no NUL, at most `prompt.item_bytes` (65,536) bytes.
-    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$")]
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
     pub(super) content: String,
     /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
     #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
