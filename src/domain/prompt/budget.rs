@@ -1,8 +1,8 @@
 //! What a prompt loses where it is to have fewer tokens.
 
+use super::assembly::{Count, Dropped, tokens};
 use super::category::{DATETIME, FREE, GENERATED, STABLE, WORKFLOW};
 use super::part::{Part, PartSource, Piece, PieceId};
-use super::prompt::{Dropped, tokens};
 
 /// Sections whose records go first, one by one, and where the oldest stands in them: tasks and decisions are
 /// written at the top.
@@ -101,7 +101,7 @@ pub fn drops(parts: &[Part]) -> Vec<Drop> {
 pub(super) fn fit(
     parts: Vec<Part>,
     max_tokens: usize,
-    count: &dyn Fn(&str) -> usize,
+    count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
     let steps = drops(&parts);
     let tokens_without = |steps: &[Drop]| {

@@ -31,20 +31,20 @@
 //!
 //! [`drops`] lists it: records of the document from the oldest on, then whole parts, never `rules`.
 
+mod assembly;
 mod budget;
 mod category;
 mod datetime;
 mod document_parts;
 mod item;
 mod part;
-mod prompt;
 mod selection;
 #[cfg(test)]
 mod tests;
 
+pub use assembly::{Assembly, Count, Dropped, Material, assemble};
 pub use budget::{Drop, OverBudget, drops};
 pub use category::{RULES, ReservedCategory, check_writable};
 pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
 pub use part::{Part, PartSource, Piece, PieceId};
-pub use prompt::{Assembly, Dropped, Material, assemble};
 pub use selection::Selection;

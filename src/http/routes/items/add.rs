@@ -37,8 +37,10 @@ pub(crate) struct NewItemBody {
     #[schema(
         min_length = 1,
         max_length = 128,
-        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$",
+        required
     )]
+    #[serde(default)]
     category: String,
     /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
     #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]

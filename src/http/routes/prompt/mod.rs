@@ -6,7 +6,7 @@ mod receipt;
 use self::params::{ExcludeParam, PromptParams};
 use self::receipt::{Receipt, X_PREFIX_HASH};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::domain::prompt::{Assembly, Material, OverBudget, PromptItem, assemble};
+use crate::domain::prompt::{Assembly, Count, Material, OverBudget, PromptItem, assemble};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
@@ -145,7 +145,7 @@ impl Work {
         Ok(Shown { body, prefix_hash })
     }
 
-    fn assemble(&self, count: &dyn Fn(&str) -> usize) -> Result<Assembly, Problem> {
+    fn assemble(&self, count: Count<'_>) -> Result<Assembly, Problem> {
         let material = Material {
             items: &self.items,
             document: self.context.as_ref().map(|context| context.text.as_str()),

@@ -1,7 +1,7 @@
 //! A prompt with what it was made of.
 
 use super::Work;
-use crate::domain::prompt::{Assembly, Dropped, Part, PartSource, PieceId};
+use crate::domain::prompt::{Assembly, Count, Dropped, Part, PartSource, PieceId};
 use axum::http::HeaderName;
 use serde::Serialize;
 
@@ -137,7 +137,7 @@ impl Receipt {
         work: &Work,
         text: String,
         prefix_hash: &str,
-        count: &dyn Fn(&str) -> usize,
+        count: Count<'_>,
     ) -> Self {
         let tokens = assembly.tokens(count);
         let metadata = work.context.as_ref().map(|context| &context.metadata);

@@ -14,6 +14,9 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+/// How many tokens a text has.
+pub type Count<'c> = &'c dyn Fn(&str) -> usize;
+
 /// What a prompt is assembled of.
 #[derive(Debug, Clone, Copy)]
 pub struct Material<'m> {
@@ -59,7 +62,7 @@ pub struct Dropped {
 /// [`OverBudget`] if the rules alone are over the budget.
 pub fn assemble(
     material: &Material<'_>,
-    max_tokens: Option<(usize, &dyn Fn(&str) -> usize)>,
+    max_tokens: Option<(usize, Count<'_>)>,
 ) -> Result<Assembly, OverBudget> {
     let mut found = parts(material);
     found.retain(|part| material.selection.takes(&part.name));
@@ -155,7 +158,7 @@ impl Assembly {
 
     /// The tokens of each part, with the empty line behind it; their sum is that of the text.
     #[must_use]
-    pub fn tokens(&self, count: &dyn Fn(&str) -> usize) -> Vec<usize> {
+    pub fn tokens(&self, count: Count<'_>) -> Vec<usize> {
         let mut tokens = vec![0; self.parts.len()];
         for (part, text, gap) in joined(&pieces(&self.parts)) {
             tokens[part] += count(&[text, gap].concat());
@@ -173,7 +176,7 @@ fn pieces(parts: &[Part]) -> Vec<(usize, &Piece)> {
 
 /// The tokens of pieces as they stand behind each other, with the places of their parts. A tokenizer begins anew
 /// where a line begins that is not blank, so each piece is counted by itself, and the counts can be kept.
-pub(super) fn tokens(pieces: &[(usize, &Piece)], count: &dyn Fn(&str) -> usize) -> usize {
+pub(super) fn tokens(pieces: &[(usize, &Piece)], count: Count<'_>) -> usize {
     joined(pieces)
         .map(|(_, text, gap)| count(&[text, gap].concat()))
         .sum()
