@@ -13,7 +13,7 @@
 //! - [`http`]: routes, extractors, problems, middleware, and the OpenAPI document.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
-//! - [`config`], [`telemetry`], [`clock`], [`random`]: what all of them are given.
+//! - [`config`], [`telemetry`], [`clock`], [`random`], [`tokens`]: what all of them are given.
 
 pub mod background;
 pub mod cli;
@@ -26,3 +26,4 @@ pub mod pipeline;
 pub mod random;
 pub mod storage;
 pub mod telemetry;
+pub mod tokens;

@@ -20,6 +20,11 @@ pub(super) async fn purge(storage: Storage) {
             Ok(deleted) => tracing::debug!(deleted, "expired idempotency keys deleted"),
             Err(error) => tracing::warn!(%error, "expired idempotency keys could not be deleted"),
         }
+        match purge_items(&storage).await {
+            Ok(0) => {}
+            Ok(deleted) => tracing::debug!(deleted, "expired prompt items deleted"),
+            Err(error) => tracing::warn!(%error, "expired prompt items could not be deleted"),
+        }
     }
 }
 
@@ -29,6 +34,17 @@ async fn purge_keys(storage: &Storage) -> Result<u64, crate::storage::StorageErr
         let deleted = storage.purge_keys(BATCH.into()).await?;
         total += deleted;
         meters::purged("idempotency_keys", deleted);
+        if deleted < BATCH.into() {
+            return Ok(total);
+        }
+    }
+}
+
+async fn purge_items(storage: &Storage) -> Result<u64, crate::storage::StorageError> {
+    let mut total = 0;
+    loop {
+        let deleted = storage.purge_items(BATCH.into()).await?;
+        total += deleted;
         if deleted < BATCH.into() {
             return Ok(total);
         }

@@ -13,6 +13,7 @@ pub mod llm;
 pub mod log;
 pub mod pipeline;
 pub mod prices;
+pub mod prompt;
 pub mod queue;
 pub mod retention;
 pub mod telemetry;
@@ -46,6 +47,8 @@ pub struct Config {
     pub pipeline: pipeline::PipelineConfig,
     /// What the streams of events tell.
     pub events: events::EventsConfig,
+    /// How much the items of prompts may hold.
+    pub prompt: prompt::PromptConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
     /// What the service writes to its log.
@@ -137,6 +140,7 @@ impl Config {
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
         self.events.validate().map_err(ConfigError::Invalid)?;
+        self.prompt.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;
         self.llm

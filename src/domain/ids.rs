@@ -88,6 +88,14 @@ text_id!(
     KeyId
 );
 text_id!(
+    /// One prompt item; the service makes UUIDs of version 7.
+    ItemId
+);
+text_id!(
+    /// A category of prompt items, as components choose it; case counts.
+    Category
+);
+text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );

@@ -8,6 +8,7 @@ pub mod dsl;
 pub mod ids;
 pub mod memory;
 pub mod operation;
+pub mod prompt;
 pub mod redaction;
 pub mod retention;
 pub mod search;

@@ -39,9 +39,13 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
         "A record: KL-, VC-, T- or D- and its number.",
     ),
     ("update_id", ID_PATTERN, "A run of the update pipeline."),
-    ("item_id", ID_PATTERN, "A prompt item."),
-    ("category", ID_PATTERN, "A category of prompt items."),
     ("key_id", ID_PATTERN, "An API key; not its secret."),
+    // Two names for one place of a path would be one path for OpenAPI, and none for the router.
+    (
+        "item",
+        ID_PATTERN,
+        "A prompt item by its item_id; for a PUT the category that is replaced.",
+    ),
 ];
 
 const TAGS: &[(&str, &str)] = &[
@@ -50,6 +54,10 @@ const TAGS: &[(&str, &str)] = &[
     ("contexts", "The document of a memory and its versions."),
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),
+    (
+        "prompt",
+        "Prompt items, and the system prompt assembled of them and the document.",
+    ),
     ("search", "Full text of the newest documents."),
     ("keys", "API keys."),
     ("health", "The state of the service."),

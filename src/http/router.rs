@@ -3,8 +3,8 @@
 use super::middleware::{access, bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, events, health, keys, log, memories, operations, records, search, sections, update,
-    updates, vaults,
+    blame, contexts, events, guidance, health, items, keys, log, memories, operations, prompt, records,
+    search, sections, update, updates, vaults,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -97,6 +97,28 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))
         .routes(routes!(search::search))
+        .routes(routes!(
+            items::list::of_memory,
+            items::add::to_memory,
+            items::remove_category::of_memory
+        ))
+        .routes(routes!(
+            items::get::of_memory,
+            items::replace::of_memory,
+            items::remove::of_memory
+        ))
+        .routes(routes!(
+            items::list::of_vault,
+            items::add::to_vault,
+            items::remove_category::of_vault
+        ))
+        .routes(routes!(
+            items::get::of_vault,
+            items::replace::of_vault,
+            items::remove::of_vault
+        ))
+        .routes(routes!(prompt::prompt))
+        .routes(routes!(guidance::guidance))
         .routes(routes!(updates::list::list))
         .routes(routes!(updates::get::get, updates::cancel::cancel))
         .routes(routes!(events::events))

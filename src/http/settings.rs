@@ -6,6 +6,7 @@ use crate::config::guard::Collapse;
 use crate::config::limits::LimitsConfig;
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
+use crate::domain::prompt::ItemLimits;
 use crate::storage::Guard;
 use crate::storage::usage::DayOfModel;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub struct Settings {
     pub body_bytes: usize,
     /// `guard.collapse`: what is done about a put that loses much of the document.
     pub guard: Guard,
+    /// `prompt`: how much the items of a memory, and those of a vault, may hold.
+    pub items: ItemLimits,
     /// How long a client may take to send the header of a request, and how long a connection may idle.
     pub header_timeout: Duration,
     /// How long a client may take to send a body.
@@ -98,6 +101,7 @@ impl Settings {
                 Collapse::Warn => Guard::Warn,
                 Collapse::Reject => Guard::Reject,
             },
+            items: config.prompt.limits(),
             header_timeout: Duration::from_secs(config.http.header_timeout_seconds),
             body_timeout: Duration::from_secs(config.http.body_timeout_seconds),
             request_timeout,

@@ -7,6 +7,7 @@ use super::settings::Settings;
 use crate::clock::Clock;
 use crate::pipeline::Pipeline;
 use crate::storage::Storage;
+use crate::tokens::Tokens;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -21,6 +22,8 @@ pub struct AppState {
     pub pipeline: Pipeline,
     /// Time and ids.
     pub clock: Arc<dyn Clock>,
+    /// How many tokens texts have.
+    pub tokens: Arc<Tokens>,
     /// Bounds of what a request may cost.
     pub settings: Arc<Settings>,
     /// Who is let in.
@@ -51,6 +54,7 @@ impl AppState {
             storage,
             pipeline,
             clock,
+            tokens: Arc::default(),
             settings: Arc::new(settings),
             slots,
         }

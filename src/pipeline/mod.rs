@@ -81,6 +81,13 @@ impl Pipeline {
         }
     }
 
+    /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, the same text until
+    /// the service is started with another.
+    #[must_use]
+    pub fn guidance(&self) -> Arc<str> {
+        self.prompts.guidance()
+    }
+
     fn new_update_id(&self) -> UpdateId {
         self.clock.new_id().into()
     }

@@ -15,6 +15,7 @@ pub struct Prompts {
     verbatim: Arc<str>,
     input: String,
     again: String,
+    guidance: Arc<str>,
 }
 
 /// Why a prompt file cannot be used.
@@ -33,6 +34,7 @@ impl Default for Prompts {
             verbatim: include_str!("prompts/verbatim.md").into(),
             input: include_str!("prompts/input.md").to_owned(),
             again: include_str!("prompts/again.md").to_owned(),
+            guidance: include_str!("prompts/guidance.md").into(),
         }
     }
 }
@@ -56,6 +58,7 @@ impl Prompts {
             ("progress.md", &mut prompts.progress),
             ("learnings.md", &mut prompts.learnings),
             ("verbatim.md", &mut prompts.verbatim),
+            ("guidance.md", &mut prompts.guidance),
         ] {
             if let Some(replacement) = read(folder, name, &[])? {
                 *text = replacement.into();
@@ -77,6 +80,11 @@ impl Prompts {
             Role::Learnings => self.learnings.clone(),
             Role::Verbatim => self.verbatim.clone(),
         }
+    }
+
+    /// What an agent is told that writes the document itself.
+    pub(super) fn guidance(&self) -> Arc<str> {
+        self.guidance.clone()
     }
 
     /// The turn that carries the data, each text quoted so that it cannot end its own quotation.

@@ -4,6 +4,7 @@ use super::change::lock_memory;
 use super::contexts::Source;
 use super::events::{self, EventKind};
 use super::idempotency::forget_answers;
+use super::prompt_items::forget_items;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
@@ -283,9 +284,9 @@ impl Storage {
         }))
     }
 
-    /// Deletes a memory with its versions, records, runs and kept answers, in one transaction. What is put there later is
-    /// a new memory: it begins at version 1, and no id of it is one of the old. A memory that does not exist
-    /// and of which only runs were kept that failed to make it counts as there.
+    /// Deletes a memory with its versions, records, runs, prompt items and kept answers, in one transaction. What is
+    /// put there later is a new memory: it begins at version 1, and no id of it is one of the old. A memory that does
+    /// not exist counts as there if it has items, or runs that failed to make it.
     ///
     /// Updates that are queued go with their rows, and one that runs finds its row gone and saves nothing.
     ///
@@ -315,7 +316,8 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
-        if !exists && runs.rows_affected() == 0 {
+        let had_items = forget_items(&mut transaction, vault, memory).await?;
+        if !exists && runs.rows_affected() == 0 && !had_items {
             return Err(DeleteError::NotFound);
         }
         forget_answers(&mut transaction, vault, memory).await?;

@@ -18,6 +18,7 @@ mod migrate;
 pub mod origins;
 mod pool;
 mod precondition;
+pub mod prompt_items;
 pub mod put;
 pub mod queue;
 mod record_changes;

@@ -6,4 +6,5 @@ mod headings;
 mod hostile;
 mod memory_laws;
 mod origin_laws;
+mod prompt_laws;
 mod size;

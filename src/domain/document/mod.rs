@@ -61,7 +61,7 @@ pub use diff::unified_diff;
 pub use headings::{Heading, Headings, headings};
 pub use managed::ManagedSection;
 pub use origins::{Origins, Run};
-pub use outline::{Section, find_section, outline};
+pub use outline::{Section, closing_fence, find_section, outline};
 pub use record::{Record, records};
 pub use render::{NewRecord, written_time};
 pub use sections_changed::{SectionsChanged, sections_changed};

@@ -71,6 +71,12 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .map(|range| &text[range.clone()])
 }
 
+/// The line that closes the code fence which is open at the end of a text, with its line end.
+#[must_use]
+pub fn closing_fence(text: &str) -> Option<String> {
+    Layout::of(text).closing_line()
+}
+
 impl Layout {
     /// Reads a document. A byte order mark takes no column. Linear.
     pub(in crate::domain) fn of(text: &str) -> Self {

@@ -11,6 +11,8 @@ use crate::storage::{EntityTags, Preconditions};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
 
 const IF_MATCH: &str = "If-Match";
 const IF_NONE_MATCH: &str = "If-None-Match";
@@ -26,6 +28,17 @@ impl ETag {
     /// The tag of the text of a version.
     pub(crate) fn of(context_id: &ContextId) -> Self {
         Self(context_id.as_str().to_owned())
+    }
+
+    /// The tag of an answer that is made of more than one version: of its bytes.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        let digest = Sha256::digest(bytes);
+        let digits = digest.iter().take(16).fold(String::new(), |mut digits, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        });
+        Self(digits)
     }
 
     /// The tag of another representation of the same version. `what` is visible ASCII without a quote.

@@ -62,8 +62,21 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 /// # Errors
 /// 400 or 422, see the module.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    read(text).map(|Object(value)| value)
+}
+
+/// Reads a JSON array of objects.
+///
+/// # Errors
+/// 400 or 422, see the module.
+pub(crate) fn parse_list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Problem> {
+    let list: Vec<Object<T>> = read(text)?;
+    Ok(list.into_iter().map(|Object(value)| value).collect())
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let Object(value) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { "body" } else { &path };
         problem(field, error.inner())

@@ -1,6 +1,6 @@
 //! Ids in paths. A segment that is not UTF-8 when decoded is 400; an id that breaks its rule is 422.
 
-use crate::domain::ids::{KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{Category, ItemId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
 use crate::storage::ContextRef;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -13,6 +13,9 @@ use std::str::FromStr;
 pub(crate) trait PathId: FromStr<Err: Display> + Send {
     /// The name of the place, as in the route and in the documentation.
     const NAME: &'static str;
+
+    /// What a problem calls it, where one place of a path can hold several things.
+    const FIELD: &'static str = Self::NAME;
 }
 
 impl PathId for VaultId {
@@ -37,6 +40,16 @@ impl PathId for KeyId {
 
 impl PathId for ContextRef {
     const NAME: &'static str = "ref";
+}
+
+impl PathId for ItemId {
+    const NAME: &'static str = "item";
+    const FIELD: &'static str = "item_id";
+}
+
+impl PathId for Category {
+    const NAME: &'static str = "item";
+    const FIELD: &'static str = "category";
 }
 
 /// `/v1/keys/{key_id}/…`
@@ -73,6 +86,15 @@ pub(crate) struct EntryPath<T> {
     pub(crate) entry: T,
 }
 
+/// `/v1/vaults/{vault_id}/…/{entry}`
+#[derive(Debug)]
+pub(crate) struct VaultEntryPath<T> {
+    /// The tenant.
+    pub(crate) vault_id: VaultId,
+    /// One thing of that vault.
+    pub(crate) entry: T,
+}
+
 async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPathParams, Problem> {
     RawPathParams::from_request_parts(parts, state)
         .await
@@ -91,7 +113,7 @@ fn id<T: PathId>(params: &RawPathParams) -> Result<T, Problem> {
         .find(|(name, _)| *name == T::NAME)
         .ok_or_else(|| Problem::internal(format_args!("the route has no {}", T::NAME)))?;
     text.parse()
-        .map_err(|rule| Problem::invalid(T::NAME, format!("{} {rule}", T::NAME)))
+        .map_err(|rule| Problem::invalid(T::FIELD, format!("{} {rule}", T::FIELD)))
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for KeyPath {
@@ -134,6 +156,18 @@ impl<S: Send + Sync, T: PathId> FromRequestParts<S> for EntryPath<T> {
         Ok(Self {
             vault_id: id(&params)?,
             memory_id: id(&params)?,
+            entry: id(&params)?,
+        })
+    }
+}
+
+impl<S: Send + Sync, T: PathId> FromRequestParts<S> for VaultEntryPath<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let params = decoded(parts, state).await?;
+        Ok(Self {
+            vault_id: id(&params)?,
             entry: id(&params)?,
         })
     }

@@ -5,6 +5,7 @@ use crate::http::problem::Problem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, Utc};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -96,6 +97,19 @@ impl QueryReader {
             }
         }
         Ok(found)
+    }
+
+    /// The names in a parameter that holds them separated by commas, and that may be repeated. Blanks around a name
+    /// do not count, and a name that is empty is none.
+    pub(crate) fn names(&mut self, name: &'static str) -> Option<BTreeSet<String>> {
+        self.known.push(name);
+        let (found, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pairs)
+            .into_iter()
+            .partition(|(known, _)| known == name);
+        self.pairs = rest;
+        let values = found.iter().flat_map(|(_, value)| value.split(','));
+        let names = values.map(str::trim).filter(|name| !name.is_empty());
+        (!found.is_empty()).then(|| names.map(str::to_owned).collect())
     }
 
     /// A parameter that is read as `T`, whose error says what it must be.

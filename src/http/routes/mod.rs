@@ -3,12 +3,15 @@
 pub(crate) mod blame;
 pub(crate) mod contexts;
 pub(crate) mod events;
+pub(crate) mod guidance;
 pub(crate) mod health;
+pub(crate) mod items;
 pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod memories;
 mod memory;
 pub(crate) mod operations;
+pub(crate) mod prompt;
 pub(crate) mod records;
 pub(crate) mod search;
 pub(crate) mod sections;

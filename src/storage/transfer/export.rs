@@ -2,7 +2,7 @@
 
 use super::error::ExportError;
 use super::line::{Counts, End, Footer, Header, Line};
-use super::{FORMAT, FORMAT_VERSION, Progress, contexts, memory, records, runs};
+use super::{FORMAT, FORMAT_VERSION, Progress, contexts, items, memory, records, runs};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::{Storage, StorageError};
 use futures::TryStreamExt as _;
@@ -48,6 +48,9 @@ impl Storage {
             vault_id: vault.as_str().to_owned(),
         };
         export.write(&Line::Header(header)).await?;
+        if only.is_none() {
+            export.vault_items().await?;
+        }
         while let Some(last) = page.last() {
             for memory in &page {
                 export.memory(memory).await?;
@@ -87,6 +90,16 @@ struct Export<'e, W> {
 }
 
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
+    /// The items of the vault, which are of no memory.
+    async fn vault_items(&mut self) -> Result<(), ExportError> {
+        let mut connection = self.storage.reader().await?;
+        let mut rows = items::read(&mut connection, self.vault, items::OF_VAULT);
+        while let Some(row) = rows.try_next().await? {
+            self.write(&Line::VaultItem(Box::new(row))).await?;
+        }
+        Ok(())
+    }
+
     async fn memory(&mut self, id: &str) -> Result<(), ExportError> {
         let vault = self.vault;
         let mut snapshot = self.storage.begin().await?;
@@ -114,6 +127,12 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         while let Some(row) = rows.try_next().await? {
             counts.runs += 1;
             self.write(&Line::Run(Box::new(row))).await?;
+        }
+        drop(rows);
+        let mut rows = items::read(&mut snapshot, vault, id);
+        while let Some(row) = rows.try_next().await? {
+            counts.items += 1;
+            self.write(&Line::Item(Box::new(row))).await?;
         }
         drop(rows);
         snapshot.commit().await.map_err(StorageError::from)?;

@@ -2,6 +2,7 @@
 
 use super::error::{ImportError, LineError};
 use super::incoming::Incoming;
+use super::items::{self, ItemLine};
 use super::line::{Header, Line};
 use super::memory::MemoryLine;
 use super::reader::Reader;
@@ -81,6 +82,7 @@ impl Storage {
         };
         loop {
             match import.next("a memory or the footer").await? {
+                Line::VaultItem(line) if import.last.is_none() => import.vault_item(&line).await?,
                 Line::Memory(line) => import.memory(line, done).await?,
                 Line::Footer(footer) if footer.memories == import.progress.memories => {
                     return import.reader.end().await;
@@ -130,6 +132,20 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         Ok(line)
     }
 
+    /// Stores an item of the vault, unless it has one of that id.
+    async fn vault_item(&mut self, line: &ItemLine) -> Result<(), ImportError> {
+        let stored = async {
+            line.check(self.options.max_document_bytes)?;
+            let mut transaction = self.storage.begin().await?;
+            items::insert(&mut transaction, self.vault, items::OF_VAULT, line).await?;
+            transaction.commit().await?;
+            Ok(())
+        };
+        stored
+            .await
+            .map_err(|error: LineError| error.at(self.reader.number()))
+    }
+
     /// Reads the lines of one memory, and commits it when its end fits.
     async fn memory(&mut self, line: MemoryLine, done: &mut Imported) -> Result<(), ImportError> {
         self.reader.begin_hash();
@@ -151,7 +167,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         }
         loop {
             let line = self
-                .next("a context, a record, a run or the end of the memory")
+                .next("a context, a record, a run, an item or the end of the memory")
                 .await?;
             if let Line::End(end) = line {
                 let hash = self.reader.take_hash();
@@ -168,6 +184,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 }
                 Line::Record(line) => incoming.record(&line).await,
                 Line::Run(line) => incoming.run(&line).await,
+                Line::Item(line) => incoming.item(&line, self.options.max_document_bytes).await,
                 other => {
                     return Err(unexpected(
                         &self.reader,

@@ -4,6 +4,7 @@ use super::append::Append;
 use super::contexts::{self, ContextLine};
 use super::error::LineError;
 use super::import::{Imported, OnConflict};
+use super::items::{self, ItemLine};
 use super::line::{Counts, End};
 use super::memory::{self, MemoryLine};
 use super::records::{self, Active, RecordLine};
@@ -41,6 +42,7 @@ pub(super) struct Incoming {
     counts: Counts,
     last_record: Option<(&'static str, i64)>,
     last_run: Option<String>,
+    last_item: Option<String>,
     /// The newest version's text, while the memory is made.
     text: String,
     /// The newest version's number, id and time.
@@ -92,6 +94,7 @@ impl Incoming {
             counts: Counts::default(),
             last_record: None,
             last_run: None,
+            last_item: None,
             text: String::new(),
             newest: None,
             has_gaps: false,
@@ -108,9 +111,9 @@ impl Incoming {
     }
 
     pub(super) async fn context(&mut self, line: ContextLine, max_bytes: usize) -> Result<(), LineError> {
-        if self.counts.records + self.counts.runs > 0 {
+        if self.counts.records + self.counts.runs + self.counts.items > 0 {
             return Err(problem(
-                "a context stands behind records or runs; it must come before them",
+                "a context stands behind records, runs or items; it must come before them",
             ));
         }
         let ids = line.check(max_bytes)?;
@@ -180,8 +183,10 @@ impl Incoming {
     }
 
     pub(super) async fn record(&mut self, line: &RecordLine) -> Result<(), LineError> {
-        if self.counts.runs > 0 {
-            return Err(problem("a record stands behind runs; it must come before them"));
+        if self.counts.runs + self.counts.items > 0 {
+            return Err(problem(
+                "a record stands behind runs or items; it must come before them",
+            ));
         }
         let id = line.check()?;
         let key = (id.kind.prefix(), id.number);
@@ -220,6 +225,9 @@ impl Incoming {
     }
 
     pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
+        if self.counts.items > 0 {
+            return Err(problem("a run stands behind items; it must come before them"));
+        }
         line.check()?;
         if line
             .version
@@ -237,6 +245,22 @@ impl Incoming {
         self.counts.runs += 1;
         if matches!(self.target, Target::Create) {
             runs::insert(&mut self.transaction, &self.vault, &self.memory, line).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn item(&mut self, line: &ItemLine, max_bytes: usize) -> Result<(), LineError> {
+        line.check(max_bytes)?;
+        if self.last_item.as_ref().is_some_and(|last| *last >= line.item_id) {
+            return Err(problem(format!(
+                "item_id: {} must come before the item above it, and only once",
+                line.item_id
+            )));
+        }
+        self.last_item = Some(line.item_id.clone());
+        self.counts.items += 1;
+        if matches!(self.target, Target::Create) {
+            items::insert(&mut self.transaction, &self.vault, self.memory.as_str(), line).await?;
         }
         Ok(())
     }
@@ -285,9 +309,9 @@ impl Incoming {
         }
         if end.counts != self.counts || end.sha256 != hash {
             return Err(problem(format!(
-                "the lines of {} are not those that were exported: {} contexts, {} records and {} runs with the \
-                 sha256 {hash} came before this line",
-                self.memory, self.counts.contexts, self.counts.records, self.counts.runs
+                "the lines of {} are not those that were exported: {} contexts, {} records, {} runs and {} \
+                 items with the sha256 {hash} came before this line",
+                self.memory, self.counts.contexts, self.counts.records, self.counts.runs, self.counts.items
             )));
         }
         let Some(newest) = &self.newest else {

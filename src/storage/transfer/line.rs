@@ -1,6 +1,7 @@
 //! The lines of a file that are not rows of a table, and all kinds of lines together.
 
 use super::contexts::ContextLine;
+use super::items::ItemLine;
 use super::memory::MemoryLine;
 use super::records::RecordLine;
 use super::runs::RunLine;
@@ -11,10 +12,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub(super) enum Line {
     Header(Header),
+    VaultItem(Box<ItemLine>),
     Memory(MemoryLine),
     Context(Box<ContextLine>),
     Record(Box<RecordLine>),
     Run(Box<RunLine>),
+    Item(Box<ItemLine>),
     End(End),
     Footer(Footer),
 }
@@ -24,10 +27,12 @@ impl Line {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Header(_) => "header",
+            Self::VaultItem(_) => "vault_item",
             Self::Memory(_) => "memory",
             Self::Context(_) => "context",
             Self::Record(_) => "record",
             Self::Run(_) => "run",
+            Self::Item(_) => "item",
             Self::End(_) => "end",
             Self::Footer(_) => "footer",
         }
@@ -59,6 +64,13 @@ pub(super) struct Counts {
     pub(super) contexts: u64,
     pub(super) records: u64,
     pub(super) runs: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) items: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The last line.

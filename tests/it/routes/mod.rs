@@ -3,11 +3,14 @@
 
 mod blame;
 mod contexts;
+mod guidance;
 mod health;
 mod hostile;
+mod items;
 mod log;
 mod memories;
 mod operations;
+mod prompt;
 mod records;
 mod search;
 mod sections;

@@ -251,7 +251,7 @@ async fn lines_out_of_place_are_refused() {
                 let last = lines.remove(records - 1);
                 lines.insert(records, last);
             }),
-            "a context stands behind records or runs",
+            "a context stands behind records, runs or items",
         ),
         (
             Box::new(move |lines| lines.swap(records, runs)),
@@ -372,8 +372,8 @@ async fn bytes_that_are_no_lines_are_refused_and_bounded() {
     refuses(
         &url,
         &[],
-        "{\"item\":{}}\n",
-        "line 1: expected a header, but unknown variant `item`",
+        "{\"thing\":{}}\n",
+        "line 1: expected a header, but unknown variant `thing`",
     );
     is_empty(&database).await;
 }

@@ -3,6 +3,7 @@
 mod conflicts;
 mod embedded;
 mod hostile;
+mod items;
 mod laws;
 mod program;
 mod round_trip;

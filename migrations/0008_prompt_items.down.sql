@@ -1,0 +1,1 @@
+DROP TABLE prompt_items, prompt_item_owners;

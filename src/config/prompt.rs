@@ -1,0 +1,52 @@
+//! `[prompt]`: how much the items of prompts may hold.
+
+use super::limits::MOST_BYTES;
+use crate::domain::prompt::ItemLimits;
+use serde::Deserialize;
+
+/// Bounds of a memory's own items, and of a vault's own items.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PromptConfig {
+    /// The content of one item, in bytes.
+    pub item_bytes: usize,
+    /// How many items a memory may have, and a vault beside its memories.
+    pub max_items: usize,
+    /// What the contents of all those items may come to, in bytes: a prompt is assembled in memory.
+    pub total_bytes: usize,
+}
+
+impl Default for PromptConfig {
+    fn default() -> Self {
+        Self {
+            item_bytes: 65_536,
+            max_items: 500,
+            total_bytes: 1_048_576,
+        }
+    }
+}
+
+impl PromptConfig {
+    /// The bounds that storage holds writers to.
+    #[must_use]
+    pub fn limits(&self) -> ItemLimits {
+        ItemLimits {
+            item_bytes: self.item_bytes,
+            max_items: self.max_items,
+            total_bytes: self.total_bytes,
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), String> {
+        for (key, value, most) in [
+            ("prompt.item_bytes", self.item_bytes, MOST_BYTES),
+            ("prompt.max_items", self.max_items, 10_000),
+            ("prompt.total_bytes", self.total_bytes, MOST_BYTES),
+        ] {
+            if value == 0 || value > most {
+                return Err(format!("{key} must be 1 to {most}"));
+            }
+        }
+        Ok(())
+    }
+}

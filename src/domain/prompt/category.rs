@@ -1,0 +1,67 @@
+//! Categories that mean something, and those that items cannot have.
+
+use crate::domain::ids::Category;
+
+/// Static rules and anti-goals; only administrators write them, and no budget drops them.
+pub const RULES: &str = "rules";
+
+/// What the agent knows of its user.
+pub(super) const USER_INFORMATION: &str = "user_information";
+
+/// How tools are to be used.
+pub(super) const TOOL_GUIDANCE: &str = "tool_guidance";
+
+/// The steps of the work under way.
+pub(super) const WORKFLOW: &str = "workflow";
+
+/// Date and time, made when a prompt is asked for.
+pub(super) const DATETIME: &str = "datetime";
+
+/// The part of the document that no operation of the service writes.
+pub(super) const FREE: &str = "free";
+
+/// The parts in front, whose bytes are the stable prefix.
+pub(super) const STABLE: [&str; 3] = [RULES, USER_INFORMATION, TOOL_GUIDANCE];
+
+/// The names of parts that are made of the document or of the clock.
+pub(super) const GENERATED: [&str; 8] = [
+    FREE,
+    "key_learnings",
+    "verbatim_context",
+    "decisions",
+    "active_context",
+    "recent_tasks",
+    "current_progress",
+    DATETIME,
+];
+
+/// Why items cannot have a category. The message is fit to be shown to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReservedCategory {
+    /// The name of a part that is not made of items.
+    #[error("{0} is a part of the prompt that is not made of items; choose another name")]
+    Generated(&'static str),
+    /// A known name in another case, which would be another category.
+    #[error("must be written {0}")]
+    Spelling(&'static str),
+}
+
+/// Checks that items can have a category: not the name of a part that is made otherwise, and no other spelling of
+/// a known name, so that what looks like the rules is the rules.
+///
+/// # Errors
+/// What the category is instead.
+pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
+    let name = category.as_str();
+    if let Some(generated) = GENERATED
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name))
+    {
+        return Err(ReservedCategory::Generated(generated));
+    }
+    let known = STABLE.into_iter().chain([WORKFLOW]);
+    match known.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        Some(known) if known != name => Err(ReservedCategory::Spelling(known)),
+        _ => Ok(()),
+    }
+}

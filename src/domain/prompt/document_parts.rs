@@ -1,0 +1,111 @@
+//! What the document brings to a prompt.
+
+use super::category::FREE;
+use super::part::{Part, PartSource, Piece, PieceId, without_blank_edges};
+use crate::domain::document::{Entry, Layout, ManagedSection, Section, entries};
+
+/// The name of the part that a managed section is.
+pub(super) fn name_of(section: ManagedSection) -> &'static str {
+    match section {
+        ManagedSection::CurrentProgress => "current_progress",
+        ManagedSection::KeyLearnings => "key_learnings",
+        ManagedSection::VerbatimContext => "verbatim_context",
+        ManagedSection::ActiveContext => "active_context",
+        ManagedSection::RecentTasks => "recent_tasks",
+        ManagedSection::Decisions => "decisions",
+    }
+}
+
+/// The parts of a document that hold anything, in no order. Linear.
+pub(super) fn document_parts(text: &str) -> Vec<Part> {
+    let layout = Layout::of(text);
+    let records: Vec<Entry> = entries(text, &layout).collect();
+    let mut parts = Vec::new();
+    let before = layout
+        .sections
+        .first()
+        .map_or(text.len(), |first| first.range.start);
+    // Only what stands last in a document can leave a fence open.
+    let closing = |end: usize| layout.closing_line().filter(|_| end == text.len());
+    let mut free: Vec<_> = Piece::of(PieceId::Text, &text[..before], closing(before))
+        .into_iter()
+        .collect();
+    for section in &layout.sections {
+        let (range, closing) = (section.range.clone(), closing(section.range.end));
+        match section.managed {
+            None => free.extend(Piece::of(PieceId::Text, &text[range], closing)),
+            Some(managed) => parts.extend(managed_part(text, managed, section, &records, closing)),
+        }
+    }
+    if !free.is_empty() {
+        parts.push(part(FREE, free));
+    }
+    parts
+}
+
+fn part(name: &str, pieces: Vec<Piece>) -> Part {
+    Part {
+        name: name.to_owned(),
+        source: PartSource::Document,
+        pieces,
+    }
+}
+
+/// A managed section, its records as pieces of their own; `None` if there is nothing under its heading.
+fn managed_part(
+    text: &str,
+    managed: ManagedSection,
+    section: &Section,
+    records: &[Entry],
+    closing: Option<String>,
+) -> Option<Part> {
+    if text[section.body.clone()].trim().is_empty() {
+        return None;
+    }
+    let first = records.partition_point(|entry| entry.range.start < section.range.start);
+    let last = records.partition_point(|entry| entry.range.start < section.range.end);
+    // Where a piece begins, and what it is; each ends where the next begins.
+    let mut begins = vec![(section.range.start, PieceId::Text)];
+    for entry in &records[first..last] {
+        begins.push((entry.range.start, PieceId::Record(entry.id)));
+        let behind = first_line_that_says(text, entry.range.end).min(section.range.end);
+        begins.push((behind, PieceId::Text));
+    }
+    let ends = begins
+        .iter()
+        .skip(1)
+        .map(|(start, _)| *start)
+        .chain([section.range.end]);
+    let mut pieces: Vec<Piece> = begins
+        .iter()
+        .zip(ends)
+        .filter_map(|((start, id), end)| piece(id.clone(), &text[*start..end]))
+        .collect();
+    if let (Some(last), Some(line)) = (pieces.last_mut(), closing) {
+        last.text.push('\n');
+        last.text.push_str(line.trim_end());
+    }
+    Some(part(name_of(managed), pieces))
+}
+
+/// Lines and the blank ones behind them; `None` if all are blank.
+fn piece(id: PieceId, lines: &str) -> Option<Piece> {
+    let shown = without_blank_edges(lines);
+    let begin = lines.find(shown)?;
+    (!shown.is_empty()).then(|| Piece {
+        id,
+        text: shown.to_owned(),
+        gap: lines[begin + shown.len()..].to_owned(),
+    })
+}
+
+/// The start of the first line at or behind `from`, a line's start, that is not blank.
+fn first_line_that_says(text: &str, from: usize) -> usize {
+    let blank = &text[from..];
+    match blank.find(|c: char| !c.is_whitespace()) {
+        Some(said) => blank[..said]
+            .rfind(['\n', '\r'])
+            .map_or(from, |end| from + end + 1),
+        None => text.len(),
+    }
+}

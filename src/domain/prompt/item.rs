@@ -1,0 +1,192 @@
+//! Prompt items: parts of a system prompt that components own.
+
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+
+/// The largest metadata of an item, as compact JSON, in bytes.
+pub const MAX_METADATA_BYTES: usize = 8_192;
+
+/// How much a memory's own items, or a vault's own items, may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemLimits {
+    /// The content of one item, in bytes.
+    pub item_bytes: usize,
+    /// How many there may be.
+    pub max_items: usize,
+    /// All contents together, in bytes.
+    pub total_bytes: usize,
+}
+
+/// An item as it is stored. It never changes: it is added and removed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptItem {
+    /// Its id.
+    pub item_id: ItemId,
+    /// The memory it belongs to; `None` for an item of the vault, which belongs to all of its memories.
+    pub memory: Option<MemoryId>,
+    /// Its category.
+    pub category: Category,
+    /// Its text.
+    pub content: String,
+    /// What its component wants to know of it.
+    pub metadata: Map<String, Value>,
+    /// From when on it is never shown; `None` if it stays.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When it was added.
+    pub created_at: DateTime<Utc>,
+    /// Who added it.
+    pub created_by: ActorId,
+}
+
+/// An item to be added.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NewItem {
+    /// Its text.
+    pub content: String,
+    /// What its component wants to know of it.
+    pub metadata: Map<String, Value>,
+    /// From when on it is never shown; `None` if it stays.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// Why an item cannot be added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidItem {
+    /// The content holds nothing but blanks.
+    #[error("is empty or blank; it must hold text")]
+    Blank,
+    /// The content or the metadata holds a NUL character, which cannot be stored.
+    #[error("holds a NUL character; remove it")]
+    Nul {
+        /// `content` or `metadata`.
+        field: &'static str,
+    },
+    /// The content or the metadata is over its limit.
+    #[error("has {bytes} bytes, at most {limit} are taken")]
+    TooLarge {
+        /// `content` or `metadata`.
+        field: &'static str,
+        /// How large it is.
+        bytes: usize,
+        /// How large it may be.
+        limit: usize,
+    },
+    /// It would expire before anybody saw it.
+    #[error("must lie in the future")]
+    Past,
+}
+
+/// Why items cannot be added beside those that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TooManyItems {
+    /// Too many.
+    #[error("there would be {items} items here, at most {limit} are kept; remove some")]
+    Items {
+        /// How many there would be.
+        items: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Too large.
+    #[error("the items here would come to {bytes} bytes, at most {limit} are kept; remove some")]
+    Bytes {
+        /// What the contents would come to.
+        bytes: usize,
+        /// What they may come to.
+        limit: usize,
+    },
+}
+
+impl InvalidItem {
+    /// The member that is wrong.
+    #[must_use]
+    pub fn field(&self) -> &'static str {
+        match self {
+            Self::Blank => "content",
+            Self::Nul { field } | Self::TooLarge { field, .. } => field,
+            Self::Past => "expires_at",
+        }
+    }
+}
+
+impl NewItem {
+    /// Checks an item by itself.
+    ///
+    /// # Errors
+    /// What is wrong first.
+    pub fn check(&self, limits: &ItemLimits, now: DateTime<Utc>) -> Result<(), InvalidItem> {
+        if self.content.len() > limits.item_bytes {
+            return Err(InvalidItem::TooLarge {
+                field: "content",
+                bytes: self.content.len(),
+                limit: limits.item_bytes,
+            });
+        }
+        if self.content.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
+            return Err(InvalidItem::Blank);
+        }
+        if self.content.contains('\0') {
+            return Err(InvalidItem::Nul { field: "content" });
+        }
+        let bytes = Value::Object(self.metadata.clone()).to_string().len();
+        if bytes > MAX_METADATA_BYTES {
+            return Err(InvalidItem::TooLarge {
+                field: "metadata",
+                bytes,
+                limit: MAX_METADATA_BYTES,
+            });
+        }
+        if self
+            .metadata
+            .iter()
+            .any(|(name, value)| name.contains('\0') || holds_nul(value))
+        {
+            return Err(InvalidItem::Nul { field: "metadata" });
+        }
+        match self.expires_at {
+            Some(time) if time <= now => Err(InvalidItem::Past),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a stored item says the same.
+    #[must_use]
+    pub fn is(&self, item: &PromptItem) -> bool {
+        self.content == item.content && self.metadata == item.metadata && self.expires_at == item.expires_at
+    }
+}
+
+impl ItemLimits {
+    /// Checks what there would be altogether: how many items, and the bytes of their contents.
+    ///
+    /// # Errors
+    /// Which bound is broken.
+    pub fn hold(&self, items: usize, bytes: usize) -> Result<(), TooManyItems> {
+        if items > self.max_items {
+            return Err(TooManyItems::Items {
+                items,
+                limit: self.max_items,
+            });
+        }
+        if bytes > self.total_bytes {
+            return Err(TooManyItems::Bytes {
+                bytes,
+                limit: self.total_bytes,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Bounded in depth, since the value was parsed.
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(holds_nul),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,21 @@
+//! Which parts a prompt is to have.
+
+use std::collections::BTreeSet;
+
+/// Names of parts: those that are wanted, and those that are not. A name that no part has chooses nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Only these; all, if it is `None`.
+    pub include: Option<BTreeSet<String>>,
+    /// None of these.
+    pub exclude: BTreeSet<String>,
+}
+
+impl Selection {
+    /// Whether a part is wanted.
+    #[must_use]
+    pub fn takes(&self, name: &str) -> bool {
+        let included = self.include.as_ref().is_none_or(|names| names.contains(name));
+        included && !self.exclude.contains(name)
+    }
+}

@@ -1,0 +1,42 @@
+//! `GET /v1/guidance`
+
+use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::response::{IntoResponse, Response};
+
+/// Instructions for agents
+///
+/// For the prompt of an agent that writes the document itself and puts it as a whole: what to keep, in which
+/// sections, and how to answer.
+#[utoipa::path(
+    get,
+    path = "/v1/guidance",
+    operation_id = "GetGuidance",
+    tag = "prompt",
+    params(ReadHeaders),
+    responses(
+        (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
+         headers(("ETag" = String, description = "Of the text."))),
+        (status = 304, description = "The client has it already."),
+        (status = 412, description = "`If-Match` does not hold."),
+    )
+)]
+pub(crate) async fn guidance(
+    State(state): State<AppState>,
+    Query(NoParams): Query<NoParams>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let text = state.pipeline.guidance();
+    let etag = ETag::of_bytes(text.as_bytes());
+    let validators = [(ETAG, etag.header_value())];
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, validators).into_response());
+    }
+    let content_type = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];
+    Ok((validators, content_type, text.to_string()).into_response())
+}

@@ -1,0 +1,140 @@
+//! `POST …/items`
+
+use super::view::{ItemBody, ItemContent, check_category, check_item};
+use crate::domain::ids::{ActorId, Category};
+use crate::domain::prompt::NewItem;
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::json::JsonBody;
+use crate::http::extract::path::{MemoryPath, VaultPath};
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::prompt_items::ItemOwner;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderName, StatusCode};
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// An item to be added.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = NewPromptItem)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewItemBody {
+    /// Its text: not blank, no NUL, at most `prompt.item_bytes` (65,536) bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
+    content: String,
+    /// Its category, as an id in a path; not the name of a part of the prompt that is made of the document or of the
+    /// clock. `rules`, `user_information`, `tool_guidance` and `workflow` have their own places in a prompt.
+    #[schema(
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$",
+        required
+    )]
+    #[serde(default)]
+    category: String,
+    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
+    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
+    #[serde(default)]
+    metadata: Option<Map<String, Value>>,
+    /// From when on it is never shown, a time in the future; it stays if this is missing or null.
+    #[serde(default)]
+    expires_at: Option<DateTime<Utc>>,
+}
+
+type Answer = (StatusCode, [(HeaderName, String); 1], Json<ItemBody>);
+
+/// Add an item to the prompts of a memory
+///
+/// Behind those of its category. The memory need not have a document. The category `rules` needs the role admin.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
+    operation_id = "AddItem",
+    tag = "prompt",
+    params(ActorHeader),
+    request_body = NewItemBody,
+    responses(
+        (status = 201, description = "It was added.", body = ItemBody, headers(("Location" = String, description = "Of the item."))),
+        (status = 403, description = "Only administrators write rules."),
+        (status = 422, description = "The item is not valid, or there would be too many."),
+    )
+)]
+pub(crate) async fn to_memory(
+    State(state): State<AppState>,
+    path: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+    Actor(actor): Actor,
+    JsonBody(body): JsonBody<NewItemBody>,
+) -> Result<Answer, Problem> {
+    add(&state, path.into(), &caller, &actor, body).await
+}
+
+/// Add an item to the prompts of all memories of a vault
+///
+/// Behind those of its category. The category `rules` needs the role admin.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/items",
+    operation_id = "AddVaultItem",
+    tag = "prompt",
+    params(ActorHeader),
+    request_body = NewItemBody,
+    responses(
+        (status = 201, description = "It was added.", body = ItemBody, headers(("Location" = String, description = "Of the item."))),
+        (status = 403, description = "Only administrators write rules."),
+        (status = 422, description = "The item is not valid, or there would be too many."),
+    )
+)]
+pub(crate) async fn to_vault(
+    State(state): State<AppState>,
+    path: VaultPath,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+    Actor(actor): Actor,
+    JsonBody(body): JsonBody<NewItemBody>,
+) -> Result<Answer, Problem> {
+    add(&state, path.into(), &caller, &actor, body).await
+}
+
+async fn add(
+    state: &AppState,
+    owner: ItemOwner,
+    caller: &CallerOf,
+    actor: &ActorId,
+    body: NewItemBody,
+) -> Result<Answer, Problem> {
+    let category: Category = body
+        .category
+        .parse()
+        .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
+    check_category(caller, &category)?;
+    let item = NewItem::from(ItemContent {
+        content: body.content,
+        metadata: body.metadata,
+        expires_at: body.expires_at,
+    });
+    check_item(state, &item, "")?;
+    let limits = &state.settings.items;
+    let item = state
+        .storage
+        .add_item(&owner, &category, item, actor, limits)
+        .await?;
+    let below = match &owner.memory {
+        Some(memory) => format!("memories/{memory}/items"),
+        None => "items".to_owned(),
+    };
+    let location = format!("/v1/vaults/{}/{below}/{}", owner.vault, item.item_id);
+    let body = ItemBody::of(&owner.vault, item);
+    Ok((StatusCode::CREATED, [(LOCATION, location)], Json(body)))
+}

@@ -1,0 +1,98 @@
+//! `GET …/items`
+
+use super::view::ItemBody;
+use crate::domain::ids::Category;
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::{MemoryPath, VaultPath};
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::routes::memory;
+use crate::http::state::AppState;
+use crate::storage::prompt_items::{ItemKey, ItemOwner};
+use axum::Json;
+use axum::extract::State;
+
+/// Which items to list.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ItemParams {
+    /// Only this category.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    category: Option<Category>,
+}
+
+impl FromQuery for ItemParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        Ok(Self {
+            category: query.parse("category")?,
+        })
+    }
+}
+
+/// List the items of a memory
+///
+/// Its own, by category and then as they were added, without those that have expired; those of the vault are listed
+/// there.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
+    operation_id = "ListItems",
+    tag = "prompt",
+    params(ItemParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = List<ItemBody>),
+        (status = 404, description = "There is no such memory: neither a document nor an item."),
+    )
+)]
+pub(crate) async fn of_memory(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query((params, page)): Query<(ItemParams, Page)>,
+) -> Result<Json<List<ItemBody>>, Problem> {
+    let owner = ItemOwner::from(MemoryPath {
+        vault_id: vault_id.clone(),
+        memory_id: memory_id.clone(),
+    });
+    let list = list(&state, &owner, params, &page).await?;
+    if list.items().is_empty() && !state.storage.has_items(&vault_id, &memory_id).await? {
+        memory::require(&state, &vault_id, &memory_id).await?;
+    }
+    Ok(Json(list))
+}
+
+/// List the items of a vault
+///
+/// Those that belong to all of its memories, by category and then as they were added, without those that have
+/// expired. A vault that nothing was put into has none.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/items",
+    operation_id = "ListVaultItems",
+    tag = "prompt",
+    params(ItemParams, Page),
+    responses((status = 200, description = "One page.", body = List<ItemBody>))
+)]
+pub(crate) async fn of_vault(
+    State(state): State<AppState>,
+    path: VaultPath,
+    Query((params, page)): Query<(ItemParams, Page)>,
+) -> Result<Json<List<ItemBody>>, Problem> {
+    Ok(Json(list(&state, &path.into(), params, &page).await?))
+}
+
+async fn list(
+    state: &AppState,
+    owner: &ItemOwner,
+    ItemParams { category }: ItemParams,
+    page: &Page,
+) -> Result<List<ItemBody>, Problem> {
+    let chosen = category.as_ref().map_or("", Category::as_str);
+    let memory = owner.memory.as_ref().map_or("", |memory| memory.as_str());
+    let name = format!("items/{}/{memory}/{chosen}", owner.vault);
+    let after = page.after::<ItemKey>(&name)?;
+    let items = state
+        .storage
+        .list_items(owner, category.as_ref(), after.as_ref(), page.fetch())
+        .await?;
+    Ok(page.of(&name, items, ItemKey::of, |item| ItemBody::of(&owner.vault, item)))
+}

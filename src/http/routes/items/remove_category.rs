@@ -1,0 +1,100 @@
+//! `DELETE …/items?category=`
+
+use super::view::require_role;
+use crate::domain::ids::Category;
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::path::{MemoryPath, VaultPath};
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::prompt_items::ItemOwner;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+/// Which items to remove.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RemovedParams {
+    /// All items of this category.
+    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    category: Category,
+}
+
+impl FromQuery for RemovedParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let category = query.parse("category")?.ok_or_else(|| {
+            Problem::invalid(
+                "category",
+                "category is needed: it names the items that are removed",
+            )
+        })?;
+        Ok(Self { category })
+    }
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RemovedItems)]
+pub(crate) struct RemovedBody {
+    /// How many items there were.
+    #[schema(minimum = 0)]
+    removed: u64,
+}
+
+/// Remove a category of a memory's items
+///
+/// `rules` need the role admin.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
+    operation_id = "RemoveItems",
+    tag = "prompt",
+    params(RemovedParams),
+    responses(
+        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedBody),
+        (status = 403, description = "Only administrators remove rules."),
+    )
+)]
+pub(crate) async fn of_memory(
+    State(state): State<AppState>,
+    path: MemoryPath,
+    Query(RemovedParams { category }): Query<RemovedParams>,
+    caller: CallerOf,
+) -> Result<Json<RemovedBody>, Problem> {
+    remove(&state, path.into(), &category, &caller).await
+}
+
+/// Remove a category of a vault's items
+///
+/// `rules` need the role admin.
+#[utoipa::path(
+    delete,
+    path = "/v1/vaults/{vault_id}/items",
+    operation_id = "RemoveVaultItems",
+    tag = "prompt",
+    params(RemovedParams),
+    responses(
+        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedBody),
+        (status = 403, description = "Only administrators remove rules."),
+    )
+)]
+pub(crate) async fn of_vault(
+    State(state): State<AppState>,
+    path: VaultPath,
+    Query(RemovedParams { category }): Query<RemovedParams>,
+    caller: CallerOf,
+) -> Result<Json<RemovedBody>, Problem> {
+    remove(&state, path.into(), &category, &caller).await
+}
+
+async fn remove(
+    state: &AppState,
+    owner: ItemOwner,
+    category: &Category,
+    caller: &CallerOf,
+) -> Result<Json<RemovedBody>, Problem> {
+    require_role(caller, category)?;
+    let removed = state.storage.remove_items(&owner, category).await?;
+    Ok(Json(RemovedBody { removed }))
+}

@@ -1,0 +1,194 @@
+//! How an item is shown and taken, at both levels.
+
+use crate::domain::access::AccessRole;
+use crate::domain::ids::{Category, VaultId};
+use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::path::{EntryPath, MemoryPath, VaultEntryPath, VaultPath};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::prompt_items::{AddItemsError, ItemOwner};
+use chrono::{DateTime, SubsecRound, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A part of a system prompt that a component owns.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = PromptItem)]
+pub(crate) struct ItemBody {
+    /// Its id, made by the service.
+    item_id: String,
+    /// The vault.
+    vault_id: String,
+    /// The memory; null for an item of the vault, which belongs to all of its memories.
+    #[schema(required)]
+    memory_id: Option<String>,
+    /// Its category.
+    category: String,
+    /// Its text.
+    content: String,
+    /// What its component keeps with it.
+    #[schema(value_type = std::collections::HashMap<String, Value>)]
+    metadata: Map<String, Value>,
+    /// From when on it is never shown; null if it stays.
+    #[schema(required)]
+    expires_at: Option<DateTime<Utc>>,
+    /// When it was added.
+    created_at: DateTime<Utc>,
+    /// Who added it.
+    created_by: String,
+}
+
+impl ItemBody {
+    pub(super) fn of(vault: &VaultId, item: PromptItem) -> Self {
+        Self {
+            item_id: item.item_id.to_string(),
+            vault_id: vault.to_string(),
+            memory_id: item.memory.map(|memory| memory.to_string()),
+            category: item.category.to_string(),
+            content: item.content,
+            metadata: item.metadata,
+            expires_at: item.expires_at,
+            created_at: item.created_at,
+            created_by: item.created_by.to_string(),
+        }
+    }
+}
+
+/// An item of a category that is named elsewhere.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = ItemOfCategory)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ItemContent {
+    /// Its text: not blank, no NUL, at most `prompt.item_bytes` (65,536) bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000\ufeff][^\u0000]*$",
+        required
+    )]
+    #[serde(default)]
+    pub(super) content: String,
+    /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
+    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
+    #[serde(default)]
+    pub(super) metadata: Option<Map<String, Value>>,
+    /// From when on it is never shown, a time in the future; it stays if this is missing or null.
+    #[serde(default)]
+    pub(super) expires_at: Option<DateTime<Utc>>,
+}
+
+impl From<ItemContent> for NewItem {
+    fn from(item: ItemContent) -> Self {
+        Self {
+            content: item.content,
+            metadata: item.metadata.unwrap_or_default(),
+            // As exact as it is kept, so that what is put again is known to be the same.
+            expires_at: item.expires_at.map(|time| time.trunc_subsecs(6)),
+        }
+    }
+}
+
+impl From<MemoryPath> for ItemOwner {
+    fn from(MemoryPath { vault_id, memory_id }: MemoryPath) -> Self {
+        Self {
+            vault: vault_id,
+            memory: Some(memory_id),
+        }
+    }
+}
+
+impl From<VaultPath> for ItemOwner {
+    fn from(VaultPath { vault_id }: VaultPath) -> Self {
+        Self {
+            vault: vault_id,
+            memory: None,
+        }
+    }
+}
+
+/// The owner and the entry of a path below a memory.
+pub(super) fn below_memory<T>(path: EntryPath<T>) -> (ItemOwner, T) {
+    let EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    } = path;
+    (MemoryPath { vault_id, memory_id }.into(), entry)
+}
+
+/// The owner and the entry of a path below a vault.
+pub(super) fn below_vault<T>(path: VaultEntryPath<T>) -> (ItemOwner, T) {
+    (
+        VaultPath {
+            vault_id: path.vault_id,
+        }
+        .into(),
+        path.entry,
+    )
+}
+
+/// Lets only administrators change the rules.
+///
+/// # Errors
+/// 403 for anybody else.
+pub(super) fn require_role(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
+    if category.as_str() == RULES {
+        caller.require(AccessRole::Admin, "items of the category rules are written")
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks that the caller may put items into a category, and that there can be such a category.
+///
+/// # Errors
+/// 403 and 422.
+pub(super) fn check_category(caller: &CallerOf, category: &Category) -> Result<(), Problem> {
+    check_writable(category)
+        .map_err(|reserved| Problem::invalid("category", format!("category: {reserved}")))?;
+    require_role(caller, category)
+}
+
+/// Checks an item that is to be added; `within` is what stands before its members' names, such as `items[0].`.
+///
+/// # Errors
+/// 413 and 422.
+pub(super) fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Problem> {
+    item.check(&state.settings.items, state.clock.now())
+        .map_err(|invalid| {
+            let field = format!("{within}{}", invalid.field());
+            match invalid {
+                InvalidItem::TooLarge { bytes, limit, .. } => {
+                    let name = match invalid.field() {
+                        "content" => "prompt.item_bytes",
+                        _ => "as compact JSON",
+                    };
+                    Problem::too_large(&field, name, limit, Some(bytes as u64))
+                }
+                InvalidItem::Blank | InvalidItem::Nul { .. } | InvalidItem::Past => {
+                    Problem::invalid(&field, format!("{field} {invalid}"))
+                }
+            }
+        })
+}
+
+/// 404 for an item that is not there, or not any more.
+pub(super) fn missing() -> Problem {
+    Problem::not_found("there is no such item; a list with ?category= shows those of a category")
+        .with("field", "item_id")
+}
+
+impl From<AddItemsError> for Problem {
+    fn from(error: AddItemsError) -> Self {
+        match error {
+            AddItemsError::TooMany(too_many) => {
+                let limit = match too_many {
+                    crate::domain::prompt::TooManyItems::Items { limit, .. }
+                    | crate::domain::prompt::TooManyItems::Bytes { limit, .. } => limit,
+                };
+                Self::invalid("items", too_many.to_string()).with("limit", limit)
+            }
+            AddItemsError::Storage(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a client can say about the prompt it wants.
+
+use crate::domain::prompt::Selection;
+use crate::http::extract::query::{FromQuery, QueryReader};
+use crate::http::problem::Problem;
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+/// More tokens than any budget names.
+const MOST_TOKENS: u32 = 10_000_000;
+
+/// Which prompt to assemble.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PromptParams {
+    /// Only these parts: names separated by commas; may be repeated. A name that no part has chooses nothing.
+    #[param(rename = "include", value_type = Option<String>, min_length = 1)]
+    pub(super) selection: Selection,
+    /// The IANA time zone of the date and time, such as `Europe/Berlin`; UTC without it.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
+    pub(super) timezone: Tz,
+    /// The document as it was at this time, which must not lie in the future; the date and time tell it too. Items are
+    /// those of now: they have no history.
+    pub(super) as_of: Option<DateTime<Utc>>,
+    /// How many tokens the prompt may have (vocabulary `cl100k_base`).
+    #[param(minimum = 1, maximum = 10_000_000)]
+    pub(super) max_tokens: Option<u32>,
+}
+
+/// The other half of a selection, for the documentation.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "documents what `PromptParams` reads into its selection")]
+pub(crate) struct ExcludeParam {
+    /// None of these parts: names separated by commas; may be repeated.
+    exclude: Option<String>,
+}
+
+impl FromQuery for PromptParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let include = query.names("include");
+        if include.as_ref().is_some_and(|names| names.is_empty()) {
+            return Err(Problem::invalid("include", "include must name at least one part"));
+        }
+        let timezone = query.text("timezone")?.map(|name| {
+            name.parse().map_err(|_| {
+                Problem::invalid(
+                    "timezone",
+                    "timezone must be a name of the IANA time zone database, such as Europe/Berlin",
+                )
+            })
+        });
+        Ok(Self {
+            selection: Selection {
+                include,
+                exclude: query.names("exclude").unwrap_or_default(),
+            },
+            timezone: timezone.transpose()?.unwrap_or(Tz::UTC),
+            as_of: query.time("as_of")?,
+            max_tokens: query.number("max_tokens", 1..=MOST_TOKENS)?,
+        })
+    }
+}

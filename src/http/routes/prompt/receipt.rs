@@ -1,0 +1,160 @@
+//! A prompt with what it was made of.
+
+use super::Work;
+use crate::domain::prompt::{Assembly, Count, Dropped, Part, PartSource, PieceId};
+use axum::http::HeaderName;
+use serde::Serialize;
+
+/// The hash of the stable prefix.
+pub(super) const X_PREFIX_HASH: HeaderName = HeaderName::from_static("x-prefix-hash");
+
+/// A prompt with what it was made of.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Prompt)]
+pub(crate) struct Receipt {
+    /// The prompt.
+    text: String,
+    /// Its tokens, by the vocabulary `cl100k_base`.
+    #[schema(minimum = 0)]
+    tokens: usize,
+    /// Its parts, in order.
+    parts: Vec<PartBody>,
+    /// What `max_tokens` left out, in the order of the parts.
+    dropped: Vec<DroppedBody>,
+    /// The version of the document; null without one.
+    #[schema(required, minimum = 1)]
+    version: Option<i64>,
+    /// Its id.
+    #[schema(required)]
+    context_id: Option<String>,
+    /// The SHA-256, in hexadecimal, of what `rules`, `user_information` and `tool_guidance` are in this prompt: as long
+    /// as it is the same, prompts begin with the same bytes.
+    #[schema(pattern = "^[0-9a-f]{64}$")]
+    prefix_hash: String,
+    /// As it was asked for.
+    #[schema(required, minimum = 1)]
+    max_tokens: Option<u32>,
+}
+
+/// One part of a prompt.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = PromptPart)]
+pub(crate) struct PartBody {
+    /// The category of its items, or which part of the document it is, or `datetime`.
+    name: String,
+    /// What it is made of.
+    #[schema(value_type = PartSourceName)]
+    source: &'static str,
+    /// Its tokens, with those of the empty line behind it; over all parts they add up to `tokens`.
+    #[schema(minimum = 0)]
+    tokens: usize,
+    /// The ids of its items, in order.
+    items: Vec<String>,
+    /// The ids of its records, in order.
+    records: Vec<String>,
+}
+
+/// What was left out of one part.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = DroppedPart)]
+pub(crate) struct DroppedBody {
+    /// Its name.
+    name: String,
+    /// What it is made of.
+    #[schema(value_type = PartSourceName)]
+    source: &'static str,
+    /// Whether nothing of it is left.
+    whole: bool,
+    /// The ids of the items that are left out.
+    items: Vec<String>,
+    /// The ids of the records that are left out.
+    records: Vec<String>,
+}
+
+/// What a part can be made of.
+#[derive(utoipa::ToSchema)]
+#[schema(as = PromptPartSource, rename_all = "lowercase")]
+#[expect(
+    dead_code,
+    reason = "documents the values of crate::domain::prompt::PartSource"
+)]
+enum PartSourceName {
+    Items,
+    Document,
+    Clock,
+}
+
+fn source(source: PartSource) -> &'static str {
+    match source {
+        PartSource::Items => "items",
+        PartSource::Document => "document",
+        PartSource::Clock => "clock",
+    }
+}
+
+/// Ids of items and of records.
+fn ids<'p>(pieces: impl Iterator<Item = &'p PieceId>) -> (Vec<String>, Vec<String>) {
+    let (mut items, mut records) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        match piece {
+            PieceId::Item(id) => items.push(id.to_string()),
+            PieceId::Record(Some(id)) => records.push(id.to_string()),
+            PieceId::Record(None) | PieceId::Text => {}
+        }
+    }
+    (items, records)
+}
+
+impl PartBody {
+    fn of(part: &Part, tokens: usize) -> Self {
+        let (items, records) = ids(part.pieces.iter().map(|piece| &piece.id));
+        Self {
+            name: part.name.clone(),
+            source: source(part.source),
+            tokens,
+            items,
+            records,
+        }
+    }
+}
+
+impl From<&Dropped> for DroppedBody {
+    fn from(dropped: &Dropped) -> Self {
+        let (items, records) = ids(dropped.pieces.iter());
+        Self {
+            name: dropped.name.clone(),
+            source: source(dropped.source),
+            whole: dropped.whole,
+            items,
+            records,
+        }
+    }
+}
+
+impl Receipt {
+    pub(super) fn of(
+        assembly: &Assembly,
+        work: &Work,
+        text: String,
+        prefix_hash: &str,
+        count: Count<'_>,
+    ) -> Self {
+        let tokens = assembly.tokens(count);
+        let metadata = work.context.as_ref().map(|context| &context.metadata);
+        Self {
+            text,
+            tokens: tokens.iter().sum(),
+            parts: assembly
+                .parts
+                .iter()
+                .zip(tokens)
+                .map(|(part, tokens)| PartBody::of(part, tokens))
+                .collect(),
+            dropped: assembly.dropped.iter().map(DroppedBody::from).collect(),
+            version: metadata.map(|metadata| metadata.version),
+            context_id: metadata.map(|metadata| metadata.context_id.to_string()),
+            prefix_hash: prefix_hash.to_owned(),
+            max_tokens: work.params.max_tokens,
+        }
+    }
+}

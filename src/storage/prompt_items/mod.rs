@@ -1,0 +1,237 @@
+//! Prompt items: `prompt_items`, and `prompt_item_owners`, the rows that their writers lock.
+
+mod purge;
+mod write;
+
+pub use write::{AddItemsError, Replaced};
+
+pub(super) use write::forget_items;
+
+use super::{Storage, StorageError};
+use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
+use crate::domain::prompt::PromptItem;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::PgConnection;
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose items: a memory's, or the vault's own, which belong to all of its memories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemOwner {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; `None` for the vault itself.
+    pub memory: Option<MemoryId>,
+}
+
+impl ItemOwner {
+    /// What stands for it in `memory_id`: no memory has an empty id.
+    fn memory_id(&self) -> &str {
+        self.memory.as_ref().map_or("", MemoryId::as_str)
+    }
+}
+
+/// The place of an item in the order of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemKey {
+    category: Category,
+    created_at: DateTime<Utc>,
+    item_id: ItemId,
+}
+
+impl ItemKey {
+    /// The place of an item.
+    #[must_use]
+    pub fn of(item: &PromptItem) -> Self {
+        Self {
+            category: item.category.clone(),
+            created_at: item.created_at,
+            item_id: item.item_id.clone(),
+        }
+    }
+}
+
+impl fmt::Display for ItemKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.created_at.timestamp_micros();
+        write!(f, "{}/{micros}/{}", self.category, self.item_id)
+    }
+}
+
+impl FromStr for ItemKey {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut parts = text.splitn(3, '/');
+        let mut next = || parts.next().ok_or(());
+        let category = next()?.parse().map_err(|_| ())?;
+        let micros = next()?.parse().map_err(|_| ())?;
+        Ok(Self {
+            category,
+            created_at: DateTime::from_timestamp_micros(micros).ok_or(())?,
+            item_id: next()?.parse().map_err(|_| ())?,
+        })
+    }
+}
+
+struct Row {
+    memory_id: String,
+    item_id: String,
+    category: String,
+    content: String,
+    metadata: Value,
+    expires_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    created_by: String,
+}
+
+impl Row {
+    fn into_item(self) -> Result<PromptItem, StorageError> {
+        let key = format!("({}, {})", self.memory_id, self.item_id);
+        let corrupt = |column: &'static str| StorageError::Corrupt {
+            table: "prompt_items",
+            column,
+            row: key.clone(),
+            problem: "not what it must be".to_owned(),
+        };
+        let memory = Some(self.memory_id.as_str()).filter(|id| !id.is_empty());
+        let metadata = match self.metadata {
+            Value::Object(metadata) => metadata,
+            _ => return Err(corrupt("metadata")),
+        };
+        Ok(PromptItem {
+            item_id: self.item_id.parse().map_err(|_| corrupt("item_id"))?,
+            memory: memory
+                .map(str::parse)
+                .transpose()
+                .map_err(|_| corrupt("memory_id"))?,
+            category: self.category.parse().map_err(|_| corrupt("category"))?,
+            content: self.content,
+            metadata,
+            expires_at: self.expires_at,
+            created_at: self.created_at,
+            created_by: self.created_by.parse().map_err(|_| corrupt("created_by"))?,
+        })
+    }
+}
+
+impl Storage {
+    /// Items of an owner that have not expired, by category and then as they were added, those behind `after`, at
+    /// most `limit`.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.list", skip_all)]
+    pub async fn list_items(
+        &self,
+        owner: &ItemOwner,
+        category: Option<&Category>,
+        after: Option<&ItemKey>,
+        limit: i64,
+    ) -> Result<Vec<PromptItem>, StorageError> {
+        let now = self.clock.now();
+        let mut connection = self.reader().await?;
+        live_items(&mut connection, owner, category, after, now, limit).await
+    }
+
+    /// One item that has not expired; `None` if there is none.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.get", skip_all)]
+    pub async fn item(&self, owner: &ItemOwner, id: &ItemId) -> Result<Option<PromptItem>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT memory_id, item_id, category, content, metadata, expires_at, created_at, created_by
+             FROM prompt_items
+             WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)",
+            owner.vault.as_str(),
+            owner.memory_id(),
+            id.as_str(),
+            self.clock.now(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        row.map(Row::into_item).transpose()
+    }
+
+    /// The items of which a memory's prompts are made, without their metadata: those of the vault before its own, by
+    /// category and then as they were added. What has expired is not among them.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.prompt", skip_all)]
+    pub async fn prompt_items(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Vec<PromptItem>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT memory_id, item_id, category, content, '{}'::jsonb AS "metadata!", expires_at, created_at,
+                      created_by
+               FROM prompt_items
+               WHERE vault_id = $1 AND memory_id IN ('', $2) AND (expires_at IS NULL OR expires_at > $3)
+               ORDER BY memory_id COLLATE "C", category, created_at, item_id"#,
+            vault.as_str(),
+            memory.as_str(),
+            self.clock.now(),
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter().map(Row::into_item).collect()
+    }
+
+    /// Whether a memory has items of its own that have not expired.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.exist", skip_all)]
+    pub async fn has_items(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
+        let found = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                   SELECT 1 FROM prompt_items
+                   WHERE vault_id = $1 AND memory_id = $2 AND (expires_at IS NULL OR expires_at > $3)
+               ) AS "found!""#,
+            vault.as_str(),
+            memory.as_str(),
+            self.clock.now(),
+        )
+        .fetch_one(&mut *self.reader().await?)
+        .await?;
+        Ok(found)
+    }
+}
+
+async fn live_items(
+    connection: &mut PgConnection,
+    owner: &ItemOwner,
+    category: Option<&Category>,
+    after: Option<&ItemKey>,
+    now: DateTime<Utc>,
+    limit: i64,
+) -> Result<Vec<PromptItem>, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT memory_id, item_id, category, content, metadata, expires_at, created_at, created_by
+         FROM prompt_items
+         WHERE vault_id = $1 AND memory_id = $2
+           AND (expires_at IS NULL OR expires_at > $3)
+           AND ($4::text IS NULL OR category = $4)
+           AND ($5::text IS NULL OR (category, created_at, item_id) > ($5, $6::timestamptz, $7::text))
+         ORDER BY category, created_at, item_id
+         LIMIT $8",
+        owner.vault.as_str(),
+        owner.memory_id(),
+        now,
+        category.map(Category::as_str),
+        after.map(|key| key.category.as_str()),
+        after.map(|key| key.created_at),
+        after.map(|key| key.item_id.as_str()),
+        limit,
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Row::into_item).collect()
+}

@@ -1,0 +1,68 @@
+//! Deleting what has expired.
+
+use super::ItemOwner;
+use super::write::{forget_owner_without_items, lock_present_owner};
+use crate::storage::{Storage, StorageError};
+use std::collections::BTreeMap;
+
+impl Storage {
+    /// Deletes at most `limit` items that have expired and returns how many it deleted. Any number of instances may
+    /// do so at once.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
+    pub async fn purge_items(&self, limit: i64) -> Result<u64, StorageError> {
+        let now = self.clock.now();
+        // A rare read over all vaults; what it finds is deleted owner by owner.
+        let expired = sqlx::query!(
+            "SELECT vault_id, memory_id, item_id FROM prompt_items
+             WHERE expires_at <= $1
+             ORDER BY expires_at
+             LIMIT $2",
+            now,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let mut owners: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        for row in expired {
+            owners
+                .entry((row.vault_id, row.memory_id))
+                .or_default()
+                .push(row.item_id);
+        }
+        let mut deleted = 0;
+        for ((vault, memory), items) in owners {
+            let corrupt = |column| StorageError::Corrupt {
+                table: "prompt_items",
+                column,
+                row: format!("({vault}, {memory})"),
+                problem: "not an id".to_owned(),
+            };
+            let owner = ItemOwner {
+                vault: vault.parse().map_err(|_| corrupt("vault_id"))?,
+                memory: match memory.as_str() {
+                    "" => None,
+                    id => Some(id.parse().map_err(|_| corrupt("memory_id"))?),
+                },
+            };
+            let mut transaction = self.begin().await?;
+            lock_present_owner(&mut transaction, &owner).await?;
+            let done = sqlx::query!(
+                "DELETE FROM prompt_items
+                 WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
+                vault,
+                memory,
+                now,
+                &items,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            forget_owner_without_items(&mut transaction, &owner).await?;
+            transaction.commit().await?;
+            deleted += done.rows_affected();
+        }
+        Ok(deleted)
+    }
+}

@@ -1,0 +1,331 @@
+//! Adding, replacing and removing items, each in one transaction that locks the owner's row.
+
+use super::{ItemOwner, live_items};
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
+use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
+use crate::storage::{Storage, StorageError};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// What replacing a category came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replaced {
+    /// The category's items.
+    pub items: Vec<PromptItem>,
+    /// Whether they were those before, so that nothing was written.
+    pub unchanged: bool,
+}
+
+/// Why items were not added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddItemsError {
+    /// There would be too many; nothing was added.
+    #[error(transparent)]
+    TooMany(#[from] TooManyItems),
+    /// The database failed; nothing was added.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for AddItemsError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl Storage {
+    /// Adds one item behind those of its category.
+    ///
+    /// # Errors
+    /// As [`AddItemsError`] says.
+    #[tracing::instrument(name = "db.prompt_items.add", skip_all)]
+    pub async fn add_item(
+        &self,
+        owner: &ItemOwner,
+        category: &Category,
+        item: NewItem,
+        actor: &ActorId,
+        limits: &ItemLimits,
+    ) -> Result<PromptItem, AddItemsError> {
+        let mut transaction = self.begin().await?;
+        let now = self.lock_owner(&mut transaction, owner).await?;
+        self.forget_expired(&mut transaction, owner).await?;
+        let item = self.stored(owner, category, item, actor, now)?;
+        insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
+        hold(&mut transaction, owner, limits).await?;
+        transaction.commit().await?;
+        Ok(item)
+    }
+
+    /// Makes these the items of a category, in their order, unless they are it already.
+    ///
+    /// # Errors
+    /// As [`AddItemsError`] says.
+    #[tracing::instrument(name = "db.prompt_items.replace", skip_all)]
+    pub async fn replace_items(
+        &self,
+        owner: &ItemOwner,
+        category: &Category,
+        items: Vec<NewItem>,
+        actor: &ActorId,
+        limits: &ItemLimits,
+    ) -> Result<Replaced, AddItemsError> {
+        let mut transaction = self.begin().await?;
+        let now = self.lock_owner(&mut transaction, owner).await?;
+        let all = i64::MAX;
+        let present = live_items(
+            &mut transaction,
+            owner,
+            Some(category),
+            None,
+            self.clock.now(),
+            all,
+        )
+        .await?;
+        let same = items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
+        if same {
+            transaction.rollback().await?;
+            return Ok(Replaced {
+                items: present,
+                unchanged: true,
+            });
+        }
+        self.forget_expired(&mut transaction, owner).await?;
+        delete(&mut transaction, owner, category).await?;
+        let stored: Vec<PromptItem> = items
+            .into_iter()
+            .map(|item| self.stored(owner, category, item, actor, now))
+            .collect::<Result<_, _>>()?;
+        insert(&mut transaction, owner, &stored).await?;
+        hold(&mut transaction, owner, limits).await?;
+        forget_owner_without_items(&mut transaction, owner).await?;
+        transaction.commit().await?;
+        Ok(Replaced {
+            items: stored,
+            unchanged: false,
+        })
+    }
+
+    /// Removes one item; `false` if there is none that is shown.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
+    pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
+        let mut transaction = self.begin().await?;
+        lock_present_owner(&mut transaction, owner).await?;
+        let done = sqlx::query!(
+            "DELETE FROM prompt_items
+             WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)",
+            owner.vault.as_str(),
+            owner.memory_id(),
+            id.as_str(),
+            self.clock.now(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        forget_owner_without_items(&mut transaction, owner).await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Removes all items of a category and returns how many of them were shown.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.prompt_items.remove_category", skip_all)]
+    pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
+        let mut transaction = self.begin().await?;
+        lock_present_owner(&mut transaction, owner).await?;
+        self.forget_expired(&mut transaction, owner).await?;
+        let removed = delete(&mut transaction, owner, category).await?;
+        forget_owner_without_items(&mut transaction, owner).await?;
+        transaction.commit().await?;
+        Ok(removed)
+    }
+
+    /// Locks the row of an owner, which is made where there is none. The time is that of the change: now, but never
+    /// before an earlier one's, so that items stand in the order they were added.
+    async fn lock_owner(
+        &self,
+        connection: &mut PgConnection,
+        owner: &ItemOwner,
+    ) -> Result<DateTime<Utc>, StorageError> {
+        let time = sqlx::query_scalar!(
+            "INSERT INTO prompt_item_owners (vault_id, memory_id, changed_at) VALUES ($1, $2, $3)
+             ON CONFLICT (vault_id, memory_id)
+             DO UPDATE SET changed_at = GREATEST(prompt_item_owners.changed_at, excluded.changed_at)
+             RETURNING changed_at",
+            owner.vault.as_str(),
+            owner.memory_id(),
+            self.clock.now(),
+        )
+        .fetch_one(connection)
+        .await?;
+        Ok(time)
+    }
+
+    fn stored(
+        &self,
+        owner: &ItemOwner,
+        category: &Category,
+        item: NewItem,
+        actor: &ActorId,
+        now: DateTime<Utc>,
+    ) -> Result<PromptItem, StorageError> {
+        let item_id = self.clock.new_id().to_string();
+        Ok(PromptItem {
+            item_id: item_id.parse().map_err(|_| StorageError::Corrupt {
+                table: "prompt_items",
+                column: "item_id",
+                row: "new".to_owned(),
+                problem: "a UUID is always an id".to_owned(),
+            })?,
+            memory: owner.memory.clone(),
+            category: category.clone(),
+            content: item.content,
+            metadata: item.metadata,
+            expires_at: item.expires_at,
+            created_at: now,
+            created_by: actor.clone(),
+        })
+    }
+
+    /// Deletes what no longer counts of an owner.
+    async fn forget_expired(
+        &self,
+        connection: &mut PgConnection,
+        owner: &ItemOwner,
+    ) -> Result<(), StorageError> {
+        sqlx::query!(
+            "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3",
+            owner.vault.as_str(),
+            owner.memory_id(),
+            self.clock.now(),
+        )
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}
+
+/// Locks the row of an owner that has one: what stands below is then what the next statements see.
+pub(super) async fn lock_present_owner(
+    connection: &mut PgConnection,
+    owner: &ItemOwner,
+) -> Result<(), StorageError> {
+    sqlx::query_scalar!(
+        r#"SELECT 1 AS "one!" FROM prompt_item_owners WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE"#,
+        owner.vault.as_str(),
+        owner.memory_id(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(())
+}
+
+/// Deletes the row of a locked owner that has no items left.
+pub(super) async fn forget_owner_without_items(
+    connection: &mut PgConnection,
+    owner: &ItemOwner,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM prompt_item_owners
+         WHERE vault_id = $1 AND memory_id = $2
+           AND NOT EXISTS (SELECT 1 FROM prompt_items WHERE vault_id = $1 AND memory_id = $2)",
+        owner.vault.as_str(),
+        owner.memory_id(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn delete(
+    connection: &mut PgConnection,
+    owner: &ItemOwner,
+    category: &Category,
+) -> Result<u64, StorageError> {
+    let done = sqlx::query!(
+        "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND category = $3",
+        owner.vault.as_str(),
+        owner.memory_id(),
+        category.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+async fn insert(
+    connection: &mut PgConnection,
+    owner: &ItemOwner,
+    items: &[PromptItem],
+) -> Result<(), StorageError> {
+    let ids: Vec<String> = items.iter().map(|item| item.item_id.to_string()).collect();
+    let categories: Vec<String> = items.iter().map(|item| item.category.to_string()).collect();
+    let contents: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
+    let metadata: Vec<Value> = items
+        .iter()
+        .map(|item| Value::Object(item.metadata.clone()))
+        .collect();
+    let expiries: Vec<_> = items.iter().map(|item| item.expires_at).collect();
+    let times: Vec<_> = items.iter().map(|item| item.created_at).collect();
+    let actors: Vec<String> = items.iter().map(|item| item.created_by.to_string()).collect();
+    sqlx::query!(
+        "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
+                                   created_at, created_by)
+         SELECT $1, $2, item_id, category, content, metadata, expires_at, created_at, created_by
+         FROM unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[],
+                     $9::text[])
+              AS added (item_id, category, content, metadata, expires_at, created_at, created_by)",
+        owner.vault.as_str(),
+        owner.memory_id(),
+        &ids,
+        &categories,
+        &contents,
+        &metadata,
+        &expiries as &[Option<DateTime<Utc>>],
+        &times,
+        &actors,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Holds a locked owner to the bounds.
+async fn hold(
+    connection: &mut PgConnection,
+    owner: &ItemOwner,
+    limits: &ItemLimits,
+) -> Result<(), AddItemsError> {
+    let present = sqlx::query!(
+        r#"SELECT count(*) AS "items!", COALESCE(sum(octet_length(content)), 0) AS "bytes!"
+           FROM prompt_items WHERE vault_id = $1 AND memory_id = $2"#,
+        owner.vault.as_str(),
+        owner.memory_id(),
+    )
+    .fetch_one(connection)
+    .await?;
+    let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+    Ok(limits.hold(size(present.items), size(present.bytes))?)
+}
+
+/// Deletes the items of a memory with the memory, and says whether it had any.
+#[tracing::instrument(name = "db.prompt_items.forget", skip_all)]
+pub(in crate::storage) async fn forget_items(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "DELETE FROM prompt_item_owners WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() > 0)
+}

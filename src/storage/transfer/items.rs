@@ -1,0 +1,105 @@
+//! `prompt_items`: the row, the line, and the statements of both ways.
+
+use super::check::{Fault, id, json, order, said, text, time};
+use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
+use crate::domain::prompt::check_writable;
+use crate::storage::StorageError;
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// What stands for a vault's own items in place of a memory's id.
+pub(super) const OF_VAULT: &str = "";
+
+/// A prompt item but for its owner: the memory around it, or the vault.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ItemLine {
+    pub(super) item_id: String,
+    pub(super) category: String,
+    pub(super) content: String,
+    pub(super) metadata: Value,
+    pub(super) expires_at: Option<DateTime<Utc>>,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) created_by: String,
+}
+
+impl ItemLine {
+    /// Checks what one line alone must fulfil.
+    pub(super) fn check(&self, max_bytes: usize) -> Result<(), Fault> {
+        id::<ItemId>("item_id", &self.item_id)?;
+        let category = id::<Category>("category", &self.category)?;
+        check_writable(&category).map_err(|reserved| said("category", &reserved))?;
+        let blank = self.content.chars().all(|c| c.is_whitespace() || c == '\u{feff}');
+        order("content", !blank, "a text that is not blank")?;
+        let fits = self.content.len() <= max_bytes;
+        order("content", fits, &format!("at most {max_bytes} bytes"))?;
+        text("content", &self.content)?;
+        order("metadata", self.metadata.is_object(), "an object")?;
+        json("metadata", &self.metadata)?;
+        self.expires_at.map_or(Ok(()), |at| time("expires_at", at))?;
+        time("created_at", self.created_at)?;
+        id::<ActorId>("created_by", &self.created_by)?;
+        Ok(())
+    }
+}
+
+/// The items of a memory, or [`OF_VAULT`], by their ids, as the database sends them.
+pub(super) fn read<'c>(
+    connection: &'c mut PgConnection,
+    vault: &'c VaultId,
+    memory: &'c str,
+) -> BoxStream<'c, Result<ItemLine, StorageError>> {
+    let rows = sqlx::query_as!(
+        ItemLine,
+        "SELECT item_id, category, content, metadata, expires_at, created_at, created_by
+         FROM prompt_items
+         WHERE vault_id = $1 AND memory_id = $2
+         ORDER BY item_id",
+        vault.as_str(),
+        memory,
+    )
+    .fetch(connection);
+    Box::pin(rows.map_err(StorageError::from))
+}
+
+/// Stores an item as it was. One of that id stays as it is.
+#[tracing::instrument(name = "db.prompt_items.import", skip_all)]
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &str,
+    line: &ItemLine,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO prompt_item_owners (vault_id, memory_id, changed_at) VALUES ($1, $2, $3)
+         ON CONFLICT (vault_id, memory_id)
+         DO UPDATE SET changed_at = GREATEST(prompt_item_owners.changed_at, excluded.changed_at)",
+        vault.as_str(),
+        memory,
+        line.created_at,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
+                                   created_at, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING",
+        vault.as_str(),
+        memory,
+        line.item_id,
+        line.category,
+        line.content,
+        line.metadata,
+        line.expires_at,
+        line.created_at,
+        line.created_by,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,414 @@
+//! `…/items`, of memories and of vaults.
+
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+async fn add(memory: &Memory<'_>, body: Value) -> Answer {
+    Answer::to(memory.request(Method::POST, "items").json(&body)).await
+}
+
+async fn put(memory: &Memory<'_>, category: &str, body: Value) -> Answer {
+    Answer::to(
+        memory
+            .request(Method::PUT, &format!("items/{category}"))
+            .json(&body),
+    )
+    .await
+}
+
+async fn delete(memory: &Memory<'_>, below: &str) -> Answer {
+    Answer::to(memory.request(Method::DELETE, below)).await
+}
+
+fn contents(list: &Value) -> Vec<&str> {
+    let items = list["items"].as_array().unwrap().iter();
+    items.map(|item| item["content"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_item_is_added_read_listed_and_removed_without_a_document() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.get("items").await.problem(404, "not-found", None);
+
+    let added = Answer::to(
+        memory
+            .request(Method::POST, "items")
+            .header("X-Actor-Id", "tools")
+            .json(
+                &json!({"content": "Use ripgrep.", "category": "tool_guidance", "metadata": {"a": [1]},
+                          "expires_at": "2026-11-21T04:00:00+01:00"}),
+            ),
+    )
+    .await
+    .is(201);
+    let item = added.json();
+    let path = added.header("location").to_owned();
+    let id = item["item_id"].as_str().unwrap();
+    assert_eq!(path, memory.path(&format!("items/{id}")));
+    assert_eq!(
+        item,
+        json!({"item_id": id, "vault_id": "acme", "memory_id": "agent", "category": "tool_guidance",
+               "content": "Use ripgrep.", "metadata": {"a": [1]}, "expires_at": "2026-11-21T03:00:00Z",
+               "created_at": "2026-11-21T02:00:00Z", "created_by": "tools"})
+    );
+
+    assert_eq!(service.get(&path).await.is(200).json(), item);
+    assert_eq!(memory.get("items").await.is(200).json()["items"], json!([item]));
+    delete(&memory, &format!("items/{id}")).await.is(204);
+    service
+        .get(&path)
+        .await
+        .problem(404, "not-found", Some("item_id"));
+    delete(&memory, &format!("items/{id}"))
+        .await
+        .problem(404, "not-found", Some("item_id"));
+    memory.get("items").await.problem(404, "not-found", None);
+    let owners: i64 = sqlx::query_scalar("SELECT count(*) FROM prompt_item_owners")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(owners, 0);
+}
+
+#[tokio::test]
+async fn items_are_listed_by_category_in_the_order_they_were_added_page_by_page() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for (category, content) in [("b", "1"), ("a", "2"), ("b", "3"), ("a", "4"), ("b", "5")] {
+        add(&memory, json!({"content": content, "category": category}))
+            .await
+            .is(201);
+    }
+    assert_eq!(
+        contents(&memory.get("items").await.json()),
+        ["2", "4", "1", "3", "5"]
+    );
+    assert_eq!(
+        contents(&memory.get("items?category=b").await.json()),
+        ["1", "3", "5"]
+    );
+    assert!(contents(&memory.get("items?category=none").await.is(200).json()).is_empty());
+    let mut seen = Vec::new();
+    let mut query = "items?limit=2".to_owned();
+    loop {
+        let page = memory.get(&query).await.is(200).json();
+        seen.extend(contents(&page).into_iter().map(str::to_owned));
+        let Some(cursor) = page["next_cursor"].as_str() else {
+            break;
+        };
+        query = format!("items?limit=2&cursor={cursor}");
+    }
+    assert_eq!(seen, ["2", "4", "1", "3", "5"]);
+    memory
+        .get("items?category=a%20b")
+        .await
+        .problem(422, "invalid", Some("category"));
+}
+
+#[tokio::test]
+async fn a_category_is_removed_as_a_whole() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for content in ["1", "2"] {
+        add(&memory, json!({"content": content, "category": "a"}))
+            .await
+            .is(201);
+    }
+    add(&memory, json!({"content": "3", "category": "b"}))
+        .await
+        .is(201);
+    assert_eq!(
+        delete(&memory, "items?category=a").await.is(200).json(),
+        json!({"removed": 2})
+    );
+    assert_eq!(
+        delete(&memory, "items?category=a").await.is(200).json(),
+        json!({"removed": 0})
+    );
+    assert_eq!(contents(&memory.get("items").await.json()), ["3"]);
+    delete(&memory, "items")
+        .await
+        .problem(422, "invalid", Some("category"));
+    let nobody = service.memory("nobody");
+    assert_eq!(
+        delete(&nobody, "items?category=a").await.is(200).json(),
+        json!({"removed": 0})
+    );
+}
+
+#[tokio::test]
+async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let two = json!({"items": [{"content": "x", "metadata": {"n": 1.5}}, {"content": "y", "expires_at": "2026-11-22T00:00:00Z"}]});
+    let first = put(&memory, "a", two.clone()).await.is(200).json();
+    assert_eq!(
+        (contents(&first), &first["unchanged"]),
+        (vec!["x", "y"], &json!(false))
+    );
+
+    service.clock.advance(Duration::from_secs(60));
+    let again = put(&memory, "a", two).await.is(200).json();
+    assert_eq!(
+        (&again["items"], &again["unchanged"]),
+        (&first["items"], &json!(true))
+    );
+
+    let list = put(&memory, "a", json!([{"content": "y"}])).await.is(200).json();
+    assert_eq!((contents(&list), &list["unchanged"]), (vec!["y"], &json!(false)));
+    let text = Answer::to(
+        memory
+            .request(Method::PUT, "items/a")
+            .header("Content-Type", "text/plain")
+            .body("the only one\n"),
+    )
+    .await
+    .is(200)
+    .json();
+    assert_eq!(contents(&text), ["the only one\n"]);
+    assert_eq!(memory.get("items").await.json()["items"], text["items"]);
+
+    let none = put(&memory, "a", json!([])).await.is(200).json();
+    assert_eq!((contents(&none).len(), &none["unchanged"]), (0, &json!(false)));
+    assert_eq!(put(&memory, "a", json!([])).await.json()["unchanged"], true);
+    memory.get("items").await.problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn writers_of_one_category_leave_the_items_of_one_of_them() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let puts = (0..8).map(|n| {
+        put(
+            &memory,
+            "a",
+            json!([{"content": format!("{n} x")}, {"content": format!("{n} y")}]),
+        )
+    });
+    for answer in futures::future::join_all(puts).await {
+        answer.is(200);
+    }
+    let list = memory.get("items").await.json();
+    let left = contents(&list);
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert_eq!(left[0][..1], left[1][..1]);
+}
+
+#[tokio::test]
+async fn what_is_no_item_is_refused_and_its_field_named() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for (body, field) in [
+        (json!({"category": "a"}), "content"),
+        (json!({"content": "x"}), "category"),
+        (json!({"content": "", "category": "a"}), "content"),
+        (json!({"content": " \u{a0}\n", "category": "a"}), "content"),
+        (json!({"content": "a\u{0}", "category": "a"}), "content"),
+        (json!({"content": "x", "category": ""}), "category"),
+        (json!({"content": "x", "category": " "}), "category"),
+        (json!({"content": "x", "category": "a/b"}), "category"),
+        (json!({"content": "x", "category": "datetime"}), "category"),
+        (json!({"content": "x", "category": "key_learnings"}), "category"),
+        (json!({"content": "x", "category": "Rules"}), "category"),
+        (
+            json!({"content": "x", "category": "a", "metadata": [1]}),
+            "metadata",
+        ),
+        (
+            json!({"content": "x", "category": "a", "metadata": {"k": {"\u{0}": 1}}}),
+            "metadata",
+        ),
+        (
+            json!({"content": "x", "category": "a", "expires_at": "tomorrow"}),
+            "expires_at",
+        ),
+        (
+            json!({"content": "x", "category": "a", "expires_at": "2026-11-21T02:00:00Z"}),
+            "expires_at",
+        ),
+        (
+            json!({"content": "x", "category": "a", "item_id": "mine"}),
+            "item_id",
+        ),
+    ] {
+        add(&memory, body).await.problem(422, "invalid", Some(field));
+    }
+    let large = json!({"content": "x", "category": "a", "metadata": {"k": "v".repeat(8_192)}});
+    add(&memory, large)
+        .await
+        .problem(413, "too-large", Some("metadata"));
+    let large = json!({"content": "x".repeat(65_537), "category": "a"});
+    add(&memory, large)
+        .await
+        .problem(413, "too-large", Some("content"));
+
+    put(&memory, "a", json!([{"content": "ok"}, {"content": ""}]))
+        .await
+        .problem(422, "invalid", Some("[1].content"));
+    put(&memory, "a", json!({"items": [{"content": "\t"}]}))
+        .await
+        .problem(422, "invalid", Some("items[0].content"));
+    put(
+        &memory,
+        "a",
+        json!({"items": [{"content": "x", "category": "a"}]}),
+    )
+    .await
+    .problem(422, "invalid", Some("items[0].category"));
+    put(&memory, "a", json!("text"))
+        .await
+        .problem(422, "invalid", Some("body"));
+    put(&memory, "recent_tasks", json!([]))
+        .await
+        .problem(422, "invalid", Some("category"));
+    put(&memory, "a%20b", json!([]))
+        .await
+        .problem(422, "invalid", Some("category"));
+    let html = memory
+        .request(Method::PUT, "items/a")
+        .header("Content-Type", "text/html")
+        .body("x");
+    Answer::to(html)
+        .await
+        .problem(415, "unsupported-media-type", None);
+    let blank = memory
+        .request(Method::PUT, "items/a")
+        .header("Content-Type", "text/plain")
+        .body(" ");
+    Answer::to(blank).await.problem(422, "invalid", Some("content"));
+    Answer::to(memory.request(Method::PATCH, "items/a"))
+        .await
+        .problem(405, "method-not-allowed", None);
+    delete(&memory, "items/a%2Fb")
+        .await
+        .problem(422, "invalid", Some("item_id"));
+    memory.get("items").await.problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn items_are_bounded_in_number_and_altogether() {
+    let service = Service::start_with(
+        |config| {
+            config.prompt.max_items = 3;
+            config.prompt.total_bytes = 20;
+        },
+        None,
+    )
+    .await;
+    let memory = service.memory("agent");
+    put(&memory, "a", json!([{"content": "1"}, {"content": "2"}]))
+        .await
+        .is(200);
+    add(
+        &memory,
+        json!({"content": "3", "category": "b", "expires_at": "2026-11-21T03:00:00Z"}),
+    )
+    .await
+    .is(201);
+    add(&memory, json!({"content": "4", "category": "b"}))
+        .await
+        .problem(422, "invalid", Some("items"));
+    put(&memory, "a", json!([{"content": "x".repeat(20)}]))
+        .await
+        .problem(422, "invalid", Some("items"));
+    assert_eq!(contents(&memory.get("items").await.json()), ["1", "2", "3"]);
+    service.clock.advance(Duration::from_secs(3_600));
+    add(&memory, json!({"content": "4", "category": "b"}))
+        .await
+        .is(201);
+    assert_eq!(contents(&memory.get("items").await.json()), ["1", "2", "4"]);
+}
+
+#[tokio::test]
+async fn what_has_expired_is_never_shown_and_is_purged() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let soon = add(
+        &memory,
+        json!({"content": "soon gone", "category": "a", "expires_at": "2026-11-21T02:00:01Z"}),
+    )
+    .await;
+    let id = soon.is(201).json()["item_id"].as_str().unwrap().to_owned();
+    service.clock.advance(Duration::from_secs(1));
+    memory.get("items").await.problem(404, "not-found", None);
+    memory
+        .get(&format!("items/{id}"))
+        .await
+        .problem(404, "not-found", None);
+    memory.get("prompt").await.problem(404, "not-found", None);
+    delete(&memory, &format!("items/{id}"))
+        .await
+        .problem(404, "not-found", None);
+    assert_eq!(
+        delete(&memory, "items?category=a").await.json(),
+        json!({"removed": 0})
+    );
+
+    add(
+        &memory,
+        json!({"content": "stays", "category": "a", "expires_at": "2026-11-21T02:00:03Z"}),
+    )
+    .await
+    .is(201);
+    add(
+        &memory,
+        json!({"content": "goes", "category": "a", "expires_at": "2026-11-21T02:00:02Z"}),
+    )
+    .await
+    .is(201);
+    service.clock.advance(Duration::from_secs(1));
+    assert_eq!(service.storage().purge_items(500).await.unwrap(), 1);
+    assert_eq!(service.storage().purge_items(500).await.unwrap(), 0);
+    assert_eq!(contents(&memory.get("items").await.json()), ["stays"]);
+}
+
+#[tokio::test]
+async fn a_memory_takes_its_items_with_it_and_leaves_those_of_the_vault() {
+    let service = Service::start().await;
+    let memory = service.memory("agent-to-go");
+    add(&memory, json!({"content": "mine", "category": "a"}))
+        .await
+        .is(201);
+    let of_vault = service
+        .request(Method::POST, "/v1/vaults/acme/items")
+        .json(&json!({"content": "ours", "category": "a"}));
+    let added = Answer::to(of_vault).await.is(201);
+    assert_eq!(added.json()["memory_id"], Value::Null);
+    let path = added.header("location").to_owned();
+    assert!(path.starts_with("/v1/vaults/acme/items/"), "{path}");
+    service.get(&path).await.is(200);
+
+    memory.delete().await.is(204);
+    assert_eq!(service.tables_that_hold("agent-to-go").await, [""; 0]);
+    memory.delete().await.problem(404, "not-found", None);
+    assert_eq!(
+        contents(&service.get("/v1/vaults/acme/items").await.is(200).json()),
+        ["ours"]
+    );
+    let put = service
+        .request(Method::PUT, "/v1/vaults/acme/items/a")
+        .json(&json!([{"content": "new"}]));
+    assert_eq!(contents(&Answer::to(put).await.is(200).json()), ["new"]);
+    service.get(&path).await.problem(404, "not-found", None);
+    let gone = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
+    assert_eq!(Answer::to(gone).await.is(200).json(), json!({"removed": 1}));
+    assert!(contents(&service.get("/v1/vaults/acme/items").await.is(200).json()).is_empty());
+}
+
+#[tokio::test]
+async fn a_repeated_key_adds_an_item_once() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let once = || {
+        let request = memory
+            .request(Method::POST, "items")
+            .header("Idempotency-Key", "k");
+        Answer::to(request.json(&json!({"content": "x", "category": "a"})))
+    };
+    let first = once().await.is(201).json();
+    assert_eq!(once().await.is(201).json(), first);
+    assert_eq!(contents(&memory.get("items").await.json()), ["x"]);
+}
