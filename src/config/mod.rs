@@ -14,6 +14,7 @@ pub mod pipeline;
 pub mod retention;
 #[cfg(test)]
 mod tests;
+pub mod window;
 
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -42,6 +43,8 @@ pub struct Config {
     pub pipeline: pipeline::PipelineConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
+    /// How many recent tasks and decisions stand in a document.
+    pub window: window::WindowConfig,
     /// What the service writes to its log.
     pub log: log::LogConfig,
 }
@@ -129,6 +132,7 @@ impl Config {
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
+        self.window.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()
             .map_err(|error| ConfigError::Invalid(error.to_string()))?;

@@ -76,6 +76,10 @@ text_id!(
     UpdateId
 );
 text_id!(
+    /// A completed task, as its caller names it.
+    TaskId
+);
+text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );

@@ -11,3 +11,4 @@ pub mod operation;
 pub mod redaction;
 pub mod retention;
 pub mod search;
+pub mod window;

@@ -48,6 +48,10 @@ const TAGS: &[(&str, &str)] = &[
     ("contexts", "The document of a memory and its versions."),
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),
+    (
+        "window",
+        "The living window: status, recent tasks, decisions, and the archive behind them.",
+    ),
     ("search", "Full text of the newest documents."),
     ("health", "The state of the service."),
 ];

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::config::guard::Collapse;
 use crate::config::llm::LlmConfig;
+use crate::config::window::WindowConfig;
 use crate::storage::Guard;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ pub struct Settings {
     pub body_bytes: usize,
     /// `guard.collapse`: what is done about a put that loses much of the document.
     pub guard: Guard,
+    /// `window`: how many recent tasks and decisions stand in a document.
+    pub window: WindowConfig,
     /// How long a client may take to send the header of a request, and how long a connection may idle.
     pub header_timeout: Duration,
     /// How long a client may take to send a body.
@@ -55,6 +58,7 @@ impl Settings {
                 Collapse::Warn => Guard::Warn,
                 Collapse::Reject => Guard::Reject,
             },
+            window: config.window.clone(),
             header_timeout: Duration::from_secs(config.http.header_timeout_seconds),
             body_timeout: BODY_TIMEOUT,
             request_timeout,

@@ -10,7 +10,9 @@ use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Limits, RecordChange, project};
 use crate::domain::{changelog, document};
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError};
+use crate::storage::{
+    ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError, WindowRows,
+};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -186,6 +188,7 @@ impl Pipeline {
             log: answer.log.clone(),
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
+            window: WindowRows::default(),
             text: merged.applied.text,
         };
         Decision::Save(Box::new(version), answer)

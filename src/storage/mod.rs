@@ -25,6 +25,8 @@ pub mod search;
 mod session;
 pub mod transfer;
 pub mod updates;
+pub mod window;
+pub mod window_changes;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};
@@ -37,3 +39,5 @@ pub use put::{Guard, Put, PutError};
 pub use redact::RedactError;
 pub use restore::RestoreError;
 pub use session::keeps_prepared_statements;
+pub use window::WindowRows;
+pub use window_changes::{NewDecision, TakenOver, WindowChange, WindowChangeError, Writer};

@@ -14,3 +14,4 @@ mod sections;
 mod update;
 mod updates;
 mod vaults;
+mod window;

@@ -7,3 +7,4 @@ mod laws;
 mod program;
 mod round_trip;
 mod sealed;
+mod window;
