@@ -223,7 +223,7 @@ pub(super) async fn complete(
 ) -> Result<(), StorageError> {
     sqlx::query!(
         "UPDATE records
-         SET archive_reason = $5, superseded_by = $6, written_at = $7, task_id = $8, intent = $9, summary = $10,
+         SET archive_reason = $5, superseded_by = $6, written_at = COALESCE($7, written_at), task_id = $8, intent = $9, summary = $10,
              outcome = $11, epic = $12
          WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
         vault.as_str(),

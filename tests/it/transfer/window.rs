@@ -53,5 +53,6 @@ async fn a_file_that_gives_two_tasks_one_id_is_refused() {
     let service = filled().await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let twice = file.replace("task-2", "task-1");
-    refuses(&Database::create().await, &[], &twice, "task_id");
+    let other = Database::create().await;
+    refuses(&other.url(), &[], &twice, "task_id");
 }
