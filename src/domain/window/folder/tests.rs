@@ -270,7 +270,8 @@ proptest! {
     #[test]
     fn any_text_is_read_without_a_panic(text in "(\\PC|\n|- |# |2026-11-21|\u{e9}|<!-- | -->){0,60}") {
         for path in [RULES, STATUS, DECISIONS, HISTORY, "archive/epics/x.md"] {
-            parse([(path, text.as_str())]);
+            let unplaced = parse([(path, text.as_str())]).unplaced;
+            prop_assert!(unplaced.iter().all(|line| line.file == path && text.contains(&line.text)));
         }
     }
 }
