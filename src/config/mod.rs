@@ -19,6 +19,7 @@ pub mod retention;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
+pub mod window;
 
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -51,6 +52,8 @@ pub struct Config {
     pub prompt: prompt::PromptConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
+    /// How many recent tasks and decisions stand in a document.
+    pub window: window::WindowConfig,
     /// What the service writes to its log.
     pub log: log::LogConfig,
     /// Where its traces go.
@@ -143,6 +146,7 @@ impl Config {
         self.prompt.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;
+        self.window.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()
             .map_err(|error| ConfigError::Invalid(error.to_string()))?;

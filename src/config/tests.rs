@@ -60,9 +60,11 @@ fn the_sample_file_lists_every_key_and_no_other() {
             let is_section = path == ["HTTP", "TLS"]
                 || path == ["LLM", "ROLES"]
                 || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
+            // Vaults are named in the file only: the environment does not tell their letters' case.
+            let is_of_file = path == ["WINDOW", "VAULTS"];
             if is_section {
                 sections.push(path);
-            } else {
+            } else if !is_of_file {
                 known.insert(format!("WORKING_MEMORY__{}", path.join("__")));
             }
         }

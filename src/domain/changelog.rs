@@ -62,6 +62,14 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
                     .unwrap_or_default();
                 line(&mut log, '+', &format!("{id} {} (because {reason})", cut(what)));
             }
+            OperationName::RewriteStatus => line(
+                &mut log,
+                '~',
+                &format!(
+                    "status set: {}",
+                    cut(operation.content.as_deref().unwrap_or_default())
+                ),
+            ),
             OperationName::Archive => line(&mut log, '-', &format!("{id} archived (because {reason})")),
         }
     }

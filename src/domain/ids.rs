@@ -96,6 +96,10 @@ text_id!(
     Category
 );
 text_id!(
+    /// A completed task, as its caller names it.
+    TaskId
+);
+text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );

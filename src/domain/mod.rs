@@ -12,3 +12,4 @@ pub mod prompt;
 pub mod redaction;
 pub mod retention;
 pub mod search;
+pub mod window;

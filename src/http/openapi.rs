@@ -58,6 +58,10 @@ const TAGS: &[(&str, &str)] = &[
         "prompt",
         "Prompt items, and the system prompt assembled of them and the document.",
     ),
+    (
+        "window",
+        "The living window: status, recent tasks, decisions, and the archive behind them.",
+    ),
     ("search", "Full text of the newest documents."),
     ("keys", "API keys."),
     ("health", "The state of the service."),

@@ -3,8 +3,8 @@
 use super::middleware::{access, bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, events, guidance, health, items, keys, log, memories, operations, prompt, records,
-    search, sections, update, updates, vaults,
+    archive, blame, contexts, decisions, events, guidance, health, items, keys, log, memories, operations,
+    prompt, records, search, sections, status, tasks, update, updates, vaults, window,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -96,6 +96,13 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))
+        .routes(routes!(tasks::record))
+        .routes(routes!(decisions::record))
+        .routes(routes!(status::set))
+        .routes(routes!(window::get::get))
+        .routes(routes!(window::import::import))
+        .routes(routes!(archive::history::history))
+        .routes(routes!(archive::epics::epics))
         .routes(routes!(search::search))
         .routes(routes!(
             items::list::of_memory,

@@ -6,6 +6,7 @@ use crate::config::guard::Collapse;
 use crate::config::limits::LimitsConfig;
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
+use crate::config::window::WindowConfig;
 use crate::domain::prompt::ItemLimits;
 use crate::storage::Guard;
 use crate::storage::usage::DayOfModel;
@@ -24,6 +25,8 @@ pub struct Settings {
     pub guard: Guard,
     /// `prompt`: how much the items of a memory, and those of a vault, may hold.
     pub items: ItemLimits,
+    /// `window`: how many recent tasks and decisions stand in a document.
+    pub window: WindowConfig,
     /// How long a client may take to send the header of a request, and how long a connection may idle.
     pub header_timeout: Duration,
     /// How long a client may take to send a body.
@@ -102,6 +105,7 @@ impl Settings {
                 Collapse::Reject => Guard::Reject,
             },
             items: config.prompt.limits(),
+            window: config.window.clone(),
             header_timeout: Duration::from_secs(config.http.header_timeout_seconds),
             body_timeout: Duration::from_secs(config.http.body_timeout_seconds),
             request_timeout,

@@ -13,7 +13,9 @@ use crate::domain::operation::Role;
 use crate::domain::{changelog, document};
 use crate::storage::events::NewEvent;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError};
+use crate::storage::{
+    ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError, WindowRows,
+};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -208,6 +210,7 @@ impl Pipeline {
             log: answer.log.clone(),
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
+            window: WindowRows::default(),
             text: merged.applied.text,
         };
         Decision::Save(Box::new(version), answer)

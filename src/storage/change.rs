@@ -3,12 +3,14 @@
 
 use super::contexts::{Context, ContextMetadata, ContextRef, Source, find_context};
 use super::events::{self, EventKind, NewEvent};
-use super::records::archived_among;
+use super::records::{StoredRecord, archived_among, find_task};
 use super::updates::{Run, insert_run, lives_on, resolve_run};
+use super::window::{self, WindowRows};
 use super::{Storage, StorageError, error, origins, record_changes};
 use crate::domain::document::Origins;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, TaskId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
+use crate::domain::window::Known;
 use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -70,6 +72,8 @@ pub struct NewVersion {
     pub run: Option<Box<Run>>,
     /// An invalid run that this one finishes by hand.
     pub resolves: Option<UpdateId>,
+    /// What it says of tasks and decisions that the text does not hold.
+    pub window: WindowRows,
 }
 
 impl NewVersion {
@@ -88,8 +92,30 @@ impl NewVersion {
             log: String::new(),
             run: None,
             resolves: None,
+            window: WindowRows::default(),
         }
     }
+}
+
+/// What else of the memory a decision needs.
+#[derive(Debug)]
+pub(super) enum Wanted<'a> {
+    /// Nothing.
+    Nothing,
+    /// A version.
+    Version(&'a ContextRef),
+    /// The task that has this id already.
+    Task(&'a TaskId),
+    /// What there is of tasks and decisions.
+    Known,
+}
+
+/// What was found of it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) version: Option<Context>,
+    pub(super) task: Option<StoredRecord>,
+    pub(super) known: Known,
 }
 
 /// What to do with a head.
@@ -147,6 +173,21 @@ impl Storage {
             .await
     }
 
+    /// As [`Self::change`], with what `wanted` names of the tasks of the memory as they stand while its row is
+    /// locked.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub(super) async fn change_window<T, E>(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        wanted: &Wanted<'_>,
+        mut decide: impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        self.change_reading(vault, memory, &[], wanted, &mut decide).await
+    }
+
     /// As [`Self::change`], with the version of `reference` as it stands while the memory's row is locked;
     /// `None` if there is no such version.
     ///
@@ -160,12 +201,23 @@ impl Storage {
         reference: Option<&ContextRef>,
         mut decide: impl FnMut(&Head, Option<Context>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
+        let wanted = reference.map_or(Wanted::Nothing, Wanted::Version);
+        let mut decide = |head: &Head, found: Found| decide(head, found.version);
+        self.change_reading(vault, memory, mentioned, &wanted, &mut decide)
+            .await
+    }
+
+    async fn change_reading<T, E>(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+        wanted: &Wanted<'_>,
+        decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
         let mut repeats = 0;
         loop {
-            match self
-                .try_change(vault, memory, mentioned, reference, &mut decide)
-                .await
-            {
+            match self.try_change(vault, memory, mentioned, wanted, decide).await {
                 Err(ChangeError::Storage(error)) if error::may_repeat(&error) && repeats < MAX_REPEATS => {
                     repeats += 1;
                     tracing::debug!(repeats, error = %error, "transaction lost a race, running it again");
@@ -180,16 +232,21 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
         mentioned: &[RecordId],
-        reference: Option<&ContextRef>,
-        decide: &mut impl FnMut(&Head, Option<Context>) -> Result<Decision<T>, E>,
+        wanted: &Wanted<'_>,
+        decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
-        let referred = match reference {
-            Some(reference) => find_context(&mut transaction, vault, memory, reference).await?,
-            None => None,
-        };
-        let (version, result) = match decide(&head, referred).map_err(ChangeError::Refused)? {
+        let mut found = Found::default();
+        match wanted {
+            Wanted::Nothing => {}
+            Wanted::Version(reference) => {
+                found.version = find_context(&mut transaction, vault, memory, reference).await?;
+            }
+            Wanted::Task(id) => found.task = find_task(&mut transaction, vault, memory, id).await?,
+            Wanted::Known => found.known = window::known(&mut transaction, vault, memory).await?,
+        }
+        let (version, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {
                 // Nothing was written but perhaps the row of a memory that does not come to be.
                 transaction.rollback().await?;
@@ -424,7 +481,7 @@ pub(super) async fn save_version(
         .and_then(|origins| origins::to_stored(&origins.after(&head.text, &new.text, version)));
     move_head(connection, vault, memory, head, &new.counters).await?;
     let update_id = new.run.as_ref().map(|run| run.update_id.clone());
-    let operations = (!new.operations.is_empty()).then(|| operations_json(&new.operations));
+    let operations = operations_json(&new);
     sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, update_id, operations, log, line_origins)
@@ -453,6 +510,7 @@ pub(super) async fn save_version(
         by: &new.actor,
     };
     record_changes::save(connection, &place, &new.changes, &new.operations).await?;
+    window::save(connection, &place, &new.window).await?;
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;
         if let Some(resolved) = &new.resolves {
@@ -474,9 +532,9 @@ pub(super) async fn save_version(
     })
 }
 
-/// Operations as they are kept with their version.
-fn operations_json(operations: &[AppliedOperation]) -> Value {
-    let all = operations.iter().map(|operation| {
+/// Operations as they are kept with their version; `None` if there are none.
+fn operations_json(new: &NewVersion) -> Option<Value> {
+    let all = new.operations.iter().map(|operation| {
         json!({
             "op": operation.op.name(),
             "id": operation.id.map(|id| id.to_string()),
@@ -485,7 +543,9 @@ fn operations_json(operations: &[AppliedOperation]) -> Value {
             "content": operation.content,
         })
     });
-    Value::Array(all.collect())
+    let mut all: Vec<Value> = all.collect();
+    new.window.tell(&mut all);
+    (!all.is_empty()).then_some(Value::Array(all))
 }
 
 #[tracing::instrument(name = "db.memories.move_head", skip_all)]

@@ -31,6 +31,8 @@ mod session;
 pub mod transfer;
 pub mod updates;
 pub mod usage;
+pub mod window;
+pub mod window_changes;
 
 pub use change::{ChangeError, Decision, Head, NewVersion, Outcome};
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};
@@ -43,3 +45,5 @@ pub use put::{Guard, Put, PutError};
 pub use redact::RedactError;
 pub use restore::RestoreError;
 pub use session::keeps_prepared_statements;
+pub use window::WindowRows;
+pub use window_changes::{NewDecision, TakenOver, WindowChange, WindowChangeError, Writer};

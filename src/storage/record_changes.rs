@@ -59,7 +59,7 @@ async fn upsert(
 ) -> Result<(), StorageError> {
     let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
-                              created_version, created_at, created_by) ",
+                              created_version, created_at, created_by, written_at) ",
     );
     statement.push_values(records, |mut row, record| {
         row.push_bind(place.vault.as_str())
@@ -72,12 +72,13 @@ async fn upsert(
             .push_bind(record.content.as_str())
             .push_bind(place.version)
             .push_bind(place.at)
-            .push_bind(place.by.as_str());
+            .push_bind(place.by.as_str())
+            .push_bind(record.time);
     });
     statement.push(
         " ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
           SET status = excluded.status, label = excluded.label, reason = excluded.reason,
-              content = excluded.content, ended_version = NULL, ended_at = NULL, ended_by = NULL,
+              content = excluded.content, written_at = excluded.written_at, ended_version = NULL, ended_at = NULL, ended_by = NULL,
               archive_reason = NULL, superseded_by = NULL",
     );
     statement.build().persistent(false).execute(connection).await?;

@@ -1,8 +1,10 @@
 //! Records with their present state: `records`, read side.
 
 use super::{Storage, StorageError};
-use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
+use crate::domain::window::Task;
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 /// Whether a record stands in the newest version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,6 +60,24 @@ pub struct StoredRecord {
     pub created_by: ActorId,
     /// How it ended; `None` while it is active.
     pub end: Option<RecordEnd>,
+    /// The time its line bears; without one, `created_at` counts.
+    pub written_at: Option<DateTime<Utc>>,
+    /// What was told of a task; `None` for one that a person wrote into the document, and for other kinds.
+    pub told: Option<Task>,
+}
+
+impl StoredRecord {
+    /// What is known of a task: what was told of it or, where a person wrote or changed its line, what that says.
+    #[must_use]
+    pub fn task(&self) -> Option<Task> {
+        (self.id.kind == RecordKind::Task).then(|| Task::of_line(&self.content, self.told.clone()))
+    }
+
+    /// When it was said, in its line or by its version.
+    #[must_use]
+    pub fn time(&self) -> DateTime<Utc> {
+        self.written_at.unwrap_or(self.created_at)
+    }
 }
 
 /// Which records to list.
@@ -83,6 +103,12 @@ struct Row {
     ended_by: Option<String>,
     archive_reason: Option<String>,
     superseded_by: Option<String>,
+    written_at: Option<DateTime<Utc>>,
+    task_id: Option<String>,
+    intent: Option<String>,
+    summary: Option<String>,
+    outcome: Option<Value>,
+    epic: Option<String>,
 }
 
 impl Row {
@@ -111,6 +137,17 @@ impl Row {
             }),
             _ => None,
         };
+        let task_id = match self.task_id {
+            Some(id) => Some(id.parse().map_err(|_| corrupt("task_id", "not an id"))?),
+            None => None,
+        };
+        let told = self.intent.map(|intent| Task {
+            task_id,
+            intent,
+            summary: self.summary.unwrap_or_default(),
+            outcome: self.outcome,
+            epic: self.epic,
+        });
         Ok(StoredRecord {
             id: RecordId::new(kind, self.number),
             label: self.label,
@@ -123,6 +160,8 @@ impl Row {
                 .parse()
                 .map_err(|_| corrupt("created_by", "not an id"))?,
             end,
+            written_at: self.written_at,
+            told,
         })
     }
 }
@@ -144,7 +183,8 @@ impl Storage {
         let rows = sqlx::query_as!(
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                    ended_version, ended_at, ended_by, archive_reason, superseded_by
+                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                    summary, outcome, epic
              FROM records
              WHERE vault_id = $1 AND memory_id = $2
                AND ($3::text IS NULL OR kind = $3)
@@ -179,7 +219,8 @@ impl Storage {
         let row = sqlx::query_as!(
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
-                    ended_version, ended_at, ended_by, archive_reason, superseded_by
+                    ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                    summary, outcome, epic
              FROM records
              WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
             vault.as_str(),
@@ -246,4 +287,28 @@ pub(super) async fn archived_among(
                 })
         })
         .collect()
+}
+
+/// The task of a memory that its writer calls so, on a connection, which may be in a transaction.
+#[tracing::instrument(name = "db.records.find_task", skip_all)]
+pub(super) async fn find_task(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    task: &TaskId,
+) -> Result<Option<StoredRecord>, StorageError> {
+    let row = sqlx::query_as!(
+        Row,
+        "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                summary, outcome, epic
+         FROM records
+         WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3",
+        vault.as_str(),
+        memory.as_str(),
+        task.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(Row::into_record).transpose()
 }

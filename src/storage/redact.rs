@@ -102,6 +102,7 @@ impl Storage {
         clear_words(&mut transaction, &place, &quotations).await?;
         clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
         clear_archive_reasons(&mut transaction, &place, &quotations).await?;
+        clear_tasks(&mut transaction, &place, &quotations).await?;
         clear_runs(&mut transaction, &place, &quotations).await?;
         forget_answers(&mut transaction, vault, memory).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
@@ -315,6 +316,82 @@ async fn clear_archive_reasons(
             .execute(&mut *connection)
             .await?;
         }
+    }
+    Ok(())
+}
+
+/// What was told of tasks goes with the lines that were lost, with the version that brought it into the archive
+/// without any line, and wherever it quotes.
+async fn clear_tasks(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE records SET content = ''
+         WHERE vault_id = $1 AND memory_id = $2 AND created_version = $3 AND ended_version = $3",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE records
+         SET task_id = NULL, intent = NULL, summary = NULL, outcome = NULL, epic = NULL
+         WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived' AND content = ''",
+        place.vault.as_str(),
+        place.memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    let rows = sqlx::query!(
+        r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND intent IS NOT NULL"#,
+        place.vault.as_str(),
+        place.memory.as_str(),
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for mut row in rows {
+        let texts = [
+            Some(&row.intent),
+            row.summary.as_ref(),
+            row.epic.as_ref(),
+            row.task_id.as_ref(),
+        ];
+        let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
+        if !in_texts
+            && !row
+                .outcome
+                .as_ref()
+                .is_some_and(|outcome| quotes(outcome, quotations))
+        {
+            continue;
+        }
+        for text in [Some(&mut row.intent), row.summary.as_mut(), row.epic.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            *text = clear_lines(text, quotations);
+        }
+        if let Some(outcome) = &mut row.outcome {
+            clear_strings(outcome, quotations);
+        }
+        sqlx::query!(
+            "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8
+             WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND number = $3",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            row.number,
+            row.task_id.filter(|id| !quotations.are_in(id)),
+            row.intent,
+            row.summary,
+            row.outcome,
+            row.epic,
+        )
+        .execute(&mut *connection)
+        .await?;
     }
     Ok(())
 }

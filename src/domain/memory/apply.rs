@@ -28,6 +28,8 @@ pub enum OperationName {
     Add,
     /// A record was archived.
     Archive,
+    /// Goal or blocker of `Active Context` were set.
+    RewriteStatus,
 }
 
 impl OperationName {
@@ -38,6 +40,7 @@ impl OperationName {
             Self::RewriteProgress => "rewrite_progress",
             Self::Add => "add",
             Self::Archive => "archive",
+            Self::RewriteStatus => "rewrite_status",
         }
     }
 }
@@ -172,7 +175,8 @@ fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> 
 }
 
 impl AppliedOperation {
-    fn added(record: Record) -> Self {
+    /// An addition, told as the record reads.
+    pub(in crate::domain) fn added(record: Record) -> Self {
         let Record {
             id,
             label,
@@ -189,7 +193,8 @@ impl AppliedOperation {
         }
     }
 
-    fn archived(record: Record, reason: &str) -> Self {
+    /// An archiving and its reason.
+    pub(in crate::domain) fn archived(record: Record, reason: &str) -> Self {
         let Record {
             id, label, content, ..
         } = record;

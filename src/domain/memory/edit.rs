@@ -100,9 +100,23 @@ impl<'t> Edit<'t> {
     ///
     /// [`IdsExhausted`] when no number is left for it, or for a bullet of its section that needs one.
     pub fn add(&mut self, kind: RecordKind, record: &NewRecord<'_>) -> Result<Record, IdsExhausted> {
+        self.add_of(kind, record, self.now)
+    }
+
+    /// As [`Edit::add`], with the time that is written on the record.
+    ///
+    /// # Errors
+    ///
+    /// As [`Edit::add`].
+    pub fn add_of(
+        &mut self,
+        kind: RecordKind,
+        record: &NewRecord<'_>,
+        time: DateTime<Utc>,
+    ) -> Result<Record, IdsExhausted> {
         self.touch(kind)?;
         let id = self.counters.give(kind)?;
-        let lines = record_lines(id, self.now, record);
+        let lines = record_lines(id, time, record);
         let section = ManagedSection::of_records(kind);
         let added = Entry::read(&lines, 0..lines.len(), kind).into_record_of(id);
         let change = self.changes.entry(section).or_default();
@@ -111,6 +125,15 @@ impl<'t> Edit<'t> {
             RecordKind::Task | RecordKind::Decision => change.first.push(lines),
         }
         Ok(added)
+    }
+
+    /// Gives an id to a record that does not stand in the document.
+    ///
+    /// # Errors
+    ///
+    /// [`IdsExhausted`] when no number is left for it, or for a bullet of its section that needs one.
+    pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
+        self.counters.give(kind)
     }
 
     /// Replaces the whole body of a section that holds no records; blank lines at its end stay. False, and

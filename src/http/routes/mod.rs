@@ -1,7 +1,9 @@
 //! One file an operation: its request, its answer, its handler and its documentation. The tree mirrors the URLs.
 
+pub(crate) mod archive;
 pub(crate) mod blame;
 pub(crate) mod contexts;
+pub(crate) mod decisions;
 pub(crate) mod events;
 pub(crate) mod guidance;
 pub(crate) mod health;
@@ -15,6 +17,9 @@ pub(crate) mod prompt;
 pub(crate) mod records;
 pub(crate) mod search;
 pub(crate) mod sections;
+pub(crate) mod status;
+pub(crate) mod tasks;
 pub(crate) mod update;
 pub(crate) mod updates;
 pub(crate) mod vaults;
+pub(crate) mod window;

@@ -205,12 +205,24 @@ impl Incoming {
 
     /// Holds a record line to what the documents say, and takes from it what they do not say.
     async fn compare(&mut self, line: &RecordLine, id: RecordId) -> Result<(), LineError> {
+        let (vault, memory) = (&self.vault, &self.memory);
+        if line.task_id.is_some() && records::task_taken(&mut self.transaction, vault, memory, line).await? {
+            return Err(problem(format!("{id}.task_id: another task has it already")));
+        }
+        if line.stands_in_no_document() && id.number > self.line.counters().get(id.kind) {
+            return Err(problem(format!("{id}: its number is over the memory's counter")));
+        }
         if self.has_gaps {
             line.check_alone(self.line.head_version)?;
             records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
             return Ok(());
         }
         let Some(made) = records::made(&mut self.transaction, &self.vault, &self.memory, id).await? else {
+            if line.stands_in_no_document() {
+                line.check_alone(self.line.head_version)?;
+                records::replace(&mut self.transaction, &self.vault, &self.memory, line).await?;
+                return Ok(());
+            }
             return Err(problem(format!("{id} is in none of the memory's documents")));
         };
         if let Some(column) = line.differs_from(&made) {

@@ -1,12 +1,13 @@
 //! `records`: the row, the line, and the statements of both ways.
 
-use super::check::{Fault, id, known, order, text, time};
-use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use super::check::{Fault, id, json, known, order, text, time};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::storage::StorageError;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::PgConnection;
 
 /// A record with its present state.
@@ -27,6 +28,19 @@ pub(super) struct RecordLine {
     pub(super) ended_by: Option<String>,
     pub(super) archive_reason: Option<String>,
     pub(super) superseded_by: Option<String>,
+    /// The time on its line; and what was told of a task. Files of older programs have none of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) task_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) intent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outcome: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) epic: Option<String>,
 }
 
 impl RecordLine {
@@ -54,7 +68,42 @@ impl RecordLine {
             order("superseded_by", !active, "null while the record is active")?;
             id::<RecordId>("superseded_by", by)?;
         }
+        if let Some(at) = self.written_at {
+            time("written_at", at)?;
+        }
+        self.check_task(kind)?;
         Ok(RecordId::new(kind, self.number))
+    }
+
+    fn check_task(&self, kind: RecordKind) -> Result<(), Fault> {
+        let told = [
+            self.task_id.is_some(),
+            self.intent.is_some(),
+            self.summary.is_some(),
+            self.outcome.is_some(),
+            self.epic.is_some(),
+        ];
+        order(
+            "intent",
+            kind == RecordKind::Task || told == [false; 5],
+            "null on what is no task",
+        )?;
+        if let Some(task) = &self.task_id {
+            id::<TaskId>("task_id", task)?;
+        }
+        for (name, value) in [
+            ("intent", &self.intent),
+            ("summary", &self.summary),
+            ("epic", &self.epic),
+        ] {
+            text(name, value.as_deref().unwrap_or_default())?;
+        }
+        json("outcome", self.outcome.as_ref().unwrap_or(&Value::Null))
+    }
+
+    /// Whether it was taken straight into the archive, so that it stands in no document.
+    pub(super) fn stands_in_no_document(&self) -> bool {
+        self.status == "archived" && self.ended_version == Some(self.created_version)
     }
 
     /// The first column in which the documents say something else, of those that the documents decide.
@@ -110,7 +159,11 @@ impl RecordLine {
 
     /// Whether it knows anything that the documents do not say.
     pub(super) fn knows_more(&self) -> bool {
-        self.archive_reason.is_some() || self.superseded_by.is_some()
+        self.archive_reason.is_some()
+            || self.superseded_by.is_some()
+            || self.task_id.is_some()
+            || self.intent.is_some()
+            || self.written_at.is_some()
     }
 }
 
@@ -123,7 +176,8 @@ pub(super) fn read<'c>(
     let rows = sqlx::query_as!(
         RecordLine,
         r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                  ended_version, ended_at, ended_by, archive_reason, superseded_by
+                  ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                  summary, outcome, epic
            FROM records
            WHERE vault_id = $1 AND memory_id = $2
            ORDER BY kind COLLATE "C", number"#,
@@ -145,7 +199,8 @@ pub(super) async fn made(
     let line = sqlx::query_as!(
         RecordLine,
         "SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
+                outcome, epic
          FROM records
          WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
         vault.as_str(),
@@ -167,7 +222,9 @@ pub(super) async fn complete(
     line: &RecordLine,
 ) -> Result<(), StorageError> {
     sqlx::query!(
-        "UPDATE records SET archive_reason = $5, superseded_by = $6
+        "UPDATE records
+         SET archive_reason = $5, superseded_by = $6, written_at = COALESCE($7, written_at), task_id = $8, intent = $9, summary = $10,
+             outcome = $11, epic = $12
          WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
         vault.as_str(),
         memory.as_str(),
@@ -175,6 +232,12 @@ pub(super) async fn complete(
         line.number,
         line.archive_reason,
         line.superseded_by,
+        line.written_at,
+        line.task_id,
+        line.intent,
+        line.summary,
+        line.outcome,
+        line.epic,
     )
     .execute(connection)
     .await?;
@@ -239,14 +302,16 @@ pub(super) async fn replace(
     sqlx::query!(
         "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version,
                               created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
-                              superseded_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+                              superseded_by, written_at, task_id, intent, summary, outcome, epic)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
          ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
          SET status = excluded.status, label = excluded.label, reason = excluded.reason,
              content = excluded.content, created_version = excluded.created_version,
              created_at = excluded.created_at, created_by = excluded.created_by,
              ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
-             archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by",
+             archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
+             written_at = excluded.written_at, task_id = excluded.task_id, intent = excluded.intent,
+             summary = excluded.summary, outcome = excluded.outcome, epic = excluded.epic",
         vault.as_str(),
         memory.as_str(),
         line.kind,
@@ -263,8 +328,35 @@ pub(super) async fn replace(
         line.ended_by,
         line.archive_reason,
         line.superseded_by,
+        line.written_at,
+        line.task_id,
+        line.intent,
+        line.summary,
+        line.outcome,
+        line.epic,
     )
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// Whether another record of the memory has the task's id.
+#[tracing::instrument(name = "db.records.import_task_taken", skip_all)]
+pub(super) async fn task_taken(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    line: &RecordLine,
+) -> Result<bool, StorageError> {
+    let taken = sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT 1 FROM records
+                          WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3 AND number <> $4) AS "taken!""#,
+        vault.as_str(),
+        memory.as_str(),
+        line.task_id,
+        line.number,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(taken)
 }

@@ -17,3 +17,4 @@ mod sections;
 mod update;
 mod updates;
 mod vaults;
+mod window;

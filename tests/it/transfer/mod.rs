@@ -8,3 +8,4 @@ mod laws;
 mod program;
 mod round_trip;
 mod sealed;
+mod window;

@@ -3,6 +3,7 @@
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::Value;
 
 /// One identified entry of the document.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -47,6 +48,30 @@ pub(crate) struct RecordBody {
     /// The record that took its place.
     #[schema(required)]
     superseded_by: Option<String>,
+    /// Of a task more.
+    #[serde(flatten)]
+    task: Option<TaskBody>,
+}
+
+/// What a task has beside its line; absent on other records.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = TaskFields)]
+pub(in crate::http::routes) struct TaskBody {
+    /// When it was done: the time on its line.
+    time: DateTime<Utc>,
+    /// What its writer calls it.
+    #[schema(required)]
+    task_id: Option<String>,
+    /// What was to be done, as it was told.
+    intent: String,
+    /// What was done, as it was told.
+    summary: String,
+    /// A report on it, any JSON.
+    #[schema(required, value_type = Option<serde_json::Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    epic: Option<String>,
 }
 
 /// The kinds of records.
@@ -83,6 +108,14 @@ impl From<StoredRecord> for RecordBody {
         } else {
             RecordStatus::Active
         };
+        let task = record.task().map(|task| TaskBody {
+            time: record.time(),
+            task_id: task.task_id.map(|id| id.to_string()),
+            intent: task.intent,
+            summary: task.summary,
+            outcome: task.outcome,
+            epic: task.epic,
+        });
         let mut body = Self {
             record_id: record.id.to_string(),
             kind: record.id.kind.prefix(),
@@ -98,6 +131,7 @@ impl From<StoredRecord> for RecordBody {
             ended_by: None,
             archive_reason: None,
             superseded_by: None,
+            task,
         };
         if let Some(end) = record.end {
             body.ended_version = Some(end.version);

@@ -1,0 +1,10 @@
+DROP INDEX records_history_idx;
+DROP INDEX records_task_id_key;
+ALTER TABLE records
+    DROP CONSTRAINT records_task_check,
+    DROP COLUMN epic,
+    DROP COLUMN outcome,
+    DROP COLUMN summary,
+    DROP COLUMN intent,
+    DROP COLUMN task_id,
+    DROP COLUMN written_at;

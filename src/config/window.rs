@@ -1,0 +1,105 @@
+//! `[window]`: how many recent tasks and decisions stand in a document.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The largest window that any configuration allows.
+pub const MOST: usize = 1_000;
+
+/// How much stands in the window; what is older is archived.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WindowConfig {
+    /// Recent tasks, 1 to 1,000.
+    pub tasks: usize,
+    /// Decisions, 1 to 1,000.
+    pub decisions: usize,
+    /// Other numbers for single vaults, by vault id: `[window.vaults.<vault_id>]`. In the file only.
+    pub vaults: BTreeMap<String, VaultWindow>,
+}
+
+/// The window of one vault; what it does not say is as everywhere.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VaultWindow {
+    /// Recent tasks.
+    pub tasks: Option<usize>,
+    /// Decisions.
+    pub decisions: Option<usize>,
+}
+
+impl Default for WindowConfig {
+    fn default() -> Self {
+        Self {
+            tasks: 5,
+            decisions: 10,
+            vaults: BTreeMap::new(),
+        }
+    }
+}
+
+impl WindowConfig {
+    /// Tasks and decisions that stand in the documents of a vault.
+    #[must_use]
+    pub fn of_vault(&self, vault: &str) -> (usize, usize) {
+        let own = self.vaults.get(vault);
+        let tasks = own.and_then(|own| own.tasks).unwrap_or(self.tasks);
+        let decisions = own.and_then(|own| own.decisions).unwrap_or(self.decisions);
+        (tasks, decisions)
+    }
+
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let all = [
+            ("window.tasks".to_owned(), self.tasks),
+            ("window.decisions".to_owned(), self.decisions),
+        ];
+        let own = self.vaults.iter().flat_map(|(vault, own)| {
+            let key = |name| format!("window.vaults.{vault}.{name}");
+            let tasks = own.tasks.map(|number| (key("tasks"), number));
+            let decisions = own.decisions.map(|number| (key("decisions"), number));
+            tasks.into_iter().chain(decisions)
+        });
+        match all
+            .into_iter()
+            .chain(own)
+            .find(|(_, number)| !(1..=MOST).contains(number))
+        {
+            Some((key, _)) => Err(format!("{key} must be 1 to {MOST}")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+
+    #[test]
+    fn a_vault_may_have_a_window_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("working-memory.toml");
+        std::fs::write(
+            &file,
+            "[window]\ntasks = 7\n[window.vaults.\"Acme.eu\"]\ntasks = 2\n",
+        )
+        .unwrap();
+        let window = Config::load(Some(&file), []).unwrap().window;
+        assert_eq!(
+            (window.of_vault("Acme.eu"), window.of_vault("acme.eu")),
+            ((2, 10), (7, 10))
+        );
+        for bad in [
+            "tasks = 0",
+            "decisions = 1001",
+            "[window.vaults.v]\ntasks = 0",
+            "[window.vaults.v]\ntask = 1",
+        ] {
+            std::fs::write(&file, format!("[window]\n{bad}\n")).unwrap();
+            let error = Config::load(Some(&file), []).unwrap_err().to_string();
+            assert!(
+                error.contains("window.") || error.contains("task"),
+                "{bad}: {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What stands in the archive: one line a task, and roll-ups of them.
+
+use super::task::one_line;
+use crate::domain::document::written_time;
+use crate::domain::ids::{RecordId, TaskId};
+use chrono::{DateTime, Utc};
+
+/// A task that has left the window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedTask {
+    /// Its record.
+    pub id: RecordId,
+    /// What its writer calls it.
+    pub task_id: Option<TaskId>,
+    /// When it was done, in whole seconds.
+    pub time: DateTime<Utc>,
+    /// What was to be done; empty if it was redacted.
+    pub intent: String,
+    /// The first sentence of what was done.
+    pub summary: String,
+    /// The larger work it is a part of.
+    pub epic: Option<String>,
+}
+
+impl ArchivedTask {
+    /// Its line: time, id, intent and first sentence.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = format!("{} {}", written_time(self.time), self.id);
+        let intent = one_line(&self.intent);
+        line.push(' ');
+        line.push_str(if intent.is_empty() { "[redacted]" } else { &intent });
+        let sentence = first_sentence(&self.summary);
+        if !sentence.is_empty() {
+            line.push_str(": ");
+            line.push_str(&sentence);
+        }
+        line
+    }
+}
+
+/// What roll-ups are made by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// The ISO week of the task's time in UTC, such as `2026-W47`.
+    Week,
+    /// The epic it names.
+    Epic,
+}
+
+/// A roll-up of archived tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Epic {
+    /// The week or the epic; `None` for tasks that name no epic.
+    pub name: Option<String>,
+    /// How many tasks.
+    pub tasks: i64,
+    /// When the first was done.
+    pub first: DateTime<Utc>,
+    /// When the last was done.
+    pub last: DateTime<Utc>,
+    /// The last ones, in the order of time.
+    pub latest: Vec<ArchivedTask>,
+}
+
+/// The first sentence of a text as one line: to the first `.`, `!` or `?` with a blank or the end behind it.
+/// A full stop behind a single letter or between digits ends nothing (`e. g.`, `v1.2`).
+#[must_use]
+pub fn first_sentence(text: &str) -> String {
+    let mut line = one_line(text);
+    let end = line.match_indices(['.', '!', '?']).find(|(at, mark)| {
+        let ends = line[at + 1..].chars().next().is_none_or(char::is_whitespace);
+        let word = line[..*at].rsplit(char::is_whitespace).next().unwrap_or_default();
+        let is_abbreviation = *mark == "."
+            && (word.chars().count() == 1 && word.chars().all(char::is_alphabetic) || is_known(word));
+        ends && !is_abbreviation
+    });
+    if let Some((at, _)) = end {
+        line.truncate(at + 1);
+    }
+    line
+}
+
+/// Whether a word is usually written with a full stop that ends no sentence.
+fn is_known(word: &str) -> bool {
+    let word = word.trim_start_matches(['(', '"', '\'']);
+    ["e.g", "i.e", "etc", "cf", "vs", "no", "dr", "mr", "mrs", "approx"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_ends_where_a_reader_would_end_it() {
+        for (text, sentence) in [
+            ("FSM over lines. 60 tests.", "FSM over lines."),
+            ("Moved to v1.2 today! Then more", "Moved to v1.2 today!"),
+            ("Uses std, e.g. strings. Good", "Uses std, e.g. strings."),
+            ("no stop at all", "no stop at all"),
+            ("two\nlines. three", "two lines."),
+            ("Why? Because.", "Why?"),
+            ("ends in ä. Next", "ends in ä. Next"),
+            ("", ""),
+        ] {
+            assert_eq!(first_sentence(text), sentence, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_line_has_time_id_intent_and_first_sentence() {
+        let task = ArchivedTask {
+            id: "T-7".parse().unwrap(),
+            task_id: None,
+            time: DateTime::from_timestamp(1_795_226_400, 0).unwrap(),
+            intent: "Add DSL\nparser".to_owned(),
+            summary: "FSM over lines. 60 tests".to_owned(),
+            epic: None,
+        };
+        assert_eq!(
+            task.line(),
+            "2026-11-21T02:00:00Z T-7 Add DSL parser: FSM over lines."
+        );
+    }
+}

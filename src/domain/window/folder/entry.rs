@@ -1,0 +1,236 @@
+//! One entry as a line: a bullet with its time, its words, and a comment where these do not say everything.
+
+use super::super::take_over::{BroughtDecision, BroughtTask};
+use super::super::task::{Task, one_line, split_line, task_line};
+use crate::domain::document::written_time;
+use crate::domain::ids::RecordId;
+use chrono::{DateTime, NaiveDate, NaiveTime, SubsecRound as _, Utc};
+use serde_json::{Map, Value, json};
+
+/// What opens and closes the comment behind a line.
+const COMMENT: (&str, &str) = ("<!-- ", " -->");
+
+/// An entry of a list: when, and what.
+pub(super) trait Entry: Sized + PartialEq {
+    /// When it was.
+    fn time(&self) -> DateTime<Utc>;
+    /// Its words in one line.
+    fn words(&self) -> String;
+    /// What its words alone say.
+    fn of_words(time: DateTime<Utc>, words: &str) -> Self;
+    /// Everything about it.
+    fn to_json(&self) -> Value;
+    /// It as it was written; `None` for anything else.
+    fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self>;
+    /// It after a person changed its words: what a comment says beside them stays.
+    fn with_words(self, words: &str) -> Self;
+}
+
+/// The line of an entry.
+pub(super) fn line(entry: &impl Entry) -> String {
+    let words = entry.words();
+    let mut line = format!("- [{}] {words}", written_time(entry.time()));
+    let plain = read(&line).is_some_and(|(time, words)| entry_is(entry, time, words));
+    if !plain {
+        // In JSON these stand in strings only, and may be written so: then nothing in it opens or ends a comment.
+        let json = entry
+            .to_json()
+            .to_string()
+            .replace('>', "\\u003e")
+            .replace('<', "\\u003c");
+        line.push_str(&format!(" {}{json}{}", COMMENT.0, COMMENT.1));
+    }
+    line.push('\n');
+    line
+}
+
+fn entry_is<E: Entry>(entry: &E, time: DateTime<Utc>, words: &str) -> bool {
+    entry_of::<E>(time, words) == *entry
+}
+
+/// Words and the JSON of the comment behind them.
+fn split_comment(words: &str) -> Option<(&str, &str)> {
+    let (said, json) = words.strip_suffix(COMMENT.1)?.rsplit_once(COMMENT.0)?;
+    Some((said.trim_end(), json))
+}
+
+/// The words of an entry as they are read behind its time and before a comment.
+fn shown(entry: &impl Entry) -> String {
+    let (time, words) = (written_time(entry.time()), entry.words());
+    let line = format!("- [{time}] {words} {}{{}}{}", COMMENT.0, COMMENT.1);
+    let said = read(&line).and_then(|(_, words)| split_comment(words));
+    said.map_or_else(String::new, |(said, _)| said.to_owned())
+}
+
+/// The entry of what stands behind a time.
+pub(super) fn entry_of<E: Entry>(time: DateTime<Utc>, words: &str) -> E {
+    let Some((said, json)) = split_comment(words) else {
+        return E::of_words(time, words);
+    };
+    let told = match serde_json::from_str(json) {
+        Ok(Value::Object(members)) => E::of_json(time, &members),
+        _ => None,
+    };
+    match told {
+        Some(told) if shown(&told) == said => told,
+        Some(told) => told.with_words(said),
+        None => E::of_words(time, said),
+    }
+}
+
+/// Time and words of a line that begins with a date: a bullet, a heading or neither; in brackets, bold, in backticks
+/// or bare.
+pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
+    let bare = line
+        .trim()
+        .trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
+    let word_end = bare
+        .find(|c: char| c.is_whitespace() || matches!(c, ']' | ')' | '*' | '`' | ',' | '—' | '–'))
+        .unwrap_or(bare.len());
+    let word = bare[..word_end].trim_end_matches(':');
+    let mut rest = &bare[word.len()..];
+    let mut time = time_of(word)?;
+    // `2026-11-21 14:30` is a time too.
+    let after = rest.strip_prefix(' ').unwrap_or_default();
+    let clock = after
+        .get(..5)
+        .and_then(|clock| NaiveTime::parse_from_str(clock, "%H:%M").ok());
+    if let Some(clock) =
+        clock.filter(|_| word.len() == 10 && !after[5..].starts_with(|c: char| c.is_alphanumeric()))
+    {
+        time = time.date_naive().and_time(clock).and_utc();
+        rest = &after[5..];
+    }
+    let words = rest.trim_start_matches([']', ')', '*', '`', ',', ':', '—', '–', ' ', '\t']);
+    let words = words.strip_prefix("- ").unwrap_or(words).trim();
+    (!words.is_empty()).then_some((time.trunc_subsecs(0), words))
+}
+
+fn time_of(word: &str) -> Option<DateTime<Utc>> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(word) {
+        return Some(time.to_utc());
+    }
+    let date = NaiveDate::parse_from_str(word, "%Y-%m-%d")
+        .ok()
+        .filter(|_| word.len() == 10)?;
+    Some(date.and_time(NaiveTime::MIN).and_utc())
+}
+
+/// Words without the id of a record before them: it is given anew where it is taken over.
+fn without_id(words: &str) -> &str {
+    match words.split_once(' ') {
+        Some((id, rest)) if id.parse::<RecordId>().is_ok() => rest.trim_start(),
+        _ => words,
+    }
+}
+
+/// The reason of a decision that a person wrote as `…. Reason: …` or `… because …`.
+fn reason_inside(words: &str) -> (Option<String>, String) {
+    let markers = ["Reason:", "Why:", "Rationale:", " because "];
+    let found = markers
+        .into_iter()
+        .find_map(|word| Some((words.find(word)?, word)));
+    let plain = |text: &str| text.trim_matches([' ', '*', ':', ',', ';']).to_owned();
+    match found.map(|(at, word)| (plain(&words[..at]), plain(&words[at + word.len()..]))) {
+        Some((decision, reason)) if !decision.is_empty() && !reason.is_empty() => (Some(reason), decision),
+        _ => (None, words.to_owned()),
+    }
+}
+
+fn text<'j>(json: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
+    json.get(name).and_then(Value::as_str)
+}
+
+impl Entry for BroughtTask {
+    fn time(&self) -> DateTime<Utc> {
+        self.time
+    }
+
+    fn words(&self) -> String {
+        task_line(&self.task.intent, &self.task.summary)
+    }
+
+    fn of_words(time: DateTime<Utc>, words: &str) -> Self {
+        let (intent, summary) = split_line(without_id(words));
+        let task = Task {
+            intent: intent.to_owned(),
+            summary: summary.to_owned(),
+            ..Task::default()
+        };
+        Self { time, task }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "task_id": self.task.task_id.as_ref().map(|id| id.as_str()),
+            "intent": self.task.intent,
+            "summary": self.task.summary,
+            "outcome": self.task.outcome,
+            "epic": self.task.epic,
+        })
+    }
+
+    fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
+        let task = Task {
+            task_id: text(json, "task_id").and_then(|id| id.parse().ok()),
+            intent: text(json, "intent")?.to_owned(),
+            summary: text(json, "summary")?.to_owned(),
+            outcome: json.get("outcome").filter(|outcome| !outcome.is_null()).cloned(),
+            epic: text(json, "epic").map(one_line).filter(|epic| !epic.is_empty()),
+        };
+        Some(Self { time, task })
+    }
+
+    fn with_words(self, words: &str) -> Self {
+        let mut changed = Self::of_words(self.time, words);
+        changed.task.outcome = self.task.outcome;
+        changed.task.epic = self.task.epic;
+        changed
+    }
+}
+
+impl Entry for BroughtDecision {
+    fn time(&self) -> DateTime<Utc> {
+        self.time
+    }
+
+    fn words(&self) -> String {
+        let decision = one_line(&self.decision);
+        match &self.reason {
+            Some(reason) => format!("because {}: {decision}", one_line(reason)),
+            None => decision,
+        }
+    }
+
+    fn of_words(time: DateTime<Utc>, words: &str) -> Self {
+        let words = without_id(words);
+        let parts = words
+            .strip_prefix("because ")
+            .and_then(|rest| rest.split_once(": "));
+        let (reason, decision) = match parts {
+            Some((reason, decision)) => (Some(reason.trim().to_owned()), decision.trim().to_owned()),
+            None => reason_inside(words),
+        };
+        Self {
+            time,
+            decision,
+            reason,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        json!({ "decision": self.decision, "reason": self.reason })
+    }
+
+    fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
+        Some(Self {
+            time,
+            decision: text(json, "decision")?.to_owned(),
+            reason: text(json, "reason").map(str::to_owned),
+        })
+    }
+
+    fn with_words(self, words: &str) -> Self {
+        Self::of_words(self.time, words)
+    }
+}

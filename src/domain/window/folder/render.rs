@@ -1,0 +1,114 @@
+//! Writing the folder.
+
+use super::super::take_over::BroughtTask;
+use super::entry::{Entry, line};
+use super::{DECISIONS, EPICS, Folder, HISTORY, RULES, STATUS};
+use crate::domain::document::written_time;
+use std::collections::{BTreeMap, HashSet};
+
+/// What opens a rule.
+pub(super) const RULE: &str = "<!-- rule -->";
+
+/// What is written where there is no goal or no blocker.
+const NONE: &str = "none";
+
+/// The files of a folder, as paths inside it and their texts, in the order of the module's list. Linear.
+#[must_use]
+pub fn render(folder: &Folder) -> Vec<(String, String)> {
+    let mut files = vec![
+        (RULES.to_owned(), rules(&folder.rules)),
+        (STATUS.to_owned(), status(folder)),
+        (DECISIONS.to_owned(), list("# Decisions", &folder.decisions)),
+        (HISTORY.to_owned(), history(&folder.history)),
+    ];
+    let mut epics: BTreeMap<&str, Vec<&BroughtTask>> = BTreeMap::new();
+    for task in &folder.history {
+        if let Some(epic) = &task.task.epic {
+            epics.entry(epic).or_default().push(task);
+        }
+    }
+    let mut taken = HashSet::new();
+    for (epic, tasks) in epics {
+        let mut text = format!("# {epic}\n\n");
+        for task in tasks {
+            text.push_str(&line(&without_epic(task)));
+        }
+        files.push((format!("{EPICS}{}.md", file_name(epic, &mut taken)), text));
+    }
+    files
+}
+
+fn list(title: &str, entries: &[impl Entry]) -> String {
+    let mut text = format!("{title}\n\n");
+    text.extend(entries.iter().map(line));
+    text
+}
+
+/// The files of the epics say which tasks are theirs.
+fn history(tasks: &[BroughtTask]) -> String {
+    let tasks: Vec<_> = tasks.iter().map(without_epic).collect();
+    list("# History", &tasks)
+}
+
+fn without_epic(task: &BroughtTask) -> BroughtTask {
+    let mut task = task.clone();
+    task.task.epic = None;
+    task
+}
+
+fn status(folder: &Folder) -> String {
+    let said = |text: &Option<String>| text.clone().unwrap_or_else(|| NONE.to_owned());
+    let mut text = format!(
+        "# Current Status\n\nGoal: {}\nBlocker: {}\n",
+        said(&folder.status.goal),
+        said(&folder.status.blocker)
+    );
+    if let Some(updated) = folder.status.updated {
+        text.push_str(&format!("Updated: {}\n", written_time(updated)));
+    }
+    text.push('\n');
+    text + &list("## Recent Tasks", &folder.tasks)
+}
+
+fn rules(rules: &[String]) -> String {
+    let mut text = "# Context\n\n".to_owned();
+    for rule in rules {
+        text.push_str(RULE);
+        text.push('\n');
+        for line in rule.split_inclusive('\n') {
+            // A line of a rule that would open one gets a backslash more than it has.
+            if line.trim_start_matches('\\').starts_with(RULE) {
+                text.push('\\');
+            }
+            text.push_str(line);
+        }
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// A name that any file system takes, not taken before.
+fn file_name(epic: &str, taken: &mut HashSet<String>) -> String {
+    let mut name: String = epic
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    name.truncate(64);
+    let name = match name.trim_matches('-') {
+        "" => "epic",
+        trimmed => trimmed,
+    };
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while !taken.insert(free.clone()) {
+        number += 1;
+        free = format!("{name}-{number}");
+    }
+    free
+}

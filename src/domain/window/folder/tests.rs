@@ -1,0 +1,277 @@
+//! Folders there and back, and folders of people.
+
+use super::super::task::{Task, one_line};
+use super::*;
+use chrono::{DateTime, TimeDelta, Utc};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn time(second: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_795_226_400, 0).unwrap() + TimeDelta::seconds(second)
+}
+
+fn read(files: &[(String, String)]) -> Parsed {
+    parse(files.iter().map(|(path, text)| (path.as_str(), text.as_str())))
+}
+
+fn day(text: &str) -> DateTime<Utc> {
+    DateTime::parse_from_rfc3339(&format!("{text}T00:00:00Z"))
+        .unwrap()
+        .to_utc()
+}
+
+#[test]
+fn a_plain_folder_is_plain_markdown() {
+    let task = |second, intent: &str, epic: Option<&str>| BroughtTask {
+        time: time(second),
+        task: Task {
+            intent: intent.to_owned(),
+            summary: "Done.".to_owned(),
+            epic: epic.map(str::to_owned),
+            ..Task::default()
+        },
+    };
+    let folder = Folder {
+        rules: vec!["Never push to main".to_owned()],
+        status: Status {
+            updated: Some(time(0)),
+            ..Status::new(Some("ship"), None)
+        },
+        tasks: vec![task(9, "Add parser", None)],
+        decisions: vec![BroughtDecision {
+            time: time(1),
+            decision: "SQL in storage".to_owned(),
+            reason: Some("one language".to_owned()),
+        }],
+        history: vec![task(2, "Begin", Some("The Start"))],
+    };
+    let files = render(&folder);
+    let expected = [
+        ("CONTEXT.md", "# Context\n\n<!-- rule -->\nNever push to main\n\n"),
+        (
+            "active/current_status.md",
+            "# Current Status\n\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n## Recent Tasks\n\n- \
+             [2026-11-21T02:00:09Z] Add parser: Done.\n",
+        ),
+        (
+            "active/decisions.log.md",
+            "# Decisions\n\n- [2026-11-21T02:00:01Z] because one language: SQL in storage\n",
+        ),
+        (
+            "archive/history.md",
+            "# History\n\n- [2026-11-21T02:00:02Z] Begin: Done.\n",
+        ),
+        (
+            "archive/epics/the-start.md",
+            "# The Start\n\n- [2026-11-21T02:00:02Z] Begin: Done.\n",
+        ),
+    ];
+    assert_eq!(
+        files,
+        expected.map(|(path, text)| (path.to_owned(), text.to_owned()))
+    );
+    assert_eq!(read(&files).folder, folder);
+}
+
+#[test]
+fn a_folder_of_people_is_read_as_far_as_it_goes() {
+    let files = [
+        (
+            "CONTEXT.md",
+            "# Project\nBe kind.\n\n## Anti-goals\n- no ORM\n- no magic\n",
+        ),
+        (
+            "active/current_status.md",
+            "# Status\n\n**Goal:** ship it\n- Blocker: the net\n\n## Recent\n- 2026-11-20: Fix CI - cached\nwe are \
+             late\n",
+        ),
+        (
+            "active/decisions.log.md",
+            "# Decision log\n\n### 2026-11-21 — Use PostgreSQL\nReason: it is everywhere.\n\n- [2026-11-20] Keep it \
+             small because we are few\n",
+        ),
+        (
+            "archive/history.md",
+            "# History\n\n## 2026-10-01\n- Began\n* Went on\n\n- `2026-10-02` T-4 Wrote code: a lot\n- no date\n",
+        ),
+        (
+            "archive/epics/Start.md",
+            "- 2026-10-02 Wrote code: a lot\n- 2026-10-03 More\n",
+        ),
+        ("notes.txt", "left alone"),
+    ];
+    let Parsed { folder, unplaced } = parse(files);
+    assert_eq!(folder.rules, ["Be kind.", "## Anti-goals\n- no ORM\n- no magic"]);
+    assert!(
+        folder
+            .status
+            .says_the_same(&Status::new(Some("ship it"), Some("the net"))),
+        "{:?}",
+        folder.status
+    );
+    assert_eq!(
+        (folder.tasks[0].time, folder.tasks[0].task.intent.as_str()),
+        (day("2026-11-20"), "Fix CI - cached")
+    );
+    let decisions: Vec<_> = folder
+        .decisions
+        .iter()
+        .map(|made| (made.decision.as_str(), made.reason.as_deref()))
+        .collect();
+    assert_eq!(
+        decisions,
+        [
+            ("Use PostgreSQL", Some("it is everywhere.")),
+            ("Keep it small", Some("we are few")),
+        ]
+    );
+    let history: Vec<_> = folder
+        .history
+        .iter()
+        .map(|task| (task.time, task.task.intent.as_str(), task.task.epic.as_deref()))
+        .collect();
+    assert_eq!(
+        history,
+        [
+            (day("2026-10-01"), "Began", None),
+            (day("2026-10-01"), "Went on", None),
+            (day("2026-10-02"), "Wrote code", Some("Start")),
+            (day("2026-10-03"), "More", Some("Start")),
+        ]
+    );
+    let lines: Vec<_> = unplaced
+        .iter()
+        .map(|line| (line.file.as_str(), line.line, line.text.as_str()))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            ("active/current_status.md", 8, "we are late"),
+            ("archive/history.md", 8, "- no date"),
+        ]
+    );
+}
+
+#[test]
+fn a_line_that_a_person_changed_counts_more_than_its_comment() {
+    let folder = Folder {
+        tasks: vec![BroughtTask {
+            time: time(0),
+            task: Task {
+                task_id: Some("t1".parse().unwrap()),
+                intent: "Two\nlines".to_owned(),
+                summary: "Done".to_owned(),
+                outcome: Some(json!({"a": "<!-- x -->"})),
+                epic: Some("E".to_owned()),
+            },
+        }],
+        ..Folder::default()
+    };
+    let mut files = render(&folder);
+    assert_eq!(read(&files).folder, folder);
+    files[1].1 = files[1].1.replace("Two lines", "Three lines");
+    let changed = read(&files).folder.tasks.remove(0).task;
+    assert_eq!((changed.intent.as_str(), changed.task_id), ("Three lines", None));
+    assert_eq!(
+        (changed.outcome, changed.epic),
+        (folder.tasks[0].task.outcome.clone(), Some("E".to_owned()))
+    );
+}
+
+fn words() -> impl Strategy<Value = String> {
+    let odd = prop::sample::select(vec![
+        "- ",
+        "* ",
+        "because ",
+        ": ",
+        "<!-- ",
+        " -->",
+        "T-3 ",
+        "[2026-11-21] ",
+        "\n",
+        "# ",
+        "Goal: ",
+        "Reason: ",
+        "—",
+        "**",
+        "\\<!-- rule -->",
+        "<!-- rule -->\n",
+        " because ",
+        "```",
+        "\"",
+    ]);
+    prop::collection::vec(prop_oneof!["\\PC{0,6}", odd.prop_map(str::to_owned)], 1..6)
+        .prop_map(|parts| parts.concat())
+}
+
+/// Text that says something.
+fn said() -> impl Strategy<Value = String> {
+    words().prop_filter("blank", |text| !one_line(text).is_empty())
+}
+
+fn task() -> impl Strategy<Value = Task> {
+    (
+        prop::option::of("[a-z][a-z0-9-]{0,6}"),
+        said(),
+        words(),
+        prop::option::of(words().prop_map(|text| json!({"text": text, "number": 5}))),
+        prop::option::of(said().prop_map(|text| one_line(&text))),
+    )
+        .prop_map(|(id, intent, summary, outcome, epic)| Task {
+            task_id: id.map(|id| id.parse().unwrap()),
+            intent,
+            summary,
+            outcome,
+            epic,
+        })
+}
+
+/// Each at a time of its own.
+fn tasks() -> impl Strategy<Value = Vec<BroughtTask>> {
+    prop::collection::vec(task(), 0..4).prop_map(|tasks| {
+        let timed = tasks.into_iter().zip(0..);
+        timed
+            .map(|(task, second)| BroughtTask {
+                time: time(second),
+                task,
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(
+        rules in prop::collection::vec(said(), 0..4),
+        goal in prop::option::of(words()),
+        blocker in prop::option::of(words()),
+        updated in prop::option::of(0_i64..100),
+        tasks in tasks(),
+        history in tasks(),
+        decisions in prop::collection::vec((said(), prop::option::of(said())), 0..4),
+    ) {
+        let decisions = decisions.into_iter().map(|(decision, reason)| BroughtDecision {
+            time: time(0),
+            decision: one_line(&decision),
+            reason: reason.map(|reason| one_line(&reason)),
+        });
+        let folder = Folder {
+            rules,
+            status: Status { updated: updated.map(time), ..Status::new(goal.as_deref(), blocker.as_deref()) },
+            tasks,
+            decisions: decisions.collect(),
+            history,
+        };
+        let read = read(&render(&folder));
+        prop_assert_eq!(&read.unplaced, &vec![]);
+        prop_assert_eq!(read.folder, folder);
+    }
+
+    #[test]
+    fn any_text_is_read_without_a_panic(text in "(\\PC|\n|- |# |2026-11-21|\u{e9}|<!-- | -->){0,60}") {
+        for path in [RULES, STATUS, DECISIONS, HISTORY, "archive/epics/x.md"] {
+            let unplaced = parse([(path, text.as_str())]).unplaced;
+            prop_assert!(unplaced.iter().all(|line| line.file == path && text.contains(&line.text)));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `Active Context`: goal, blocker, and when they or the window last changed.
+
+use super::task::one_line;
+use crate::domain::document::{Layout, ManagedSection, outline, written_time};
+use chrono::{DateTime, Utc};
+
+/// What is written where there is no goal or no blocker.
+const NONE: &str = "none";
+
+/// What the section says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Status {
+    /// What is aimed at, one line; `None` where there is none or it says `none`.
+    pub goal: Option<String>,
+    /// What stands in the way, one line.
+    pub blocker: Option<String>,
+    /// When status, tasks or decisions last changed, in whole seconds.
+    pub updated: Option<DateTime<Utc>>,
+}
+
+/// A line of the section that the service writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Goal,
+    Blocker,
+    Updated,
+}
+
+impl Key {
+    const ALL: [Self; 3] = [Self::Goal, Self::Blocker, Self::Updated];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Goal => "Goal",
+            Self::Blocker => "Blocker",
+            Self::Updated => "Updated",
+        }
+    }
+
+    /// The key of a line and what stands behind its colon: in column 0, in any case.
+    fn of(line: &str) -> Option<(Self, &str)> {
+        let (name, value) = line.split_once(':')?;
+        let key = Self::ALL
+            .into_iter()
+            .find(|key| key.name().eq_ignore_ascii_case(name))?;
+        Some((key, value.trim()))
+    }
+}
+
+impl Status {
+    /// Reads it from a document; empty where the section is missing.
+    #[must_use]
+    pub fn of(document: &str) -> Self {
+        Self::of_body(body(document))
+    }
+
+    fn of_body(body: &str) -> Self {
+        let mut status = Self::default();
+        for (key, value) in head(body).filter_map(Key::of) {
+            let said = (!value.is_empty() && !value.eq_ignore_ascii_case(NONE)).then(|| value.to_owned());
+            match key {
+                Key::Goal => status.goal = status.goal.or(said),
+                Key::Blocker => status.blocker = status.blocker.or(said),
+                Key::Updated => {
+                    let time = DateTime::parse_from_rfc3339(value).ok().map(|time| time.to_utc());
+                    status.updated = status.updated.or(time);
+                }
+            }
+        }
+        status
+    }
+
+    /// A goal and a blocker as they are written: one line each, `none` being nothing.
+    #[must_use]
+    pub fn new(goal: Option<&str>, blocker: Option<&str>) -> Self {
+        let said = |text: Option<&str>| {
+            text.map(one_line)
+                .filter(|line| !line.is_empty() && !line.eq_ignore_ascii_case(NONE))
+        };
+        Self {
+            goal: said(goal),
+            blocker: said(blocker),
+            updated: None,
+        }
+    }
+
+    /// Whether both aim at the same and are held up by the same.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        self.goal == other.goal && self.blocker == other.blocker
+    }
+
+    /// The body of the section with this goal, blocker and time. Each of its lines is replaced where it stands, or
+    /// put first; everything else that a person wrote there stays.
+    pub(super) fn body_on(&self, document: &str) -> String {
+        let old = body(document);
+        let values = [
+            self.goal.as_deref().unwrap_or(NONE).to_owned(),
+            self.blocker.as_deref().unwrap_or(NONE).to_owned(),
+            self.updated.map(written_time).unwrap_or_default(),
+        ];
+        let head_lines: Vec<&str> = head(old).collect();
+        let has = |key: Key| {
+            head_lines
+                .iter()
+                .any(|line| Key::of(line).is_some_and(|(found, _)| found == key))
+        };
+        let mut new = String::with_capacity(old.len() + 64);
+        let line = |key: Key| format!("{}: {}\n", key.name(), values[key as usize]);
+        // What is missing goes before the first line that is there, or first.
+        for key in Key::ALL.into_iter().filter(|key| !has(*key)) {
+            if Key::ALL.into_iter().take(key as usize).all(|before| !has(before)) {
+                new.push_str(&line(key));
+            }
+        }
+        let mut written = Vec::new();
+        for (index, old_line) in old.split_inclusive('\n').enumerate() {
+            let key = head_lines
+                .get(index)
+                .and_then(|line| Key::of(line))
+                .map(|(key, _)| key);
+            match key {
+                // Of several lines of one key the first counts and is written.
+                Some(key) if written.contains(&key) => {}
+                Some(key) => {
+                    written.push(key);
+                    new.push_str(&line(key));
+                    for next in Key::ALL
+                        .into_iter()
+                        .skip(key as usize + 1)
+                        .take_while(|next| !has(*next))
+                    {
+                        new.push_str(&line(next));
+                    }
+                }
+                None => new.push_str(old_line),
+            }
+        }
+        close(new)
+    }
+}
+
+/// The body of the section without the blank lines at its end; empty where it is missing.
+fn body(document: &str) -> &str {
+    outline(document)
+        .into_iter()
+        .find(|section| section.managed == Some(ManagedSection::ActiveContext))
+        .map_or("", |section| {
+            &document[section.body.start..section.written_end(document)]
+        })
+}
+
+/// The lines in which keys count: those before the first fence and the first heading.
+fn head(body: &str) -> impl Iterator<Item = &str> {
+    body.lines()
+        .take_while(|line| !line.trim_start().starts_with(['`', '~', '#']))
+}
+
+/// A body whose fences are closed, so that what is written behind it can be read.
+fn close(mut body: String) -> String {
+    let document = format!("# {}\n{body}", ManagedSection::ActiveContext.title());
+    if let Some(closing_line) = Layout::of(&document).closing_line() {
+        if !body.ends_with('\n') {
+            body.push('\n');
+        }
+        body.push_str(&closing_line);
+    }
+    body
+}

@@ -1,0 +1,302 @@
+//! Taking over what was kept elsewhere: tasks, decisions, a history and a status, each with its own time.
+//!
+//! What has a place in the window goes there, everything else straight to the archive. Whatever the memory has already
+//! is left alone, so that the same can be taken over again: a task is known by its id, or by its time, its intent and
+//! the first sentence of its summary; a decision by its words.
+
+use super::archive::first_sentence;
+use super::change::{Change, Sizes, WindowError, Written};
+use super::status::Status;
+use super::task::{Task, one_line, task_line};
+use crate::domain::document::{NewRecord, Record, written_time};
+use crate::domain::ids::{RecordId, RecordKind, TaskId};
+use crate::domain::memory::Counters;
+use chrono::{DateTime, SubsecRound as _, Utc};
+use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// A task and when it was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BroughtTask {
+    /// When; only whole seconds are kept.
+    pub time: DateTime<Utc>,
+    /// The task; of a history its summary may be its first sentence only.
+    pub task: Task,
+}
+
+/// A decision and when it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BroughtDecision {
+    /// When; only whole seconds are kept.
+    pub time: DateTime<Utc>,
+    /// What was decided.
+    pub decision: String,
+    /// Why, if it was said.
+    pub reason: Option<String>,
+}
+
+/// What is to be taken over.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Brought {
+    /// Goal and blocker; taken only where no goal stands.
+    pub status: Status,
+    /// Tasks for the window.
+    pub tasks: Vec<BroughtTask>,
+    /// Decisions for the window.
+    pub decisions: Vec<BroughtDecision>,
+    /// Tasks for the archive.
+    pub history: Vec<BroughtTask>,
+}
+
+/// What the memory has already.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    tasks: HashSet<String>,
+    decisions: HashSet<(String, Option<String>)>,
+}
+
+/// A record that goes straight to the archive and stands in no document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Historic {
+    /// As it would have stood in a document.
+    pub record: Record,
+    /// What is known of it, if it is a task.
+    pub task: Option<Task>,
+}
+
+/// Numbers of what was brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Statuses: 0 or 1.
+    pub status: usize,
+    /// Tasks for the window.
+    pub tasks: usize,
+    /// Decisions.
+    pub decisions: usize,
+    /// Tasks for the archive.
+    pub history: usize,
+}
+
+/// What was taken over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The document.
+    pub written: Written,
+    /// The tasks that stand in it.
+    pub tasks: Vec<(RecordId, Task)>,
+    /// What went straight to the archive.
+    pub historic: Vec<Historic>,
+    /// How much was taken.
+    pub taken: Counts,
+    /// How much was there already.
+    pub present: Counts,
+}
+
+impl Known {
+    /// Takes notice of a task of the memory.
+    pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
+        self.tasks.extend(names(time, task));
+    }
+
+    /// Takes notice of a decision of the memory.
+    pub fn decision(&mut self, decision: &str, reason: Option<&str>) {
+        self.decisions.insert(words(decision, reason));
+    }
+
+    /// Whether the task is new; from then on it is known.
+    fn admits(&mut self, brought: &BroughtTask) -> bool {
+        let names = names(brought.time, &brought.task);
+        let is_new = names.iter().all(|name| !self.tasks.contains(name));
+        self.tasks.extend(names);
+        is_new
+    }
+}
+
+/// What a task is known by: its id, and one made of its time and words.
+fn names(time: DateTime<Utc>, task: &Task) -> Vec<String> {
+    let mut names = vec![derived_id(time, task)];
+    names.extend(task.task_id.as_ref().map(|id| id.as_str().to_owned()));
+    names
+}
+
+/// The id of a task that has none, made of its time, its intent and the first sentence of its summary.
+fn derived_id(time: DateTime<Utc>, task: &Task) -> String {
+    let parts = [
+        written_time(time),
+        one_line(&task.intent),
+        first_sentence(&task.summary),
+    ];
+    let hash = Sha256::digest(parts.join("\n"));
+    hash.iter().take(12).fold("import-".to_owned(), |mut id, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(id, "{byte:02x}");
+        id
+    })
+}
+
+/// A decision as a document would hold it: reading it back gives the same words.
+fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
+    let plain = |text: &str| one_line(text).replace(": ", "; ");
+    (
+        plain(decision),
+        reason.map(plain).filter(|reason| !reason.is_empty()),
+    )
+}
+
+/// Takes over what is not known yet.
+///
+/// # Errors
+///
+/// [`WindowError`]; then nothing is taken.
+pub fn take_over(
+    document: &str,
+    counters: Counters,
+    now: DateTime<Utc>,
+    brought: Brought,
+    mut known: Known,
+    sizes: &Sizes,
+) -> Result<Taken, WindowError> {
+    let mut change = Change::begin(document, counters, now);
+    let (mut taken, mut present) = (Counts::default(), Counts::default());
+    if brought.status.goal.is_some() || brought.status.blocker.is_some() {
+        let stands = change.status().goal.is_some();
+        *(if stands {
+            &mut present.status
+        } else {
+            &mut taken.status
+        }) += 1;
+        if !stands {
+            change.set_status(brought.status);
+        }
+    }
+    let mut admit = |tasks: Vec<BroughtTask>, taken: &mut usize, present: &mut usize| {
+        let all = tasks.len();
+        let new: Vec<_> = tasks.into_iter().filter(|task| known.admits(task)).collect();
+        *taken = new.len();
+        *present = all - new.len();
+        new
+    };
+    // Those for the window first: of a task that is brought twice they say more.
+    let tasks = admit(brought.tasks, &mut taken.tasks, &mut present.tasks);
+    let mut past = admit(brought.history, &mut taken.history, &mut present.history);
+    let all = brought.decisions.len();
+    let mut decisions = brought.decisions;
+    decisions.retain(|brought| {
+        let words = words(&brought.decision, brought.reason.as_deref());
+        known.decisions.insert(words)
+    });
+    (taken.decisions, present.decisions) = (decisions.len(), all - decisions.len());
+
+    let (recent, older) = split(&change, RecordKind::Task, tasks, |task| task.time, sizes);
+    past.extend(older);
+    past.sort_by_key(|brought| brought.time);
+    let (decisions, older) = split(&change, RecordKind::Decision, decisions, |made| made.time, sizes);
+
+    let mut historic = Vec::new();
+    for BroughtTask { time, mut task } in past {
+        task.task_id = identified(time, &task);
+        let content = task_line(&task.intent, &task.summary);
+        let id = change.reserve(RecordKind::Task)?;
+        historic.push(past_record(id, time, None, content, Some(task)));
+    }
+    for BroughtDecision {
+        time,
+        decision,
+        reason,
+    } in older
+    {
+        let id = change.reserve(RecordKind::Decision)?;
+        let reason = reason
+            .map(|reason| one_line(&reason))
+            .filter(|reason| !reason.is_empty());
+        historic.push(past_record(id, time, reason, one_line(&decision), None));
+    }
+    change.prune(RecordKind::Task, recent.len(), sizes)?;
+    let mut added = Vec::new();
+    for BroughtTask { time, mut task } in recent {
+        task.task_id = identified(time, &task);
+        let content = task_line(&task.intent, &task.summary);
+        let record = NewRecord {
+            reason: None,
+            label: None,
+            content: &content,
+        };
+        added.push((change.add(RecordKind::Task, &record, time)?, task));
+    }
+    change.prune(RecordKind::Decision, decisions.len(), sizes)?;
+    for BroughtDecision {
+        time,
+        decision,
+        reason,
+    } in &decisions
+    {
+        let (content, reason) = (one_line(decision), reason.as_deref().map(one_line));
+        let record = NewRecord {
+            reason: reason.as_deref(),
+            label: None,
+            content: &content,
+        };
+        change.add(RecordKind::Decision, &record, *time)?;
+    }
+    Ok(Taken {
+        written: change.finish(sizes)?,
+        tasks: added,
+        historic,
+        taken,
+        present,
+    })
+}
+
+fn identified(time: DateTime<Utc>, task: &Task) -> Option<TaskId> {
+    task.task_id
+        .clone()
+        .or_else(|| derived_id(time, task).parse().ok())
+}
+
+fn past_record(
+    id: RecordId,
+    time: DateTime<Utc>,
+    reason: Option<String>,
+    content: String,
+    task: Option<Task>,
+) -> Historic {
+    let record = Record {
+        id,
+        time: Some(time.trunc_subsecs(0)),
+        reason,
+        label: None,
+        content,
+    };
+    Historic { record, task }
+}
+
+/// Those that have a place in the window beside what stands there, the newest counting first, and those that have
+/// none; both the oldest first.
+fn split<T>(
+    change: &Change<'_>,
+    kind: RecordKind,
+    mut brought: Vec<T>,
+    time: impl Fn(&T) -> DateTime<Utc>,
+    sizes: &Sizes,
+) -> (Vec<T>, Vec<T>) {
+    brought.sort_by_key(&time);
+    let mut there: Vec<_> = change
+        .oldest_first(kind)
+        .into_iter()
+        .map(|(time, _)| time)
+        .collect();
+    let mut room = sizes.of(kind).saturating_sub(change.unnumbered(kind));
+    let mut first = brought.len();
+    while room > 0 && first > 0 {
+        room -= 1;
+        match there.last() {
+            Some(stands) if *stands >= time(&brought[first - 1]) => {
+                there.pop();
+            }
+            _ => first -= 1,
+        }
+    }
+    let recent = brought.split_off(first);
+    (recent, brought)
+}

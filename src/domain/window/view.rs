@@ -1,0 +1,165 @@
+//! The window as it is read: status, recent tasks in full, decisions.
+
+use super::status::Status;
+use super::task::{Task, one_line, split_line, task_line};
+use crate::domain::document::{Record, records, written_time};
+use crate::domain::ids::{RecordId, RecordKind};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// A recent task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowTask {
+    /// Its record.
+    pub id: RecordId,
+    /// When it was done; `None` if its line does not say.
+    pub time: Option<DateTime<Utc>>,
+    /// What is known of it.
+    pub task: Task,
+}
+
+/// A decision that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowDecision {
+    /// Its record.
+    pub id: RecordId,
+    /// When it was made; `None` if its line does not say.
+    pub time: Option<DateTime<Utc>>,
+    /// What was decided.
+    pub decision: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// What stands in the window of a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Window {
+    /// Goal and blocker.
+    pub status: Status,
+    /// Tasks, in the order of the document: the newest first.
+    pub tasks: Vec<WindowTask>,
+    /// Decisions, likewise.
+    pub decisions: Vec<WindowDecision>,
+}
+
+impl Task {
+    /// A task by the line that stands for it and what was told of it, if anything was. The line counts where a
+    /// person has changed it.
+    #[must_use]
+    pub fn of_line(line: &str, told: Option<Self>) -> Self {
+        match told {
+            Some(told) if task_line(&told.intent, &told.summary) == line => told,
+            told => {
+                let (intent, summary) = split_line(line);
+                Self {
+                    intent: intent.to_owned(),
+                    summary: summary.to_owned(),
+                    ..told.unwrap_or_default()
+                }
+            }
+        }
+    }
+}
+
+impl Window {
+    /// Reads it from a document and from what was told of its tasks.
+    #[must_use]
+    pub fn of(document: &str, mut told: HashMap<RecordId, Task>) -> Self {
+        let mut window = Self {
+            status: Status::of(document),
+            ..Self::default()
+        };
+        for record in records(document) {
+            let Record {
+                id,
+                time,
+                reason,
+                content,
+                ..
+            } = record;
+            match id.kind {
+                RecordKind::Task => {
+                    let task = Task::of_line(&content, told.remove(&id));
+                    window.tasks.push(WindowTask { id, time, task });
+                }
+                RecordKind::Decision => window.decisions.push(WindowDecision {
+                    id,
+                    time,
+                    decision: content,
+                    reason,
+                }),
+                RecordKind::Learning | RecordKind::Verbatim => {}
+            }
+        }
+        window
+    }
+
+    /// As Markdown: `Status`, `Recent Tasks` with everything that is known of them, `Decisions`. What was told stands
+    /// in lines and quotations, so that no heading of its own can be made of it.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+        let mut out = format!(
+            "# Status\nGoal: {}\nBlocker: {}\n",
+            none(&self.status.goal),
+            none(&self.status.blocker)
+        );
+        if let Some(updated) = self.status.updated {
+            field(&mut out, "Updated", &written_time(updated));
+        }
+        out.push_str("\n# Recent Tasks\n");
+        for WindowTask { id, time, task } in &self.tasks {
+            let time = time
+                .map(|time| format!(" [{}]", written_time(time)))
+                .unwrap_or_default();
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "\n## {id}{time} {}", one_line(&task.intent));
+            if let Some(id) = &task.task_id {
+                field(&mut out, "Task", id.as_str());
+            }
+            if let Some(epic) = &task.epic {
+                field(&mut out, "Epic", epic);
+            }
+            if !task.summary.trim().is_empty() {
+                out.push('\n');
+                for line in task.summary.trim().lines() {
+                    let _ = writeln!(out, "{}", format!("> {line}").trim_end());
+                }
+            }
+            if let Some(outcome) = &task.outcome {
+                let _ = writeln!(out, "\nOutcome: `{}`", shown(outcome));
+            }
+        }
+        out.push_str("\n# Decisions\n");
+        for decision in &self.decisions {
+            let time = decision
+                .time
+                .map(|time| format!("[{}] ", written_time(time)))
+                .unwrap_or_default();
+            let reason = decision
+                .reason
+                .as_ref()
+                .map(|reason| format!("because {reason}: "))
+                .unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "- {} {time}{reason}{}",
+                decision.id,
+                one_line(&decision.decision)
+            );
+        }
+        out
+    }
+}
+
+fn field(out: &mut String, name: &str, value: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{name}: {value}");
+}
+
+/// JSON in one line that holds no backtick, which would end its quotation.
+fn shown(outcome: &Value) -> String {
+    outcome.to_string().replace('`', "\\u0060")
+}

@@ -1,0 +1,159 @@
+//! `GET M/archive/epics`
+
+use super::{ArchivedBody, page_headers};
+use crate::domain::document::written_time;
+use crate::domain::window::{Epic, Grouping};
+use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::problem::Problem;
+use crate::http::routes::memory;
+use crate::http::routes::window::below;
+use crate::http::state::AppState;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// What the roll-ups are made by.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EpicParams {
+    /// The epic that tasks name, or the ISO week of their time in UTC; `epic` without it.
+    #[param(value_type = Option<GroupingName>, inline)]
+    by: Grouping,
+}
+
+/// The values of `by`.
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "documents the values of the parameter")]
+enum GroupingName {
+    Week,
+    Epic,
+}
+
+impl FromQuery for EpicParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let words = [("week", Grouping::Week), ("epic", Grouping::Epic)];
+        Ok(Self {
+            by: query.one_of("by", &words)?.unwrap_or(Grouping::Epic),
+        })
+    }
+}
+
+/// A roll-up of tasks that have left the document.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Epic)]
+pub(crate) struct EpicBody {
+    /// The epic, or the week as in `2026-W47`; null for tasks that name no epic.
+    #[schema(required)]
+    name: Option<String>,
+    /// How many tasks.
+    #[schema(minimum = 1)]
+    tasks: i64,
+    /// When the first was done.
+    first: DateTime<Utc>,
+    /// When the last was done.
+    last: DateTime<Utc>,
+    /// The last ten, in the order of time.
+    #[schema(max_items = 10)]
+    latest: Vec<ArchivedBody>,
+}
+
+impl From<Epic> for EpicBody {
+    fn from(epic: Epic) -> Self {
+        Self {
+            name: epic.name,
+            tasks: epic.tasks,
+            first: epic.first,
+            last: epic.last,
+            latest: epic.latest.into_iter().map(ArchivedBody::from).collect(),
+        }
+    }
+}
+
+/// Roll up the history
+///
+/// The tasks that have left the document by epic or by week, in the order of the names (of epics by their bytes, tasks
+/// without one first): how many, from when to when, and the last ten.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/archive/epics",
+    operation_id = "GetEpics",
+    tag = "window",
+    params(EpicParams, Page),
+    responses(
+        (status = 200, description = "One page.", headers(
+            ("Link" = Option<String>, description = "The next page, `rel=\"next\"`; only if there is one."),
+            ("Vary" = String, description = "Accept"),
+        ), content(
+            (List<EpicBody> = "application/json"),
+            (String = "text/markdown; charset=utf-8"),
+            (String = "text/plain; charset=utf-8"),
+        )),
+        (status = 404, description = "There is no such memory."),
+        (status = 406, description = "`Accept` allows none of the representations."),
+    )
+)]
+pub(crate) async fn epics(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(params): Query<(EpicParams, Page)>,
+    accept: Accept,
+) -> Result<Response, Problem> {
+    let (EpicParams { by }, page) = params;
+    let offered = [
+        Representation::Json,
+        Representation::Markdown,
+        Representation::Plain,
+    ];
+    let representation = accept.choose(&offered)?;
+    let name = format!("epics/{vault_id}/{memory_id}/{by:?}");
+    let after = page.after::<String>(&name)?;
+    let epics = state
+        .storage
+        .epics(&vault_id, &memory_id, by, after.as_deref(), page.fetch())
+        .await?;
+    if epics.is_empty() {
+        memory::require(&state, &vault_id, &memory_id).await?;
+    }
+    let key = |epic: &Epic| epic.name.clone().unwrap_or_default();
+    let list: List<EpicBody> = page.of(&name, epics, key, EpicBody::from);
+    let grouping = match by {
+        Grouping::Week => "week",
+        Grouping::Epic => "epic",
+    };
+    let next = list.next_cursor().map(|cursor| {
+        let query = page.query(cursor);
+        below(
+            &vault_id,
+            &memory_id,
+            &format!("archive/epics?by={grouping}&{query}"),
+        )
+    });
+    let headers = page_headers(representation, next)?;
+    Ok(match representation {
+        Representation::Json => (headers, Json(list)).into_response(),
+        _ => (headers, as_text(list.items())).into_response(),
+    })
+}
+
+fn as_text(epics: &[EpicBody]) -> String {
+    let mut text = String::new();
+    for epic in epics {
+        let name = epic.name.as_deref().unwrap_or("(no epic)");
+        let (first, last) = (written_time(epic.first), written_time(epic.last));
+        let tasks = if epic.tasks == 1 { "task" } else { "tasks" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "# {name}\n{} {tasks}, {first} to {last}", epic.tasks);
+        for task in &epic.latest {
+            let _ = writeln!(text, "- {}", task.line);
+        }
+        text.push('\n');
+    }
+    text
+}

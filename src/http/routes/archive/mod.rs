@@ -1,0 +1,66 @@
+//! Tasks that have left the document.
+
+pub(crate) mod epics;
+pub(crate) mod history;
+
+use crate::domain::window::ArchivedTask;
+use crate::http::extract::accept::Representation;
+use crate::http::problem::Problem;
+use axum::http::header::{CONTENT_TYPE, LINK, VARY};
+use axum::http::{HeaderMap, HeaderValue};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// A task that has left the document.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = ArchivedTask)]
+pub(crate) struct ArchivedBody {
+    /// Its record.
+    record_id: String,
+    /// When it was done.
+    time: DateTime<Utc>,
+    /// What its writer calls it.
+    #[schema(required)]
+    task_id: Option<String>,
+    /// What was to be done; empty if it was redacted.
+    intent: String,
+    /// The first sentence of what was done.
+    summary: String,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    epic: Option<String>,
+    /// All of it in one line: time, id, intent and first sentence.
+    line: String,
+}
+
+impl From<ArchivedTask> for ArchivedBody {
+    fn from(task: ArchivedTask) -> Self {
+        Self {
+            line: task.line(),
+            record_id: task.id.to_string(),
+            time: task.time,
+            task_id: task.task_id.map(|id| id.to_string()),
+            intent: task.intent,
+            summary: task.summary,
+            epic: task.epic,
+        }
+    }
+}
+
+/// The headers of a page; `next` is the address of the one behind it.
+fn page_headers(representation: Representation, next: Option<String>) -> Result<HeaderMap, Problem> {
+    let mut headers = HeaderMap::new();
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(representation.content_type()),
+    );
+    if let Some(next) = next {
+        // Ids and cursors hold only characters that may stand in a header.
+        let next = format!("<{next}>; rel=\"next\"")
+            .parse()
+            .map_err(Problem::internal)?;
+        headers.insert(LINK, next);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,95 @@
+//! `POST M/decisions`
+
+use super::window::answer::{self, WindowBody};
+use super::window::{fields, writer};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::window::DECISION_BYTES;
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::json::JsonBody;
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::NewDecision;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+
+/// A decision that was made.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = DecisionRequest)]
+pub(crate) struct DecisionBody {
+    /// What was decided; at most 2,000 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "all SQL lives in storage"
+    )]
+    decision: String,
+    /// Why; at most 2,000 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "one language is enough"
+    )]
+    reason: String,
+    /// The active decision whose place it takes.
+    #[schema(pattern = "^D-[1-9][0-9]{0,17}$", example = "D-3")]
+    supersedes: Option<String>,
+}
+
+/// Record a decision
+///
+/// Writes it first in `Decisions` and moves `Updated:` of `Active Context`, in one version. The decision that it
+/// supersedes is archived and names it in `superseded_by`; beyond `window.decisions` (10) the oldest leaves the
+/// document. The memory is made if it does not exist.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/decisions",
+    operation_id = "RecordDecision",
+    tag = "window",
+    params(ActorHeader, WriteHeaders),
+    request_body(content = DecisionBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The record.", body = WindowBody, headers(
+            ("ETag" = String, description = "Of the new version's text."),
+            ("Location" = String, description = "Of the record."),
+            ("X-Context-Version" = i64, description = "The new version's number."),
+        )),
+        (status = 412, description = "A precondition does not hold; nothing was saved."),
+        (status = 422, description = "The request is not valid, `supersedes` names no active decision (`active` lists them), or the document would be too large; nothing was saved."),
+    )
+)]
+pub(crate) async fn record(
+    State(state): State<AppState>,
+    path: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    JsonBody(body): JsonBody<DecisionBody>,
+) -> Result<Response, Problem> {
+    fields::required("decision", &body.decision, DECISION_BYTES)?;
+    fields::required("reason", &body.reason, DECISION_BYTES)?;
+    let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
+    let writer = writer(&state, path, actor, conditions);
+    let decision = NewDecision {
+        decision: body.decision,
+        reason: body.reason,
+        supersedes,
+    };
+    answer::record(state.storage.record_decision(&writer, &decision).await?)
+}
+
+fn decision_id(text: &str) -> Result<RecordId, Problem> {
+    text.parse()
+        .ok()
+        .filter(|id: &RecordId| id.kind == RecordKind::Decision)
+        .ok_or_else(|| {
+            Problem::invalid(
+                "supersedes",
+                "supersedes must be the id of a decision, such as D-3",
+            )
+        })
+}

@@ -1,0 +1,110 @@
+//! `PUT M/status`
+
+use super::window::answer;
+use super::window::{fields, writer};
+use crate::domain::window::STATUS_BYTES;
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
+use crate::http::extract::json::JsonBody;
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
+use crate::http::state::AppState;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::ETAG;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+/// What is aimed at, and what stands in the way.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = StatusRequest)]
+pub(crate) struct StatusBody {
+    /// At most 1,000 bytes; without it the goal that stands there stays.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "ship the parser"
+    )]
+    goal: Option<String>,
+    /// At most 1,000 bytes; without it there is none.
+    #[schema(pattern = r"^[^\u0000]*$")]
+    blocker: Option<String>,
+}
+
+/// The status as it stands now.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = StatusAnswer)]
+pub(crate) struct StatusAnswer {
+    /// What is aimed at.
+    #[schema(required)]
+    goal: Option<String>,
+    /// What stands in the way; null for nothing.
+    #[schema(required)]
+    blocker: Option<String>,
+    /// The newest version.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// Its id.
+    context_id: String,
+    /// Whether the status was this already, so that no version was made.
+    unchanged: bool,
+}
+
+/// Set the status
+///
+/// Writes goal and blocker into `Active Context` and moves its `Updated:`, in one version. Lines that a person wrote
+/// there stay. The memory is made if it does not exist.
+#[utoipa::path(
+    put,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/status",
+    operation_id = "SetStatus",
+    tag = "window",
+    params(ActorHeader, WriteHeaders),
+    request_body(content = StatusBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "A new version was made.", body = StatusAnswer, headers(
+            ("ETag" = String, description = "Of the new version's text."),
+            ("X-Context-Version" = i64, description = "Its number."),
+        )),
+        (status = 200, description = "The status was this already; nothing was made.", body = StatusAnswer, headers(
+            ("ETag" = String, description = "Of the newest version's text."),
+            ("X-Context-Version" = i64, description = "Its number."),
+        )),
+        (status = 412, description = "A precondition does not hold; nothing was saved."),
+    )
+)]
+pub(crate) async fn set(
+    State(state): State<AppState>,
+    path: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    JsonBody(StatusBody { goal, blocker }): JsonBody<StatusBody>,
+) -> Result<Response, Problem> {
+    if let Some(goal) = &goal {
+        fields::required("goal", goal, STATUS_BYTES)?;
+    }
+    if let Some(blocker) = &blocker {
+        fields::optional("blocker", blocker, STATUS_BYTES)?;
+    }
+    let writer = writer(&state, path, actor, conditions);
+    let change = state
+        .storage
+        .set_status(&writer, goal.as_deref(), blocker.as_deref())
+        .await?;
+    let headers = [
+        (ETAG, ETag::of(&change.metadata.context_id).header_value()),
+        (X_CONTEXT_VERSION, change.metadata.version.into()),
+    ];
+    let body = StatusAnswer {
+        goal: change.status.goal,
+        blocker: change.status.blocker,
+        version: change.metadata.version,
+        context_id: change.metadata.context_id.to_string(),
+        unchanged: change.unchanged,
+    };
+    Ok((answer::status(change.unchanged), headers, Json(body)).into_response())
+}

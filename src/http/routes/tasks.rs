@@ -1,0 +1,146 @@
+//! `POST M/tasks`
+
+use super::window::answer::{self, WindowBody};
+use super::window::{fields, writer};
+use crate::domain::ids::TaskId;
+use crate::domain::window::{EPIC_BYTES, INTENT_BYTES, SUMMARY_BYTES, Task, one_line};
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::json::JsonBody;
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use axum::extract::State;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A task that was completed.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = TaskRequest)]
+pub(crate) struct TaskBody {
+    /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
+    #[schema(
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+    )]
+    task_id: Option<String>,
+    /// What was to be done; at most 500 bytes.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "Add DSL parser"
+    )]
+    intent: String,
+    /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "FSM over lines, 60 tests"
+    )]
+    summary: String,
+    /// A report on it, any JSON of at most 8,192 bytes without blanks.
+    #[schema(value_type = Option<serde_json::Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of; at most 128 bytes.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    epic: Option<String>,
+}
+
+impl TaskBody {
+    /// The task, checked. `at` is put before the names of its fields.
+    pub(super) fn into_task(self, at: &str, needs_summary: bool) -> Result<Task, Problem> {
+        let Self {
+            task_id,
+            intent,
+            summary,
+            outcome,
+            epic,
+        } = self;
+        let field = |name: &str| format!("{at}{name}");
+        fields::required(&field("intent"), &intent, INTENT_BYTES)?;
+        if needs_summary {
+            fields::required(&field("summary"), &summary, SUMMARY_BYTES)?;
+        } else {
+            fields::optional(&field("summary"), &summary, SUMMARY_BYTES)?;
+        }
+        if let Some(outcome) = &outcome {
+            fields::outcome(&field("outcome"), outcome)?;
+        }
+        if let Some(epic) = &epic {
+            fields::required(&field("epic"), epic, EPIC_BYTES)?;
+        }
+        let task_id = task_id
+            .map(|id| id.parse::<TaskId>())
+            .transpose()
+            .map_err(|rule| Problem::invalid(&field("task_id"), format!("{} {rule}", field("task_id"))))?;
+        Ok(Task {
+            task_id,
+            intent,
+            summary,
+            outcome: outcome.filter(|outcome| !outcome.is_null()),
+            epic: epic.map(|epic| one_line(&epic)),
+        })
+    }
+
+    /// A task out of its parts.
+    pub(super) fn new(
+        task_id: Option<String>,
+        intent: String,
+        summary: String,
+        outcome: Option<Value>,
+        epic: Option<String>,
+    ) -> Self {
+        Self {
+            task_id,
+            intent,
+            summary,
+            outcome,
+            epic,
+        }
+    }
+}
+
+/// Record a completed task
+///
+/// Writes it first in `Recent Tasks` and moves `Updated:` of `Active Context`, in one version. Beyond `window.tasks`
+/// (5) the oldest task leaves the document and stands in the archive from then on. The memory is made if it does not
+/// exist. A task that is sent again with its `task_id` is answered with the record that it has, also when that has
+/// left the document.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/tasks",
+    operation_id = "RecordTask",
+    tag = "window",
+    params(ActorHeader, WriteHeaders),
+    request_body(content = TaskBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The record.", body = WindowBody, headers(
+            ("ETag" = String, description = "Of the new version's text."),
+            ("Location" = String, description = "Of the record."),
+            ("X-Context-Version" = i64, description = "The new version's number."),
+        )),
+        (status = 200, description = "The task was recorded already; nothing was made.", body = WindowBody, headers(
+            ("ETag" = String, description = "Of the newest version's text."),
+            ("Location" = String, description = "Of the record."),
+            ("X-Context-Version" = i64, description = "The newest version's number."),
+        )),
+        (status = 409, description = "`task_id` belongs to a task that says something else (`record_id`)."),
+        (status = 412, description = "A precondition does not hold; nothing was saved."),
+    )
+)]
+pub(crate) async fn record(
+    State(state): State<AppState>,
+    path: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    JsonBody(body): JsonBody<TaskBody>,
+) -> Result<Response, Problem> {
+    let task = body.into_task("", true)?;
+    let writer = writer(&state, path, actor, conditions);
+    answer::record(state.storage.record_task(&writer, &task).await?)
+}

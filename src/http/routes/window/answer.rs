@@ -1,0 +1,108 @@
+//! The answer of what changes the window, and its problems.
+
+use super::below;
+use crate::domain::window::WindowError;
+use crate::http::extract::conditions::{ETag, refused_write};
+use crate::http::problem::{Kind, Problem};
+use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
+use crate::http::routes::records::view::RecordBody;
+use crate::storage::{WindowChange, WindowChangeError};
+use axum::Json;
+use axum::http::StatusCode;
+use axum::http::header::{ETAG, LOCATION};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// A record that was written, and the version that holds it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WindowAnswer)]
+pub(in crate::http::routes) struct WindowBody {
+    /// The record.
+    #[serde(flatten)]
+    record: RecordBody,
+    /// The newest version.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// Its id.
+    context_id: String,
+    /// Whether the record was there already, so that no version was made.
+    unchanged: bool,
+    /// The records that left the document for it: the superseded one first, then the oldest beyond the window.
+    archived: Vec<String>,
+}
+
+/// Answers with a record: 201 if it was made, 200 if it was there.
+///
+/// # Errors
+/// 500 if there is none.
+pub(in crate::http::routes) fn record(change: WindowChange) -> Result<Response, Problem> {
+    let WindowChange {
+        metadata,
+        unchanged,
+        record,
+        archived,
+        status: _,
+    } = change;
+    let record = record.ok_or_else(|| Problem::internal("a change that writes a record has none"))?;
+    let location = below(
+        &metadata.vault_id,
+        &metadata.memory_id,
+        &format!("records/{}", record.id),
+    );
+    let location = location.parse().map_err(Problem::internal)?;
+    let headers = [
+        (ETAG, ETag::of(&metadata.context_id).header_value()),
+        (X_CONTEXT_VERSION, metadata.version.into()),
+        (LOCATION, location),
+    ];
+    let body = WindowBody {
+        record: record.into(),
+        version: metadata.version,
+        context_id: metadata.context_id.to_string(),
+        unchanged,
+        archived: archived.iter().map(ToString::to_string).collect(),
+    };
+    Ok((status(unchanged), headers, Json(body)).into_response())
+}
+
+/// 201 if a version was made, 200 if everything stood there already.
+pub(in crate::http::routes) fn status(unchanged: bool) -> StatusCode {
+    if unchanged {
+        StatusCode::OK
+    } else {
+        StatusCode::CREATED
+    }
+}
+
+impl From<WindowChangeError> for Problem {
+    fn from(error: WindowChangeError) -> Self {
+        let message = error.to_string();
+        match error {
+            WindowChangeError::PreconditionFailed { current } => refused_write(current.as_ref()),
+            WindowChangeError::OtherTask(id) => Self::new(
+                Kind::Conflict,
+                format!("{message}; give this task another id, or send what was sent first"),
+            )
+            .with("field", "task_id")
+            .with("record_id", id.to_string()),
+            WindowChangeError::Window(WindowError::TooLarge { before, bytes, limit }) => {
+                Self::invalid("context", format!("{message}; nothing was saved"))
+                    .with("before", before)
+                    .with("actual", bytes)
+                    .with("limit", limit)
+            }
+            WindowChangeError::Window(WindowError::NotActive { active, .. }) => {
+                let active: Vec<_> = active.iter().map(ToString::to_string).collect();
+                let those = if active.is_empty() {
+                    "there are none".to_owned()
+                } else {
+                    active.join(", ")
+                };
+                Self::invalid("supersedes", format!("{message}; active: {those}")).with("active", active)
+            }
+            WindowChangeError::Window(WindowError::NoGoal) => Self::invalid("goal", message),
+            WindowChangeError::Window(WindowError::IdsExhausted(_)) => Self::invalid("body", message),
+            WindowChangeError::Storage(error) => error.into(),
+        }
+    }
+}

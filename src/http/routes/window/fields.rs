@@ -1,0 +1,73 @@
+//! Limits of what is told of tasks, decisions and a status.
+
+use crate::domain::window::OUTCOME_BYTES;
+use crate::http::problem::Problem;
+use serde_json::Value;
+
+/// A text that must say something, in at most `limit` bytes.
+///
+/// # Errors
+/// 422, naming the field and the limit.
+pub(in crate::http::routes) fn required(field: &str, text: &str, limit: usize) -> Result<(), Problem> {
+    if text.trim().is_empty() {
+        return Err(Problem::invalid(field, format!("{field} must not be blank")));
+    }
+    optional(field, text, limit)
+}
+
+/// A text of at most `limit` bytes.
+///
+/// # Errors
+/// 422, naming the field and the limit.
+pub(in crate::http::routes) fn optional(field: &str, text: &str, limit: usize) -> Result<(), Problem> {
+    refuse_nul(field, text)?;
+    if text.len() > limit {
+        return Err(too_long(field, text.len(), limit));
+    }
+    Ok(())
+}
+
+/// Any JSON that the database can hold, in at most 8 KB.
+///
+/// # Errors
+/// 422, naming the field and the limit.
+pub(in crate::http::routes) fn outcome(field: &str, outcome: &Value) -> Result<(), Problem> {
+    refuse_nul_in(field, outcome)?;
+    let bytes = outcome.to_string().len();
+    if bytes > OUTCOME_BYTES {
+        return Err(too_long(field, bytes, OUTCOME_BYTES));
+    }
+    Ok(())
+}
+
+fn too_long(field: &str, actual: usize, limit: usize) -> Problem {
+    Problem::invalid(
+        field,
+        format!("{field} has {actual} bytes; at most {limit} are taken"),
+    )
+    .with("limit", limit)
+    .with("actual", actual)
+}
+
+fn refuse_nul(field: &str, text: &str) -> Result<(), Problem> {
+    match text.find('\0') {
+        Some(at) => Err(Problem::invalid(
+            field,
+            format!("{field} holds a NUL character at byte {at}; remove it"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The depth is bounded, since it was parsed.
+fn refuse_nul_in(field: &str, value: &Value) -> Result<(), Problem> {
+    match value {
+        Value::String(text) => refuse_nul(field, text),
+        Value::Array(values) => values.iter().try_for_each(|value| refuse_nul_in(field, value)),
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| {
+            refuse_nul(field, name)?;
+            refuse_nul_in(field, value)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}

@@ -1,0 +1,200 @@
+//! `GET M/window`
+
+use crate::domain::ids::RecordKind;
+use crate::domain::window::{Status, Window};
+use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::routes::contexts::view::validators;
+use crate::http::routes::memory;
+use crate::http::state::AppState;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+/// What stands in the window.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Window)]
+pub(crate) struct WindowBody {
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The version it was read from.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// Its id.
+    context_id: String,
+    /// What is aimed at.
+    status: StatusBody,
+    /// Recent tasks in the order of the document, the newest first.
+    tasks: Vec<TaskBody>,
+    /// Decisions, likewise.
+    decisions: Vec<DecisionBody>,
+}
+
+/// What is aimed at, and what stands in the way.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WindowStatus)]
+struct StatusBody {
+    /// What is aimed at; null for nothing.
+    #[schema(required)]
+    goal: Option<String>,
+    /// What stands in the way; null for nothing.
+    #[schema(required)]
+    blocker: Option<String>,
+    /// When status, tasks or decisions last changed.
+    #[schema(required)]
+    updated: Option<DateTime<Utc>>,
+}
+
+/// A recent task.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WindowTask)]
+struct TaskBody {
+    /// Its record.
+    record_id: String,
+    /// When it was done, if its line says so.
+    #[schema(required)]
+    time: Option<DateTime<Utc>>,
+    /// What its writer calls it.
+    #[schema(required)]
+    task_id: Option<String>,
+    /// What was to be done.
+    intent: String,
+    /// What was done.
+    summary: String,
+    /// A report on it.
+    #[schema(required, value_type = Option<serde_json::Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    epic: Option<String>,
+}
+
+/// A decision that holds.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WindowDecision)]
+struct DecisionBody {
+    /// Its record.
+    record_id: String,
+    /// When it was made, if its line says so.
+    #[schema(required)]
+    time: Option<DateTime<Utc>>,
+    /// What was decided.
+    decision: String,
+    /// Why.
+    #[schema(required)]
+    reason: Option<String>,
+}
+
+impl From<Status> for StatusBody {
+    fn from(
+        Status {
+            goal,
+            blocker,
+            updated,
+        }: Status,
+    ) -> Self {
+        Self {
+            goal,
+            blocker,
+            updated,
+        }
+    }
+}
+
+/// Read the window
+///
+/// Status, recent tasks in full, and decisions, as Markdown or, with `Accept: application/json`, as JSON. What is
+/// older stands in the archive.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/window",
+    operation_id = "GetWindow",
+    tag = "window",
+    params(ReadHeaders),
+    responses(
+        (status = 200, description = "The window.", headers(
+            ("ETag" = String, description = "Strong."),
+            ("Last-Modified" = String, description = "When the version was made."),
+            ("X-Context-Version" = i64, description = "Its number."),
+            ("Vary" = String, description = "Accept"),
+        ), content(
+            (String = "text/markdown; charset=utf-8"),
+            (String = "text/plain; charset=utf-8"),
+            (WindowBody = "application/json"),
+        )),
+        (status = 304, description = "The client has it already."),
+        (status = 404, description = "There is no such memory."),
+        (status = 406, description = "`Accept` allows none of the representations."),
+        (status = 412, description = "`If-Match` does not hold."),
+    )
+)]
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    accept: Accept,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let offered = [
+        Representation::Markdown,
+        Representation::Plain,
+        Representation::Json,
+    ];
+    let representation = accept.choose(&offered)?;
+    let version = memory::version(&state, &vault_id, &memory_id, None).await?;
+    let mut etag = ETag::of(&version.metadata.context_id).representation("window");
+    if representation == Representation::Json {
+        etag = etag.representation("json");
+    }
+    let mut headers = validators(&version.metadata, &etag);
+    if conditions.for_read(&etag)? == Verdict::NotModified {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    let ids: Vec<i64> = crate::domain::document::records(&version.text)
+        .into_iter()
+        .filter(|record| record.id.kind == RecordKind::Task)
+        .map(|record| record.id.number)
+        .collect();
+    let told = state.storage.told_tasks(&vault_id, &memory_id, &ids).await?;
+    let window = Window::of(&version.text, told);
+    if representation != Representation::Json {
+        let content_type = HeaderValue::from_static(representation.content_type());
+        headers.insert(CONTENT_TYPE, content_type);
+        return Ok((headers, window.markdown()).into_response());
+    }
+    let tasks = window.tasks.into_iter().map(|recent| TaskBody {
+        record_id: recent.id.to_string(),
+        time: recent.time,
+        task_id: recent.task.task_id.map(|id| id.to_string()),
+        intent: recent.task.intent,
+        summary: recent.task.summary,
+        outcome: recent.task.outcome,
+        epic: recent.task.epic,
+    });
+    let decisions = window.decisions.into_iter().map(|made| DecisionBody {
+        record_id: made.id.to_string(),
+        time: made.time,
+        decision: made.decision,
+        reason: made.reason,
+    });
+    let body = WindowBody {
+        vault_id: vault_id.to_string(),
+        memory_id: memory_id.to_string(),
+        version: version.metadata.version,
+        context_id: version.metadata.context_id.to_string(),
+        status: window.status.into(),
+        tasks: tasks.collect(),
+        decisions: decisions.collect(),
+    };
+    Ok((headers, Json(body)).into_response())
+}

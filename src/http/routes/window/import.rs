@@ -1,0 +1,252 @@
+//! `POST M/window/import`
+
+use super::{answer, fields, writer};
+use crate::domain::window::{
+    Brought, BroughtDecision, BroughtTask, Counts, DECISION_BYTES, STATUS_BYTES, Status,
+};
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
+use crate::http::extract::json::{JsonBody, Object};
+use crate::http::extract::path::MemoryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
+use crate::http::routes::tasks::TaskBody;
+use crate::http::state::AppState;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::ETAG;
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Datelike as _, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What was kept elsewhere.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = WindowImport)]
+pub(crate) struct ImportBody {
+    /// Taken only where no goal stands.
+    #[schema(value_type = Option<StatusBody>)]
+    status: Option<Object<StatusBody>>,
+    /// Recent tasks.
+    #[serde(default)]
+    #[schema(value_type = Vec<BroughtBody>)]
+    tasks: Vec<Object<BroughtBody>>,
+    /// Decisions that hold.
+    #[serde(default)]
+    #[schema(value_type = Vec<DecisionBody>)]
+    decisions: Vec<Object<DecisionBody>>,
+    /// Older tasks, for the archive.
+    #[serde(default)]
+    #[schema(value_type = Vec<BroughtBody>)]
+    history: Vec<Object<BroughtBody>>,
+}
+
+/// Goal and blocker.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ImportedStatus)]
+struct StatusBody {
+    /// At most 1,000 bytes.
+    goal: Option<String>,
+    /// At most 1,000 bytes.
+    blocker: Option<String>,
+}
+
+/// A task and when it was done.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ImportedTask)]
+struct BroughtBody {
+    /// When it was done; whole seconds are kept.
+    time: DateTime<Utc>,
+    /// What its writer calls it; without one the id is made of time, intent and first sentence of the summary.
+    task_id: Option<String>,
+    /// What was to be done; at most 500 bytes.
+    intent: String,
+    /// What was done; at most 4,000 bytes.
+    #[serde(default)]
+    summary: String,
+    /// A report on it.
+    #[schema(value_type = Option<serde_json::Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of.
+    epic: Option<String>,
+}
+
+/// A decision and when it was made.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ImportedDecision)]
+struct DecisionBody {
+    /// When it was made; whole seconds are kept.
+    time: DateTime<Utc>,
+    /// What was decided; at most 2,000 bytes.
+    decision: String,
+    /// Why; at most 2,000 bytes.
+    reason: Option<String>,
+}
+
+/// What was taken over.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WindowImportAnswer)]
+pub(crate) struct ImportAnswer {
+    /// The newest version; null for a memory that does not exist and to which nothing was brought.
+    #[schema(required)]
+    version: Option<i64>,
+    /// Its id.
+    #[schema(required)]
+    context_id: Option<String>,
+    /// Whether nothing was new, so that no version was made.
+    unchanged: bool,
+    /// How much was taken.
+    taken: CountsBody,
+    /// How much was there already.
+    present: CountsBody,
+    /// The records that left the document for it.
+    archived: Vec<String>,
+}
+
+/// Numbers of what was brought.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = WindowImportCounts)]
+struct CountsBody {
+    /// 0 or 1.
+    status: usize,
+    /// Recent tasks.
+    tasks: usize,
+    /// Decisions.
+    decisions: usize,
+    /// Older tasks.
+    history: usize,
+}
+
+impl From<Counts> for CountsBody {
+    fn from(
+        Counts {
+            status,
+            tasks,
+            decisions,
+            history,
+        }: Counts,
+    ) -> Self {
+        Self {
+            status,
+            tasks,
+            decisions,
+            history,
+        }
+    }
+}
+
+/// Take over a window
+///
+/// Takes tasks, decisions, a history and a status that were kept elsewhere into the memory, each with its own time, in
+/// one version. What has no place in the window, and all of the history, goes straight to the archive. What the memory
+/// has already is left alone, so that the same may be sent again. The memory is made if it does not exist.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/window/import",
+    operation_id = "ImportWindow",
+    tag = "window",
+    params(ActorHeader, WriteHeaders),
+    request_body(content = ImportBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "What was taken over.", body = ImportAnswer),
+        (status = 200, description = "Everything was there already; nothing was made.", body = ImportAnswer),
+        (status = 412, description = "A precondition does not hold; nothing was saved."),
+    )
+)]
+pub(crate) async fn import(
+    State(state): State<AppState>,
+    path: MemoryPath,
+    Query(NoParams): Query<NoParams>,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    JsonBody(body): JsonBody<ImportBody>,
+) -> Result<Response, Problem> {
+    let brought = body.into_brought()?;
+    let writer = writer(&state, path, actor, conditions);
+    let done = state.storage.take_over_window(&writer, &brought).await?;
+    let body = ImportAnswer {
+        version: done.metadata.as_ref().map(|metadata| metadata.version),
+        context_id: done
+            .metadata
+            .as_ref()
+            .map(|metadata| metadata.context_id.to_string()),
+        unchanged: done.unchanged,
+        taken: done.taken.into(),
+        present: done.present.into(),
+        archived: done.archived.iter().map(ToString::to_string).collect(),
+    };
+    let mut response = (answer::status(done.unchanged), Json(body)).into_response();
+    if let Some(metadata) = done.metadata {
+        let headers = response.headers_mut();
+        headers.insert(ETAG, ETag::of(&metadata.context_id).header_value());
+        headers.insert(X_CONTEXT_VERSION, metadata.version.into());
+    }
+    Ok(response)
+}
+
+impl ImportBody {
+    fn into_brought(self) -> Result<Brought, Problem> {
+        let mut status = Status::default();
+        if let Some(Object(told)) = self.status {
+            for (field, text) in [("status.goal", &told.goal), ("status.blocker", &told.blocker)] {
+                fields::optional(field, text.as_deref().unwrap_or_default(), STATUS_BYTES)?;
+            }
+            status = Status::new(told.goal.as_deref(), told.blocker.as_deref());
+        }
+        let decisions = self.decisions.into_iter().enumerate();
+        let decisions = decisions.map(|(index, Object(made))| made.into_brought(index));
+        Ok(Brought {
+            status,
+            tasks: tasks("tasks", self.tasks)?,
+            decisions: decisions.collect::<Result<_, _>>()?,
+            history: tasks("history", self.history)?,
+        })
+    }
+}
+
+fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<BroughtTask>, Problem> {
+    let tasks = tasks.into_iter().enumerate().map(|(index, Object(told))| {
+        let at = format!("{list}[{index}].");
+        let time = checked_time(&format!("{at}time"), told.time)?;
+        let task = TaskBody::new(told.task_id, told.intent, told.summary, told.outcome, told.epic);
+        Ok(BroughtTask {
+            time,
+            task: task.into_task(&at, false)?,
+        })
+    });
+    tasks.collect()
+}
+
+impl DecisionBody {
+    fn into_brought(self, index: usize) -> Result<BroughtDecision, Problem> {
+        let at = |name: &str| format!("decisions[{index}].{name}");
+        fields::required(&at("decision"), &self.decision, DECISION_BYTES)?;
+        fields::optional(
+            &at("reason"),
+            self.reason.as_deref().unwrap_or_default(),
+            DECISION_BYTES,
+        )?;
+        Ok(BroughtDecision {
+            time: checked_time(&at("time"), self.time)?,
+            decision: self.decision,
+            reason: self.reason,
+        })
+    }
+}
+
+/// A time that the database and a record line can hold.
+fn checked_time(field: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>, Problem> {
+    if (1..=9999).contains(&time.year()) {
+        Ok(time)
+    } else {
+        Err(Problem::invalid(
+            field,
+            format!("{field} must be in the years 1 to 9999"),
+        ))
+    }
+}

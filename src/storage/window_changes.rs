@@ -1,0 +1,361 @@
+//! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
+
+use super::change::{ChangeError, Decision, Head, NewVersion, Wanted};
+use super::contexts::{ContextMetadata, Source};
+use super::records::StoredRecord;
+use super::window::WindowRows;
+use super::{Preconditions, Storage, StorageError};
+use crate::domain::changelog;
+use crate::domain::document::{Record, records};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::memory::RecordChange;
+use crate::domain::window::{
+    self, Brought, Counts, Sizes, Status, Task, WindowError, Written, record_decision, record_task,
+    set_status,
+};
+
+/// Who changes the window of which memory, and on which conditions.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; it is made if it does not exist.
+    pub memory: MemoryId,
+    /// Who makes the version.
+    pub actor: ActorId,
+    /// What must hold of the head.
+    pub preconditions: Preconditions,
+    /// How much stands in the window, and the cap of the document.
+    pub sizes: Sizes,
+}
+
+/// A decision to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewDecision {
+    /// What was decided.
+    pub decision: String,
+    /// Why.
+    pub reason: String,
+    /// The decision whose place it takes.
+    pub supersedes: Option<RecordId>,
+}
+
+/// What a change came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowChange {
+    /// The newest version.
+    pub metadata: ContextMetadata,
+    /// Whether everything stood there already, so that no version was made.
+    pub unchanged: bool,
+    /// The record it wrote or, if that was there already, that one; a status has none.
+    pub record: Option<StoredRecord>,
+    /// The records that left the document for it.
+    pub archived: Vec<RecordId>,
+    /// Goal and blocker as the document has them after it.
+    pub status: Status,
+}
+
+/// What a taking-over came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenOver {
+    /// The newest version; `None` if nothing was brought to a memory that does not exist.
+    pub metadata: Option<ContextMetadata>,
+    /// Whether nothing was new, so that no version was made.
+    pub unchanged: bool,
+    /// How much was taken.
+    pub taken: Counts,
+    /// How much was there already.
+    pub present: Counts,
+    /// The records that left the document for it.
+    pub archived: Vec<RecordId>,
+}
+
+/// Why a change was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum WindowChangeError {
+    /// A precondition does not hold.
+    #[error("the precondition does not hold")]
+    PreconditionFailed {
+        /// The newest version's id; `None` if the memory does not exist.
+        current: Option<ContextId>,
+    },
+    /// A task of this id says something else.
+    #[error("task_id belongs to {0} already, which says something else")]
+    OtherTask(RecordId),
+    /// The change is not possible.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+    /// The database failed; nothing was saved.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<ChangeError<Self>> for WindowChangeError {
+    fn from(error: ChangeError<Self>) -> Self {
+        match error {
+            ChangeError::Refused(refused) => refused,
+            ChangeError::Storage(error) => Self::Storage(error),
+        }
+    }
+}
+
+impl Writer {
+    fn check(&self, head: &Head) -> Result<(), WindowChangeError> {
+        if self
+            .preconditions
+            .hold(head.context_id.as_ref().map(ContextId::as_str))
+        {
+            Ok(())
+        } else {
+            Err(WindowChangeError::PreconditionFailed {
+                current: head.context_id.clone(),
+            })
+        }
+    }
+
+    /// The version that a change makes, and the record that it adds.
+    fn version(&self, head: &Head, written: Written, source: Source) -> (NewVersion, Option<StoredRecord>) {
+        let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
+        version.counters = version.counters.raised_by(&written.counters);
+        let numbered: Vec<RecordId> = version
+            .changes
+            .iter()
+            .filter_map(|change| match change {
+                RecordChange::Added(record) => Some(record.id),
+                RecordChange::Changed(_) | RecordChange::Archived(_) => None,
+            })
+            .filter(|id| {
+                written
+                    .operations
+                    .iter()
+                    .all(|operation| operation.id != Some(*id))
+            })
+            .collect();
+        version.log = changelog::of_operations(&written.operations, &numbered);
+        version.operations = written.operations;
+        let record = written.added.and_then(|id| {
+            let added = records(&version.text)
+                .into_iter()
+                .find(|record| record.id == id)?;
+            Some(self.stored(head, added))
+        });
+        (version, record)
+    }
+
+    fn stored(&self, head: &Head, record: Record) -> StoredRecord {
+        StoredRecord {
+            id: record.id,
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+            created_version: head.version + 1,
+            created_at: head.now,
+            created_by: self.actor.clone(),
+            end: None,
+            written_at: record.time,
+            told: None,
+        }
+    }
+}
+
+/// What a decision about the head came to, before it is saved.
+struct Made {
+    record: Option<StoredRecord>,
+    archived: Vec<RecordId>,
+    status: Status,
+}
+
+impl Storage {
+    /// Writes a completed task into the window. One whose `task_id` is known is that one, if it says the same.
+    ///
+    /// # Errors
+    /// As [`WindowChangeError`] says.
+    pub async fn record_task(&self, writer: &Writer, task: &Task) -> Result<WindowChange, WindowChangeError> {
+        let wanted = task.task_id.as_ref().map_or(Wanted::Nothing, Wanted::Task);
+        let outcome = self
+            .change_window(&writer.vault, &writer.memory, &wanted, |head, found| {
+                writer.check(head)?;
+                if let Some(known) = found.task {
+                    // One whose words were redacted says nothing that could differ.
+                    if known.told.as_ref().is_some_and(|told| told != task) {
+                        return Err(WindowChangeError::OtherTask(known.id));
+                    }
+                    return Ok(Decision::Keep(Made {
+                        record: Some(known),
+                        archived: Vec::new(),
+                        status: Status::of(&head.text),
+                    }));
+                }
+                let written = record_task(&head.text, head.counters, head.now, task, &writer.sizes)?;
+                let (archived, status) = (written.archived.clone(), Status::of(&written.text));
+                let (mut version, mut record) = writer.version(head, written, Source::Task);
+                if let Some(record) = &mut record {
+                    record.told = Some(task.clone());
+                    version.window.tasks.push((record.id, task.clone()));
+                }
+                Ok(Decision::Save(
+                    Box::new(version),
+                    Made {
+                        record,
+                        archived,
+                        status,
+                    },
+                ))
+            })
+            .await?;
+        self.made(writer, outcome.saved, outcome.result).await
+    }
+
+    /// Writes a decision into the window.
+    ///
+    /// # Errors
+    /// As [`WindowChangeError`] says.
+    pub async fn record_decision(
+        &self,
+        writer: &Writer,
+        decision: &NewDecision,
+    ) -> Result<WindowChange, WindowChangeError> {
+        let outcome = self
+            .change_window(&writer.vault, &writer.memory, &Wanted::Nothing, |head, _| {
+                writer.check(head)?;
+                let words = (decision.decision.as_str(), decision.reason.as_str());
+                let written = record_decision(
+                    &head.text,
+                    head.counters,
+                    head.now,
+                    words,
+                    decision.supersedes,
+                    &writer.sizes,
+                )?;
+                let (archived, status) = (written.archived.clone(), Status::of(&written.text));
+                let (mut version, record) = writer.version(head, written, Source::Decision);
+                version.window.superseded = decision.supersedes.zip(record.as_ref().map(|record| record.id));
+                Ok(Decision::Save(
+                    Box::new(version),
+                    Made {
+                        record,
+                        archived,
+                        status,
+                    },
+                ))
+            })
+            .await?;
+        self.made(writer, outcome.saved, outcome.result).await
+    }
+
+    /// Writes goal and blocker; see [`set_status`].
+    ///
+    /// # Errors
+    /// As [`WindowChangeError`] says.
+    pub async fn set_status(
+        &self,
+        writer: &Writer,
+        goal: Option<&str>,
+        blocker: Option<&str>,
+    ) -> Result<WindowChange, WindowChangeError> {
+        let outcome = self
+            .change_window(&writer.vault, &writer.memory, &Wanted::Nothing, |head, _| {
+                writer.check(head)?;
+                let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
+                let made = Made {
+                    record: None,
+                    archived: Vec::new(),
+                    status: Status::of(&written.text),
+                };
+                if written.operations.is_empty() {
+                    return Ok::<_, WindowChangeError>(Decision::Keep(made));
+                }
+                let (version, _) = writer.version(head, written, Source::Status);
+                Ok(Decision::Save(Box::new(version), made))
+            })
+            .await?;
+        self.made(writer, outcome.saved, outcome.result).await
+    }
+
+    /// Takes over what was kept elsewhere; see [`window::take_over`]. Reads all tasks and decisions of the memory.
+    ///
+    /// # Errors
+    /// As [`WindowChangeError`] says.
+    pub async fn take_over_window(
+        &self,
+        writer: &Writer,
+        brought: &Brought,
+    ) -> Result<TakenOver, WindowChangeError> {
+        let outcome = self
+            .change_window(&writer.vault, &writer.memory, &Wanted::Known, |head, found| {
+                writer.check(head)?;
+                let taken = window::take_over(
+                    &head.text,
+                    head.counters,
+                    head.now,
+                    brought.clone(),
+                    found.known,
+                    &writer.sizes,
+                )?;
+                let result = (taken.taken, taken.present, taken.written.archived.clone());
+                if taken.taken == Counts::default() {
+                    return Ok::<_, WindowChangeError>(Decision::Keep(result));
+                }
+                let (mut version, _) = writer.version(head, taken.written, Source::Import);
+                version.window = WindowRows {
+                    tasks: taken.tasks,
+                    superseded: None,
+                    historic: taken.historic,
+                };
+                let history = version.window.historic.len();
+                if history > 0 {
+                    version.log = format!(
+                        "{history} older records taken over into the archive\n{}",
+                        version.log
+                    );
+                }
+                Ok(Decision::Save(Box::new(version), result))
+            })
+            .await?;
+        let (taken, present, archived) = outcome.result;
+        let unchanged = outcome.saved.is_none();
+        let metadata = match outcome.saved {
+            Some(metadata) => Some(metadata),
+            None => self
+                .latest_context(&writer.vault, &writer.memory)
+                .await?
+                .map(|context| context.metadata),
+        };
+        Ok(TakenOver {
+            metadata,
+            unchanged,
+            taken,
+            present,
+            archived,
+        })
+    }
+
+    /// The change as it is answered: of one that made nothing the newest version is told.
+    async fn made(
+        &self,
+        writer: &Writer,
+        saved: Option<ContextMetadata>,
+        made: Made,
+    ) -> Result<WindowChange, WindowChangeError> {
+        let unchanged = saved.is_none();
+        let metadata = match saved {
+            Some(metadata) => metadata,
+            None => self
+                .latest_context(&writer.vault, &writer.memory)
+                .await?
+                .map(|context| context.metadata)
+                .ok_or(StorageError::WrongRowCount {
+                    statement: "db.memory_contexts.latest",
+                    expected: 1,
+                    actual: 0,
+                })?,
+        };
+        Ok(WindowChange {
+            metadata,
+            unchanged,
+            record: made.record,
+            archived: made.archived,
+            status: made.status,
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! `POST M/decisions`
+
+use super::decide;
+use crate::harness::Service;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_decision_supersedes_another_and_the_two_are_linked() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let first = decide(
+        &memory,
+        json!({"decision": "SQL in\nstorage", "reason": "one language: enough"}),
+    )
+    .await;
+    let first = first.is(201).json();
+    assert_eq!(
+        (&first["record_id"], &first["content"]),
+        (&json!("D-1"), &json!("SQL in storage"))
+    );
+    assert_eq!(
+        (&first["reason"], &first["kind"]),
+        (&json!("one language; enough"), &json!("D"))
+    );
+
+    let second = json!({"decision": "SQL in files", "reason": "it is checked", "supersedes": "D-1"});
+    let second = decide(&memory, second).await.is(201).json();
+
+    assert_eq!(
+        (&second["record_id"], &second["archived"]),
+        (&json!("D-2"), &json!(["D-1"]))
+    );
+    let old = memory.get("records/D-1").await.is(200).json();
+    assert_eq!(
+        (&old["status"], &old["superseded_by"]),
+        (&json!("archived"), &json!("D-2"))
+    );
+    assert_eq!(old["archive_reason"], "superseded: it is checked");
+    let document = memory.get("context?section=decisions").await.is(200);
+    let line = "- D-2 [2026-11-21T02:00:00Z] because it is checked: SQL in files\n";
+    assert_eq!(document.text(), format!("# Decisions\n{line}"));
+    for gone in ["D-1", "D-77"] {
+        let refused = json!({"decision": "x", "reason": "y", "supersedes": gone});
+        let problem = decide(&memory, refused)
+            .await
+            .problem(422, "invalid", Some("supersedes"));
+        assert_eq!(problem["active"], json!(["D-2"]));
+    }
+    assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
+async fn the_oldest_beyond_the_window_is_archived_and_bad_ones_are_refused() {
+    let service = Service::start_with(|config| config.window.decisions = 2, None).await;
+    let memory = service.memory("agent");
+    for (number, archived) in [(1, json!([])), (2, json!([])), (3, json!(["D-1"]))] {
+        let made = decide(
+            &memory,
+            json!({"decision": format!("way {number}"), "reason": "why"}),
+        )
+        .await;
+        assert_eq!(made.is(201).json()["archived"], archived);
+    }
+    for (field, sent) in [
+        ("decision", json!({"decision": " ", "reason": "why"})),
+        ("reason", json!({"decision": "x", "reason": ""})),
+        (
+            "decision",
+            json!({"decision": "x".repeat(2_001), "reason": "why"}),
+        ),
+        (
+            "supersedes",
+            json!({"decision": "x", "reason": "why", "supersedes": "T-1"}),
+        ),
+    ] {
+        decide(&memory, sent).await.problem(422, "invalid", Some(field));
+    }
+}

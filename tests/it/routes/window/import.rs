@@ -1,0 +1,149 @@
+//! `POST M/window/import`
+
+use super::{record, set, task};
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+async fn import(memory: &Memory<'_>, body: &Value) -> Answer {
+    Answer::to(memory.request(Method::POST, "window/import").json(body)).await
+}
+
+fn folder() -> Value {
+    json!({
+        "status": {"goal": "ship", "blocker": "review"},
+        "tasks": [
+            {"time": "2026-10-02T00:00:00Z", "intent": "Second", "summary": "Two."},
+            {"time": "2026-10-03T00:00:00Z", "task_id": "mine", "intent": "Third", "summary": "Three.", "outcome": [1]},
+        ],
+        "decisions": [{"time": "2026-10-01T00:00:00Z", "decision": "plain text", "reason": "it lasts"}],
+        "history": [
+            {"time": "2026-09-02T00:00:00Z", "intent": "Zero", "epic": "start"},
+            {"time": "2026-09-01T00:00:00Z", "intent": "Before zero", "summary": "Less."},
+            {"time": "2026-10-02T00:00:00Z", "intent": "Second", "summary": "Two."},
+        ],
+    })
+}
+
+#[tokio::test]
+async fn a_folder_is_taken_over_in_one_version_and_only_once() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let done = import(&memory, &folder()).await.is(201).json();
+    assert_eq!(done["version"], 1);
+    assert_eq!(
+        done["taken"],
+        json!({"status": 1, "tasks": 2, "decisions": 1, "history": 2})
+    );
+    assert_eq!(
+        done["present"],
+        json!({"status": 0, "tasks": 0, "decisions": 0, "history": 1})
+    );
+
+    let document = memory.get("context").await.is(200);
+    assert_eq!(
+        document.text(),
+        "# Active Context\nGoal: ship\nBlocker: review\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-4 \
+         [2026-10-03T00:00:00Z] Third: Three.\n- T-3 [2026-10-02T00:00:00Z] Second: Two.\n\n# Decisions\n- D-1 \
+         [2026-10-01T00:00:00Z] because it lasts: plain text\n"
+    );
+    assert_eq!(
+        memory.get("archive/history").await.is(200).text(),
+        "- 2026-09-01T00:00:00Z T-1 Before zero: Less.\n- 2026-09-02T00:00:00Z T-2 Zero\n"
+    );
+    let past = memory.get("records/T-2").await.is(200).json();
+    assert_eq!(
+        (&past["status"], &past["epic"]),
+        (&json!("archived"), &json!("start"))
+    );
+    assert_eq!(
+        (&past["created_version"], &past["ended_version"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(memory.get("log").await.json()["items"][0]["source"], "import");
+    assert_eq!(memory.get("records/T-4").await.json()["outcome"], json!([1]));
+
+    let again = import(&memory, &folder()).await.is(200).json();
+    assert_eq!(
+        (&again["unchanged"], &again["version"]),
+        (&json!(true), &json!(1))
+    );
+    assert_eq!(
+        again["present"],
+        json!({"status": 1, "tasks": 2, "decisions": 1, "history": 3})
+    );
+    // A number that was given to the archive is not given again.
+    assert_eq!(record(&memory, task(1)).await.is(201).json()["record_id"], "T-5");
+    let kept: Value = sqlx::query_scalar("SELECT operations FROM memory_contexts WHERE version = 1")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    let history = kept
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|operation| operation["op"] == "history");
+    assert_eq!(history.count(), 2, "{kept}");
+}
+
+#[tokio::test]
+async fn what_is_older_than_the_window_goes_to_the_archive() {
+    let service = Service::start_with(|config| config.window.tasks = 2, None).await;
+    let memory = service.memory("agent");
+    set(&memory, json!({"goal": "mine"})).await.is(201);
+    record(&memory, task(1)).await.is(201);
+    let done = import(&memory, &folder()).await.is(201).json();
+    assert_eq!(
+        (&done["taken"]["status"], &done["archived"]),
+        (&json!(0), &json!([]))
+    );
+    let window = memory.get_json("window").await.json();
+    assert_eq!(window["status"]["goal"], "mine");
+    let intents: Vec<_> = window["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| &task["intent"])
+        .collect();
+    assert_eq!(intents, ["Third", "Step 1"]);
+    assert!(
+        memory
+            .get("archive/history")
+            .await
+            .text()
+            .contains(" Second: Two.")
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_valid_is_named_by_its_place() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for (body, field) in [
+        (
+            json!({"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": ""}]}),
+            "tasks[0].intent",
+        ),
+        (
+            json!({"history": [{"time": "yesterday", "intent": "x"}]}),
+            "history[0].time",
+        ),
+        (
+            json!({"decisions": [{"time": "2026-10-02T00:00:00Z", "decision": "\u{0}"}]}),
+            "decisions[0].decision",
+        ),
+        (
+            json!({"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "x", "task_id": "a b"}]}),
+            "tasks[0].task_id",
+        ),
+        (json!({"more": 1}), "more"),
+    ] {
+        import(&memory, &body).await.problem(422, "invalid", Some(field));
+    }
+    let nothing = import(&memory, &json!({})).await.is(200).json();
+    assert_eq!(
+        (&nothing["unchanged"], &nothing["version"]),
+        (&json!(true), &json!(null))
+    );
+    assert_eq!(service.count("memories").await, 0);
+}

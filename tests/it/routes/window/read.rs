@@ -1,0 +1,77 @@
+//! `GET M/window`
+
+use super::{decide, record, set, task};
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::json;
+
+#[tokio::test]
+async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.get("window").await.problem(404, "not-found", None);
+    set(&memory, json!({"goal": "ship"})).await.is(201);
+    let mut told = task(1);
+    told["summary"] = json!("Two lines.\n# Not a heading");
+    told["outcome"] = json!({"tests": 60});
+    told["epic"] = json!("DSL");
+    record(&memory, told.clone()).await.is(201);
+    decide(
+        &memory,
+        json!({"decision": "SQL in storage", "reason": "one language"}),
+    )
+    .await
+    .is(201);
+
+    let text = memory.get("window").await.is(200);
+    assert_eq!(text.header("content-type"), "text/markdown; charset=utf-8");
+    assert_eq!(
+        text.text(),
+        "# Status\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n\n## T-1 \
+         [2026-11-21T02:00:00Z] Step 1\nTask: task-1\nEpic: DSL\n\n> Two lines.\n> # Not a heading\n\nOutcome: \
+         `{\"tests\":60}`\n\n# Decisions\n- D-1 [2026-11-21T02:00:00Z] because one language: SQL in storage\n"
+    );
+    let json = memory.get_json("window").await.is(200);
+    let window = json.json();
+    assert_eq!(window["status"]["goal"], "ship");
+    assert_eq!(window["status"]["updated"], "2026-11-21T02:00:00Z");
+    for field in ["task_id", "intent", "summary", "outcome", "epic"] {
+        assert_eq!(window["tasks"][0][field], told[field], "{field}");
+    }
+    assert_eq!(window["decisions"][0]["reason"], "one language");
+    assert_ne!(json.header("etag"), text.header("etag"));
+    for (answer, accept) in [(&text, "*/*"), (&json, "application/json")] {
+        let again = memory.request(Method::GET, "window").header("Accept", accept);
+        let again = again.header("If-None-Match", answer.header("etag"));
+        Answer::to(again).await.is(304);
+    }
+    record(&memory, task(2)).await.is(201);
+    let changed = memory
+        .request(Method::GET, "window")
+        .header("If-None-Match", text.header("etag"));
+    Answer::to(changed).await.is(200);
+}
+
+#[tokio::test]
+async fn a_line_that_a_person_changed_counts() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    record(&memory, task(1)).await.is(201);
+    let document = memory
+        .get("context")
+        .await
+        .text()
+        .replace("Step 1: Done.", "Step one: Almost done.");
+    memory.put(document + "- by hand: also\n").await.is(201);
+    let window = memory.get_json("window").await.is(200).json();
+    assert_eq!(window["tasks"][0]["intent"], "Step one");
+    assert_eq!(window["tasks"][0]["task_id"], "task-1");
+    let read = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&read["intent"], &read["summary"]),
+        (&json!("Step one"), &json!("Almost done. All of it."))
+    );
+    record(&memory, task(2)).await.is(201);
+    let window = memory.get_json("window").await.is(200).json();
+    assert_eq!(window["tasks"][2]["intent"], "by hand");
+}

@@ -1,0 +1,66 @@
+//! `PUT M/status`
+
+use super::{record, set, task};
+use crate::harness::Service;
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_status_is_written_and_the_same_again_changes_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    set(&memory, json!({"blocker": "the net"}))
+        .await
+        .problem(422, "invalid", Some("goal"));
+
+    let made = set(&memory, json!({"goal": "ship the\nparser"}))
+        .await
+        .is(201)
+        .json();
+
+    assert_eq!(
+        (&made["goal"], &made["blocker"]),
+        (&json!("ship the parser"), &json!(null))
+    );
+    assert_eq!((&made["version"], &made["unchanged"]), (&json!(1), &json!(false)));
+    assert_eq!(
+        memory.get("context").await.is(200).text(),
+        "# Active Context\nGoal: ship the parser\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n"
+    );
+    service.clock.advance(Duration::from_secs(60));
+    let same = set(&memory, json!({"goal": "ship the parser", "blocker": null}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!((&same["unchanged"], &same["version"]), (&json!(true), &json!(1)));
+    let blocked = set(&memory, json!({"blocker": "review"})).await.is(201).json();
+    assert_eq!(
+        (&blocked["goal"], &blocked["blocker"]),
+        (&json!("ship the parser"), &json!("review"))
+    );
+    let log = memory.get("log").await.is(200).json();
+    assert_eq!(log["items"][0]["source"], "status");
+    for (field, sent) in [
+        ("goal", json!({"goal": " "})),
+        ("goal", json!({"goal": "x".repeat(1_001)})),
+        ("blocker", json!({"goal": "x", "blocker": "a\u{0}"})),
+        ("body", json!([])),
+    ] {
+        set(&memory, sent).await.problem(422, "invalid", Some(field));
+    }
+}
+
+#[tokio::test]
+async fn updated_moves_with_every_change_and_free_text_stays() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = "# Active Context\nGoal: ship\n* a note\n\n# Facts\n\ttab  \r\n```\n# no heading\n```\n";
+    memory.put(text).await.is(201);
+    service.clock.advance(Duration::from_secs(61));
+    record(&memory, task(1)).await.is(201);
+    assert_eq!(
+        memory.get("context").await.is(200).text(),
+        "# Active Context\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:01:01Z\n* a note\n\n# Facts\n\ttab  \
+         \r\n```\n# no heading\n```\n\n# Recent Tasks\n- T-1 [2026-11-21T02:01:01Z] Step 1: Done. All of it.\n"
+    );
+}

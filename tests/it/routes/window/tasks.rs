@@ -1,0 +1,211 @@
+//! `POST M/tasks`
+
+use super::{record, task};
+use crate::harness::{Answer, Service};
+use futures::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let sent = json!({
+        "task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line",
+        "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"
+    });
+
+    let answer = record(&memory, sent.clone()).await.is(201);
+    let made = answer.json();
+
+    assert_eq!(answer.header("x-context-version"), "1");
+    assert_eq!(answer.header("location"), memory.path("records/T-1"));
+    assert_eq!((&made["record_id"], &made["version"]), (&json!("T-1"), &json!(1)));
+    assert_eq!(
+        (&made["unchanged"], &made["archived"]),
+        (&json!(false), &json!([]))
+    );
+    for field in ["task_id", "intent", "summary", "outcome", "epic"] {
+        assert_eq!(made[field], sent[field], "{field}");
+    }
+    let document = memory.get("context").await.is(200);
+    assert_eq!(document.header("etag"), answer.header("etag"));
+    assert_eq!(
+        document.text(),
+        "# Active Context\nGoal: none\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-1 \
+         [2026-11-21T02:00:00Z] Fix: the parser: First line. Second: line\n"
+    );
+    let read = memory.get("records/T-1").await.is(200).json();
+    for (field, value) in read.as_object().unwrap() {
+        assert_eq!(made[field], *value, "{field}");
+    }
+    let listed = memory.get("records?kind=T").await.is(200).json();
+    assert_eq!(listed["items"][0], read);
+    let log = memory.get("log").await.is(200).json();
+    assert_eq!(log["items"][0]["source"], "task");
+    assert!(log["items"][0]["log"].as_str().unwrap().contains("T-1"), "{log}");
+}
+
+#[tokio::test]
+async fn the_oldest_beyond_the_window_is_archived_in_the_same_version() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 1..=5 {
+        record(&memory, task(number)).await.is(201);
+    }
+    let sixth = record(&memory, task(6)).await.is(201).json();
+
+    assert_eq!(
+        (&sixth["version"], &sixth["archived"]),
+        (&json!(6), &json!(["T-1"]))
+    );
+    let gone = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&gone["status"], &gone["ended_version"]),
+        (&json!("archived"), &json!(6))
+    );
+    assert_eq!(gone["archive_reason"], "left the window of 5 recent tasks");
+    assert_eq!(
+        (&gone["task_id"], &gone["summary"]),
+        (&json!("task-1"), &json!("Done. All of it."))
+    );
+    let active = memory.get("records?kind=T").await.is(200).json();
+    assert_eq!(active["items"].as_array().unwrap().len(), 5);
+
+    memory.restore("5").await.is(201);
+    let back = memory.get("records/T-1").await.is(200).json();
+    assert_eq!(
+        (&back["status"], &back["task_id"]),
+        (&json!("active"), &json!("task-1"))
+    );
+}
+
+#[tokio::test]
+async fn a_task_sent_twice_is_one_task_also_when_it_has_left_the_window() {
+    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let memory = service.memory("agent");
+    record(&memory, task(1)).await.is(201);
+    for _ in 0..2 {
+        let again = record(&memory, task(1)).await.is(200).json();
+        assert_eq!(
+            (&again["record_id"], &again["unchanged"]),
+            (&json!("T-1"), &json!(true))
+        );
+        record(&memory, task(2)).await;
+    }
+    assert_eq!(service.count("memory_contexts").await, 2);
+
+    let mut other = task(1);
+    other["summary"] = json!("Something else");
+    let refused = record(&memory, other)
+        .await
+        .problem(409, "conflict", Some("task_id"));
+    assert_eq!(refused["record_id"], "T-1");
+    // Ids are per memory.
+    record(&service.memory("other"), task(1)).await.is(201);
+}
+
+#[tokio::test]
+async fn what_is_not_valid_is_named_with_its_limit_and_saves_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for (field, value, limit) in [
+        ("intent", json!(" \n"), None),
+        ("intent", json!("x".repeat(501)), Some(500)),
+        ("intent", json!("a\u{0}b"), None),
+        ("summary", json!(""), None),
+        ("summary", json!("x".repeat(4_001)), Some(4_000)),
+        ("outcome", json!({"text": "x".repeat(8_190)}), Some(8_192)),
+        ("outcome", json!({"a": ["\u{0}"]}), None),
+        ("epic", json!("x".repeat(129)), Some(128)),
+        ("epic", json!(" "), None),
+        ("task_id", json!("not an id"), None),
+        ("task_id", json!(""), None),
+        ("more", json!(1), None),
+    ] {
+        let mut sent = task(1);
+        sent[field] = value;
+        let problem = record(&memory, sent).await.problem(422, "invalid", Some(field));
+        assert_eq!(problem.get("limit"), limit.map(Value::from).as_ref(), "{problem}");
+    }
+    let stale = memory
+        .request(Method::POST, "tasks")
+        .header("If-Match", "\"x\"")
+        .json(&task(1));
+    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    assert_eq!(
+        (service.count("memories").await, service.count("records").await),
+        (0, 0)
+    );
+    let at_their_limits = json!({
+        "intent": "i".repeat(500), "summary": "s".repeat(4_000), "outcome": "o".repeat(8_190), "epic": "e".repeat(128)
+    });
+    record(&memory, at_their_limits).await.is(201);
+}
+
+#[tokio::test]
+async fn a_document_over_its_cap_is_refused_with_both_sizes() {
+    let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
+    let memory = service.memory("agent");
+    memory.put("x".repeat(190)).await.is(201);
+    let problem = record(&memory, task(1))
+        .await
+        .problem(422, "invalid", Some("context"));
+    assert_eq!(
+        (&problem["before"], &problem["limit"]),
+        (&json!(190), &json!(200))
+    );
+    assert!(problem["actual"].as_u64().unwrap() > 200);
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn ten_writers_at_once_lose_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let written = join_all((1..=10).map(|number| record(&memory, task(number)))).await;
+    let mut versions: Vec<(i64, String)> = written
+        .into_iter()
+        .map(|answer| {
+            let made = answer.is(201).json();
+            (
+                made["version"].as_i64().unwrap(),
+                made["record_id"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    versions.sort();
+    let expected: Vec<_> = (1..=10).map(|number| (number, format!("T-{number}"))).collect();
+    assert_eq!(versions, expected, "ids are given in the order of the versions");
+    let all = memory.get("records?kind=T&status=all").await.is(200).json();
+    assert_eq!(all["items"].as_array().unwrap().len(), 10);
+    let document = memory.get("context?section=tasks").await.is(200);
+    let lines: Vec<_> = document
+        .text()
+        .lines()
+        .filter_map(|line| line.split(' ').nth(1))
+        .skip(1)
+        .collect();
+    assert_eq!(lines, ["T-10", "T-9", "T-8", "T-7", "T-6"]);
+}
+
+#[tokio::test]
+async fn a_vault_may_have_a_window_of_its_own() {
+    let configure = |config: &mut working_memory::config::Config| {
+        let own = working_memory::config::window::VaultWindow {
+            tasks: Some(1),
+            decisions: None,
+        };
+        config.window.vaults.insert("acme".to_owned(), own);
+    };
+    let service = Service::start_with(configure, None).await;
+    let memory = service.memory("agent");
+    record(&memory, task(1)).await.is(201);
+    let second = record(&memory, task(2)).await.is(201).json();
+    assert_eq!(second["archived"], json!(["T-1"]));
+    let elsewhere = "/v1/vaults/other/memories/agent/tasks";
+    for number in 1..=2 {
+        let sent = service.request(Method::POST, elsewhere).json(&task(number));
+        assert_eq!(Answer::to(sent).await.is(201).json()["archived"], json!([]));
+    }
+}

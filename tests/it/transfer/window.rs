@@ -1,0 +1,58 @@
+//! Tasks on their way between databases.
+
+use super::program::{export, imports, refuses};
+use crate::harness::{Answer, Database, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+async fn filled() -> Service {
+    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let memory = service.memory("agent");
+    let post = |route: &'static str, body: Value| Answer::to(memory.request(Method::POST, route).json(&body));
+    for number in 1..=2 {
+        let task = json!({
+            "task_id": format!("task-{number}"), "intent": "Step\none", "summary": "Done.", "epic": "e",
+            "outcome": {"tests": 60}
+        });
+        post("tasks", task).await.is(201);
+    }
+    post("decisions", json!({"decision": "a", "reason": "b"}))
+        .await
+        .is(201);
+    post(
+        "decisions",
+        json!({"decision": "c", "reason": "d", "supersedes": "D-1"}),
+    )
+    .await
+    .is(201);
+    let history = json!({"history": [{"time": "2026-09-02T00:00:00Z", "intent": "Old", "epic": "k"}]});
+    post("window/import", history).await.is(201);
+    service
+}
+
+#[tokio::test]
+async fn an_exported_vault_keeps_what_was_told_of_tasks() {
+    let service = filled().await;
+    let first = export(&service.database_url(), &["--vault", "acme"]);
+    assert!(
+        first.contains("\"task_id\":\"task-1\"") && first.contains("\"outcome\":{\"tests\""),
+        "{first}"
+    );
+    let other = Database::create().await;
+    imports(
+        &other,
+        &[],
+        &first,
+        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+    );
+    assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
+}
+
+#[tokio::test]
+async fn a_file_that_gives_two_tasks_one_id_is_refused() {
+    let service = filled().await;
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    let twice = file.replace("task-2", "task-1");
+    let other = Database::create().await;
+    refuses(&other.url(), &[], &twice, "task_id");
+}
