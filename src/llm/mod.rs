@@ -25,7 +25,6 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::config::llm::Constrain;
-use crate::domain::dsl::structured;
 use crate::domain::operation::Role;
 
 pub use delivery::Delivery;
@@ -89,7 +88,7 @@ pub struct Source {
 pub enum Form {
     /// A text of this grammar, in GBNF.
     Grammar(Arc<str>),
-    /// JSON of this schema, which stands for a text ([`structured::text`]).
+    /// JSON of this schema, which stands for a text ([`crate::domain::dsl::structured::text`]).
     Schema(Arc<Value>),
 }
 
