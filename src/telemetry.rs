@@ -59,6 +59,7 @@ pub fn refused(reason: &'static str) {
 pub fn metrics() -> &'static PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE.get_or_init(|| {
+        started();
         let times = Matcher::Suffix("_seconds".to_owned());
         let recorder = PrometheusBuilder::new()
             .set_buckets_for_metric(times, &LATENCY_BUCKETS)
@@ -73,11 +74,16 @@ pub fn metrics() -> &'static PrometheusHandle {
     })
 }
 
+/// When the metrics were first asked for: at the start of the service.
+fn started() -> Instant {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    *STARTED.get_or_init(Instant::now)
+}
+
 /// All metrics in the Prometheus text format, those of the process as they are now.
 pub fn render_metrics() -> String {
-    static STARTED: OnceLock<Instant> = OnceLock::new();
     let handle = metrics();
-    meters::process(STARTED.get_or_init(Instant::now).elapsed());
+    meters::process(started().elapsed());
     handle.render()
 }
 

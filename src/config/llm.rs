@@ -74,6 +74,9 @@ pub enum Constrain {
     Off,
     /// As a `grammar` in the request, as llama.cpp takes it.
     Gbnf,
+    /// As a JSON schema in `response_format`, as OpenAI and Ollama take it.
+    #[serde(rename = "json_schema")]
+    JsonSchema,
     /// As `structured_outputs` with a `grammar`, as vLLM takes it (from 0.12 on).
     Vllm,
 }
@@ -102,7 +105,8 @@ pub struct LlmConfig {
     pub max_output_tokens: u32,
     /// Largest response body read from a model server, in bytes.
     pub max_response_bytes: usize,
-    /// Whether a server is asked to hold its model to the form of the answers: `off`, `gbnf` (llama.cpp) or `vllm`.
+    /// Whether a server is asked to hold its model to the form of the answers: `off`, `gbnf`
+    /// (llama.cpp), `vllm`, or `json_schema` (OpenAI, Ollama).
     pub constrain: Constrain,
     /// The currency that prices are in.
     pub currency: String,

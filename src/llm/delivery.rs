@@ -2,8 +2,10 @@
 
 use super::Client;
 use super::body::read_bounded;
+use super::endpoint::network_error;
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 /// The largest answer of a collector that is read.
@@ -14,6 +16,8 @@ const MAX_ANSWER_BYTES: usize = 64 << 10;
 pub struct Delivery {
     client: Client,
     runtime: Handle,
+    /// Whether the last delivery failed: the log tells of a change and not of every batch.
+    failing: AtomicBool,
 }
 
 impl Delivery {
@@ -23,6 +27,16 @@ impl Delivery {
         Self {
             client,
             runtime: Handle::current(),
+            failing: AtomicBool::new(false),
+        }
+    }
+
+    fn note(&self, problem: Option<String>) {
+        let was_failing = self.failing.swap(problem.is_some(), Ordering::Relaxed);
+        match problem {
+            Some(problem) if !was_failing => tracing::warn!(problem, "spans cannot be delivered"),
+            None if was_failing => tracing::info!("spans are delivered again"),
+            _ => {}
         }
     }
 }
@@ -32,7 +46,10 @@ impl HttpClient for Delivery {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.0.clone();
         let sent = self.runtime.spawn(async move {
-            let answer = client.execute(reqwest::Request::try_from(request)?).await?;
+            let answer = client
+                .execute(reqwest::Request::try_from(request)?)
+                .await
+                .map_err(network_error)?;
             let status = answer.status();
             let headers = answer.headers().clone();
             let body = read_bounded(answer, MAX_ANSWER_BYTES).await?;
@@ -41,6 +58,12 @@ impl HttpClient for Delivery {
             *response.headers_mut() = headers;
             Ok::<_, HttpError>(response)
         });
-        sent.await?
+        let answer = sent.await?;
+        self.note(match &answer {
+            Ok(answer) if answer.status().is_success() => None,
+            Ok(answer) => Some(format!("the collector answered with status {}", answer.status())),
+            Err(error) => Some(error.to_string()),
+        });
+        answer
     }
 }

@@ -22,6 +22,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use serde_json::Value;
+
+use crate::config::llm::Constrain;
 use crate::domain::operation::Role;
 
 pub use delivery::Delivery;
@@ -80,8 +83,17 @@ pub struct Source {
     pub document: Arc<str>,
 }
 
+/// What an answer has to look like.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Form {
+    /// A text of this grammar, in GBNF.
+    Grammar(Arc<str>),
+    /// JSON of this schema, which stands for a text ([`crate::domain::dsl::structured::text`]).
+    Schema(Arc<Value>),
+}
+
 /// One question to a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The section that is asked for.
     pub role: Role,
@@ -89,8 +101,8 @@ pub struct Request {
     pub system: Arc<str>,
     /// The conversation, beginning and ending with a turn of the service.
     pub turns: Vec<Turn>,
-    /// What the answer has to look like, in GBNF, where the model can be held to it ([`Model::constrains`]).
-    pub grammar: Option<Arc<str>>,
+    /// What the answer has to look like, where the model can be held to it ([`Model::constrains`]).
+    pub form: Option<Form>,
     /// What the turns were made from.
     pub source: Arc<Source>,
 }
@@ -118,9 +130,9 @@ pub trait Model: Send + Sync {
     /// The name shown in answers and logs.
     fn name(&self) -> &str;
 
-    /// Whether it takes a request's grammar.
-    fn constrains(&self) -> bool {
-        false
+    /// In which form it takes what an answer has to look like.
+    fn constrains(&self) -> Constrain {
+        Constrain::Off
     }
 
     /// Makes one attempt. Dropping the future gives the attempt up.

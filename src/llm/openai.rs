@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::endpoint::{Client, Endpoint, Settings, below};
 use crate::config::llm::Constrain;
+use crate::domain::dsl::structured;
 
-use super::{Answer, Model, ModelError, Request, Speaker};
+use super::{Answer, Form, Model, ModelError, Request, Speaker};
 
 /// A model behind a chat-completions server.
 #[derive(Debug)]
@@ -51,7 +52,11 @@ impl OpenAi {
     }
 
     fn body(&self, request: &Request, newer_token_limit: bool) -> Value {
-        let system = json!({"role": "system", "content": &*request.system});
+        let instructions = match &request.form {
+            Some(Form::Schema(_)) => format!("{}\n{}", request.system, structured::INSTRUCTION),
+            _ => request.system.to_string(),
+        };
+        let system = json!({"role": "system", "content": instructions});
         let turns = request.turns.iter().map(|turn| {
             let role = match turn.speaker {
                 Speaker::User => "user",
@@ -73,16 +78,19 @@ impl OpenAi {
         if let Some(temperature) = self.temperature {
             body.insert("temperature".to_owned(), json!(temperature));
         }
-        if let Some(grammar) = request.grammar.as_deref() {
-            match self.constrain {
-                Constrain::Off => {}
-                Constrain::Gbnf => {
-                    body.insert("grammar".to_owned(), json!(grammar));
-                }
-                Constrain::Vllm => {
-                    body.insert("structured_outputs".to_owned(), json!({ "grammar": grammar }));
-                }
+        match &request.form {
+            Some(Form::Grammar(grammar)) if self.constrain == Constrain::Vllm => {
+                body.insert("structured_outputs".to_owned(), json!({ "grammar": &**grammar }));
             }
+            Some(Form::Grammar(grammar)) => {
+                body.insert("grammar".to_owned(), json!(&**grammar));
+            }
+            Some(Form::Schema(schema)) => {
+                let schema = json!({ "name": request.role.name(), "strict": true, "schema": &**schema });
+                let format = json!({ "type": "json_schema", "json_schema": schema });
+                body.insert("response_format".to_owned(), format);
+            }
+            None => {}
         }
         Value::Object(body)
     }
@@ -94,8 +102,8 @@ impl Model for OpenAi {
         &self.model
     }
 
-    fn constrains(&self) -> bool {
-        self.constrain != Constrain::Off
+    fn constrains(&self) -> Constrain {
+        self.constrain
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
@@ -109,7 +117,14 @@ impl Model for OpenAi {
             }
             other => other?,
         };
-        read_answer(&answer, &self.endpoint)
+        let mut answer = read_answer(&answer, &self.endpoint)?;
+        // What is no such JSON is left as it is, and the parser says what is wrong with it.
+        if let Some(Form::Schema(_)) = &request.form
+            && let Some(text) = structured::text(request.role, &answer.text)
+        {
+            answer.text = text;
+        }
+        Ok(answer)
     }
 }
 

@@ -113,7 +113,7 @@ pub fn request(role: Role) -> Request {
             speaker: Speaker::User,
             text: "the question".to_owned(),
         }],
-        grammar: None,
+        form: None,
         source: Arc::new(Source {
             task: "the task".to_owned(),
             messages: Vec::new(),

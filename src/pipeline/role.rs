@@ -3,12 +3,13 @@
 use super::conversation;
 use super::report::{ModelReport, Rejection, Warning, quote};
 use super::{Pipeline, Step, UpdateRequest};
+use crate::config::llm::Constrain;
 use crate::domain::dsl;
 use crate::domain::ids::{ContextId, RecordId};
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::{document, ids::MemoryId, ids::VaultId};
-use crate::llm::{self, Answer, Asked, ModelError, Request, Speaker, Turn};
+use crate::llm::{self, Answer, Asked, Form, ModelError, Request, Speaker, Turn};
 use crate::storage::{Storage, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
@@ -165,10 +166,7 @@ impl Pipeline {
                 speaker: Speaker::User,
                 text: input,
             }],
-            grammar: speaker
-                .model
-                .constrains()
-                .then(|| grammar(&captured.text, role, limits)),
+            form: form(speaker.model.constrains(), &captured.text, role, limits),
             source: Arc::new(llm::Source {
                 task: request.task.clone(),
                 messages: request.messages.clone(),
@@ -404,8 +402,15 @@ fn describe(found: &[Found]) -> String {
 }
 
 /// What a role may answer, for servers that hold their models to it.
-fn grammar(document: &str, role: Role, limits: &Limits) -> Arc<str> {
-    dsl::grammar::gbnf(role, &ids_of(document, role), limits.max_additions).into()
+fn form(constrain: Constrain, document: &str, role: Role, limits: &Limits) -> Option<Form> {
+    let (ids, most) = (|| ids_of(document, role), limits.max_additions);
+    match constrain {
+        Constrain::Off => None,
+        Constrain::Gbnf | Constrain::Vllm => {
+            Some(Form::Grammar(dsl::grammar::gbnf(role, &ids(), most).into()))
+        }
+        Constrain::JsonSchema => Some(Form::Schema(dsl::structured::schema(role, &ids(), most).into())),
+    }
 }
 
 fn ids_of(document: &str, role: Role) -> Vec<RecordId> {

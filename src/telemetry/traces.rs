@@ -38,7 +38,7 @@ pub struct Traces(SdkTracerProvider);
 pub struct TracesError(String);
 
 impl Traces {
-    /// Delivers what is not delivered yet, for [`DELIVERY_TIME`] at most.
+    /// Delivers what is not delivered yet, for five seconds at most.
     pub async fn stop(self) {
         let stopped = tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(DELIVERY_TIME)).await;
         if let Ok(Err(error)) = stopped {

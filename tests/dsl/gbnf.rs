@@ -209,7 +209,7 @@ impl Reader<'_> {
             "\\x{number} before {rest:?}"
         );
         self.rest = rest;
-        char::from_u32(u32::from_str_radix(number, 16).unwrap()).unwrap()
+        char::from_u32(u32::from_str_radix(number, 16).expect("digits")).expect("a character")
     }
 
     fn repeated(&mut self, part: Node) -> Node {
@@ -218,13 +218,13 @@ impl Reader<'_> {
             Some('*') => (0, None),
             Some('+') => (1, None),
             Some('{') => {
-                let (bounds, rest) = self.rest[1..].split_once('}').unwrap();
+                let (bounds, rest) = self.rest[1..].split_once('}').expect("a closing brace");
                 self.rest = rest;
-                let (least, most) = bounds.split_once(',').unwrap();
+                let (least, most) = bounds.split_once(',').expect("two bounds");
                 return Node::Repeat(
                     Box::new(part),
-                    least.parse().unwrap(),
-                    Some(most.parse().unwrap()),
+                    least.parse().expect("a bound"),
+                    Some(most.parse().expect("a bound")),
                 );
             }
             _ => return part,

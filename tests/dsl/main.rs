@@ -20,6 +20,7 @@ mod progress;
 mod snippet_ends;
 mod snippet_fences;
 mod strict;
+mod structured;
 mod truncated;
 mod verbatim_snippets;
 mod whole_answers;

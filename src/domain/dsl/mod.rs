@@ -58,6 +58,7 @@ mod machine;
 mod print;
 mod progress;
 mod snippets;
+pub mod structured;
 
 pub use print::print;
 

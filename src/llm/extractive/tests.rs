@@ -113,7 +113,7 @@ fn snippets_are_labelled_and_take_the_place_of_older_ones() {
 #[tokio::test]
 async fn the_updater_answers_as_a_model_does() {
     let request = Request {
-        grammar: None,
+        form: None,
         source: Arc::new(session()),
         ..crate::llm::scripted::request(Role::Learnings)
     };

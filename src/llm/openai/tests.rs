@@ -280,13 +280,17 @@ async fn no_shown_form_holds_the_key() {
 async fn a_grammar_is_sent_in_the_form_of_the_server_and_only_where_it_is_configured() {
     let stub = Stub::start([ok(&said("a")), ok(&said("b")), ok(&said("c"))]).await;
     let asked = Request {
-        grammar: Some("root ::= \"x\"".into()),
+        form: Some(Form::Grammar("root ::= \"x\"".into())),
         ..request(Role::Progress)
     };
-    for constrain in [Constrain::Off, Constrain::Gbnf, Constrain::Vllm] {
+    for (constrain, asked) in [
+        (Constrain::Off, &request(Role::Progress)),
+        (Constrain::Gbnf, &asked),
+        (Constrain::Vllm, &asked),
+    ] {
         let model = model(&stub).constrained(constrain);
-        assert_eq!(model.constrains(), constrain != Constrain::Off);
-        model.complete(&asked).await.expect("an answer");
+        assert_eq!(model.constrains(), constrain);
+        model.complete(asked).await.expect("an answer");
     }
     let sent = [0, 1, 2].map(|index| stub.json(index));
     assert_eq!(
@@ -313,4 +317,32 @@ async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
     body["usage"] = json!({"prompt_tokens": 1200, "prompt_tokens_details": null});
     let answer = complete(ok(&body)).await.expect("an answer");
     assert_eq!((answer.input_tokens, answer.cached_tokens), (Some(1200), None));
+}
+
+#[tokio::test]
+async fn an_answer_of_a_schema_is_read_as_the_text_it_stands_for() {
+    let said = said(r#"{"add": [{"reason": "it bit us", "content": "pin it"}], "archive": []}"#);
+    let stub = Stub::start([ok(&said)]).await;
+    let schema = structured::schema(Role::Learnings, &[], 3);
+    let asked = Request {
+        form: Some(Form::Schema(schema.clone().into())),
+        ..request(Role::Learnings)
+    };
+    let model = model(&stub).constrained(Constrain::JsonSchema);
+    let answer = model.complete(&asked).await.expect("an answer");
+    assert_eq!(
+        answer.text,
+        "KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin it\n"
+    );
+    let format = &stub.json(0)["response_format"];
+    assert_eq!(
+        (&format["type"], &format["json_schema"]["schema"]),
+        (&json!("json_schema"), &schema)
+    );
+    let system = stub.json(0)["messages"][0]["content"].clone();
+    assert!(
+        system
+            .as_str()
+            .is_some_and(|text| text.starts_with("the instructions\n") && text.contains("JSON"))
+    );
 }

@@ -186,8 +186,10 @@ async fn termination_finishes_the_update_that_runs() {
 async fn a_collector_that_does_not_answer_keeps_nobody_waiting() {
     let folder = folder();
     let database = Database::create().await;
+    // Bound and never accepted from, then bound no more.
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", silent.local_addr().unwrap());
+    drop(silent);
     let url = database.url();
     let environment = [
         ("DATABASE_URL", url.as_str()),
@@ -198,4 +200,6 @@ async fn a_collector_that_does_not_answer_keeps_nobody_waiting() {
     program.signal(Signal::TERM);
     let ended = tokio::time::timeout(Duration::from_secs(20), program.ended()).await;
     assert!(ended.unwrap().success());
+    let log = std::fs::read_to_string(folder.path().join("service.log")).unwrap();
+    assert_eq!(log.matches("spans cannot be delivered").count(), 1, "{log}");
 }

@@ -1,0 +1,149 @@
+//! Answers in JSON stand for texts, which are read like any other.
+
+use crate::generated::{learnings, verbatims};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use working_memory::domain::dsl::structured::{schema, text};
+use working_memory::domain::dsl::{Options, parse};
+use working_memory::domain::ids::{RecordId, RecordKind};
+use working_memory::domain::operation::{FaultKind, Operation, Progress, Role};
+
+fn operations(role: Role, answer: &Value) -> Vec<Operation> {
+    let text = text(role, &answer.to_string()).expect("an answer");
+    let parsed = parse(&text, &Options::default());
+    assert_eq!(parsed.faults, [], "{text}");
+    parsed.items.into_iter().map(|item| item.operation).collect()
+}
+
+/// The answer that says some operations.
+fn answer(operations: &[Operation]) -> Value {
+    let (mut add, mut archive) = (Vec::new(), Vec::new());
+    for operation in operations {
+        match operation {
+            Operation::AddLearning { reason, content } => {
+                add.push(json!({"reason": reason, "content": content}));
+            }
+            Operation::AddVerbatim {
+                reason,
+                label,
+                snippet,
+            } => {
+                add.push(json!({"reason": reason, "label": label, "snippet": snippet}));
+            }
+            Operation::Archive { id, reason } => {
+                archive.push(json!({"id": id.to_string(), "reason": reason}));
+            }
+            Operation::RewriteProgress(_) => {}
+        }
+    }
+    json!({"add": add, "archive": archive})
+}
+
+/// As it is after a way through one line.
+fn folded(operation: Operation) -> Operation {
+    let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match operation {
+        Operation::AddLearning { reason, content } => Operation::AddLearning {
+            reason: line(reason),
+            content: line(content),
+        },
+        Operation::AddVerbatim {
+            reason,
+            label,
+            snippet,
+        } => Operation::AddVerbatim {
+            reason: line(reason),
+            label: line(label),
+            snippet,
+        },
+        Operation::Archive { id, reason } => Operation::Archive {
+            id,
+            reason: line(reason),
+        },
+        progress @ Operation::RewriteProgress(_) => progress,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn learnings_are_read_as_they_were_said(said in learnings()) {
+        let expected: Vec<Operation> = said.iter().cloned().map(folded).collect();
+        prop_assert_eq!(operations(Role::Learnings, &answer(&said)), expected);
+    }
+
+    #[test]
+    fn snippets_are_read_to_the_byte(said in verbatims()) {
+        let text = text(Role::Verbatim, &answer(&said).to_string()).expect("an answer");
+        let parsed = parse(&text, &Options::default());
+        let read: Vec<Operation> = parsed.items.into_iter().map(|item| item.operation).collect();
+        let expected: Vec<Operation> = said.iter().cloned().map(folded).collect();
+        prop_assert_eq!(read, expected, "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_read_without_a_panic(answer in any::<String>()) {
+        for role in Role::ALL {
+            let _ = text(role, &answer);
+        }
+    }
+}
+
+#[test]
+fn progress_is_read_and_nothing_is_no_change() {
+    let said = json!({"completed": ["Wrote\n the parser"], "in_progress": ["Wire it"], "remaining": []});
+    let progress = Progress {
+        completed: vec!["Wrote the parser".to_owned()],
+        in_progress: vec!["Wire it".to_owned()],
+        remaining: Vec::new(),
+    };
+    assert_eq!(
+        operations(Role::Progress, &said),
+        [Operation::RewriteProgress(progress)]
+    );
+    for role in Role::ALL {
+        let empty = json!({"completed": [], "in_progress": [], "remaining": [], "add": [], "archive": []});
+        assert_eq!(operations(role, &empty), []);
+        assert_eq!(
+            text(role, "{}").unwrap(),
+            format!("{}: NO CHANGE\n", role.header())
+        );
+        assert_eq!(text(role, "CURRENT_PROGRESS: none"), None);
+    }
+}
+
+#[test]
+fn what_would_be_read_as_something_else_is_written_otherwise_and_what_is_missing_is_told() {
+    let said = json!({"add": [
+        {"reason": "because CI failed: twice:", "content": "pin: it"},
+        {"reason": " ", "content": "no reason"},
+    ]});
+    let text = text(Role::Learnings, &said.to_string()).unwrap();
+    let parsed = parse(&text, &Options::default());
+    let expected = Operation::AddLearning {
+        reason: "CI failed; twice".to_owned(),
+        content: "pin: it".to_owned(),
+    };
+    assert_eq!(parsed.items[0].operation, expected, "{text}");
+    assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
+}
+
+#[test]
+fn a_schema_names_the_ids_that_can_be_archived() {
+    let ids = [
+        RecordId::new(RecordKind::Learning, 7),
+        RecordId::new(RecordKind::Verbatim, 1),
+    ];
+    let schema_of = |role| schema(role, &ids, 2);
+    let learnings = schema_of(Role::Learnings);
+    let archive = &learnings["properties"]["archive"];
+    assert_eq!(archive["items"]["properties"]["id"]["enum"], json!(["KL-7"]));
+    assert_eq!(learnings["properties"]["add"]["maxItems"], 2);
+    assert_eq!(learnings["required"], json!(["add", "archive"]));
+    assert_eq!(schema(Role::Learnings, &[], 2)["required"], json!(["add"]));
+    assert_eq!(
+        schema_of(Role::Progress)["required"],
+        json!(["completed", "in_progress", "remaining"])
+    );
+}
