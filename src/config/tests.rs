@@ -59,6 +59,7 @@ fn the_sample_file_lists_every_key_and_no_other() {
             let path: Vec<String> = section.iter().cloned().chain([key]).collect();
             let is_section = path == ["HTTP", "TLS"]
                 || path == ["LLM", "ROLES"]
+                || path == ["PIPELINE", "QUEUE"]
                 || (path.len() == 3 && path[..2] == ["LLM", "ROLES"]);
             // Vaults are named in the file only: the environment does not tell their letters' case.
             let is_of_file = path == ["WINDOW", "VAULTS"];

@@ -190,10 +190,10 @@ async fn read_page(
             page.fetch(),
         )
         .await?;
-    let shown = events
+    let mut shown = events
         .iter()
         .take(usize::try_from(page.fetch() - 1).unwrap_or_default());
-    let last = shown.last().map(|event| event.place.to_string());
+    let last = shown.next_back().map(|event| event.place.to_string());
     let last_event_id = match last {
         Some(last) => last,
         None if reset => state.storage.stream_state(vault).await?.last.to_string(),

@@ -1,28 +1,28 @@
 //! `POST M/update`
 
 mod stream;
+mod way;
 
 use crate::domain::operation::Role;
-use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
-use crate::http::extract::prefer::{RESPOND_ASYNC, RespondAsync};
+use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{ConversationMessage, OnInvalid, Steps, UpdateRequest};
+use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use way::Way;
 
 /// What was done, for the models to update the document with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -114,7 +114,7 @@ fn all_roles() -> Vec<RoleName> {
 /// What a client would like, for the documentation.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "documents the header that `RespondAsync` reads")]
+#[expect(dead_code, reason = "documents the header that `Way` reads")]
 pub(crate) struct PreferHeader {
     /// `respond-async`: answer as soon as the update is stored, and run it later.
     #[param(rename = "Prefer", nullable = false, example = "respond-async")]
@@ -155,9 +155,7 @@ pub(crate) async fn update(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
-    RespondAsync(later): RespondAsync,
-    accept: Accept,
-    slot: Option<Extension<Slot>>,
+    way: Way,
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> Result<Response, Problem> {
     body.check()?;
@@ -178,15 +176,10 @@ pub(crate) async fn update(
         roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
         steps: Steps::default(),
     };
-    if later {
-        return accepted(&state, request).await;
-    }
-    // A client that accepts neither gets JSON, as it always did.
-    match accept.choose(&[Representation::Json, Representation::EventStream]) {
-        Ok(Representation::EventStream) => {
-            stream::stream(&state, request, slot.map(|Extension(slot)| slot)).await
-        }
-        _ => Ok(Json(state.pipeline.update(request).await?).into_response()),
+    match way {
+        Way::Waiting => Ok(Json(state.pipeline.update(request).await?).into_response()),
+        Way::Watching(slot) => stream::stream(&state, request, slot).await,
+        Way::Later => accepted(&state, request).await,
     }
 }
 

@@ -79,7 +79,7 @@ async fn writers_at_once_and_clients_that_come_and_go() {
     let two = one.beside(None).await;
     let names: Vec<String> = (0..MEMORIES).map(|number| format!("m{number}")).collect();
     let write = |name: usize, writer: usize| {
-        let service = if writer % 2 == 0 { &one } else { &two };
+        let service = if writer.is_multiple_of(2) { &one } else { &two };
         let memory = service.memory(&names[name]);
         async move {
             for number in 0..TEXTS {
@@ -94,7 +94,7 @@ async fn writers_at_once_and_clients_that_come_and_go() {
         let mut behind = "0".to_owned();
         while seen.len() < MEMORIES * WRITERS * TEXTS {
             // Each time on the other instance.
-            let service = if seen.len() % 2 == 0 { &one } else { &two };
+            let service = if seen.len().is_multiple_of(2) { &one } else { &two };
             let mut watch = Watch::vault(service, "", Some(&behind)).await;
             let some = 5.min(MEMORIES * WRITERS * TEXTS - seen.len());
             seen.extend(watch.take(some).await);
