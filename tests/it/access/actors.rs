@@ -49,9 +49,7 @@ async fn two_callers_do_not_share_idempotency_keys_and_a_replay_needs_the_right_
         put(&one, "by one").await.is(201).header("idempotency-replayed"),
         "true"
     );
-    put(&two, "by one")
-        .await
-        .problem(422, "key-reused", None);
+    put(&two, "by one").await.problem(422, "key-reused", None);
     put(&reader, "by one").await.problem(403, "forbidden", None);
     put(&foreign, "by one").await.problem(404, "not-found", None);
     admin.delete(&format!("/v1/keys/{}", one.key_id)).await.is(204);

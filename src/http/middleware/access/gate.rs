@@ -37,7 +37,8 @@ pub(crate) struct Gate {
     /// A service that once asked for keys never falls open again.
     closed: AtomicBool,
     known: Mutex<Option<Arc<Known>>>,
-    reading: tokio::sync::Mutex<()>,
+    /// When the last reading failed, for those who waited for it.
+    reading: tokio::sync::Mutex<Option<Instant>>,
 }
 
 struct Known {
@@ -54,7 +55,7 @@ impl Gate {
             may_be_open: settings.may_be_open,
             closed: AtomicBool::new(false),
             known: Mutex::new(None),
-            reading: tokio::sync::Mutex::new(()),
+            reading: tokio::sync::Mutex::new(None),
         }
     }
 
@@ -114,22 +115,24 @@ impl Gate {
         if let Some(known) = self.at_hand(newer_than) {
             return Ok(known);
         }
-        let _one_at_a_time = self.reading.lock().await;
+        let waits_since = Instant::now();
+        let mut failed = self.reading.lock().await;
         if let Some(known) = self.at_hand(newer_than) {
             return Ok(known);
+        }
+        if failed.is_some_and(|time| time >= waits_since) {
+            return Err(unavailable("the reading of the keys that was waited for failed"));
         }
         if let Some(last) = self.at_hand(None) {
             let pause = (last.took * PAUSE_PER_READING).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
             tokio::time::sleep_until(last.begun + last.took + pause).await;
         }
         let begun = Instant::now();
-        let active = tokio::time::timeout(READING_TIMEOUT, self.storage.active_keys())
-            .await
-            .map_err(|_| {
-                Problem::new(Kind::Unavailable, "the database is not available at the moment")
-                    .retry_after(1)
-                    .caused_by("time-out of reading the keys")
-            })??;
+        let read = tokio::time::timeout(READING_TIMEOUT, self.storage.active_keys()).await;
+        let active = read
+            .map_err(|_| unavailable("time-out of reading the keys"))
+            .and_then(|read| Ok(read?))
+            .inspect_err(|_| *failed = Some(Instant::now()))?;
         let known = Arc::new(Known {
             active,
             begun,
@@ -138,4 +141,10 @@ impl Gate {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
         Ok(known)
     }
+}
+
+fn unavailable(cause: &str) -> Problem {
+    Problem::new(Kind::Unavailable, "the database is not available at the moment")
+        .retry_after(1)
+        .caused_by(cause)
 }

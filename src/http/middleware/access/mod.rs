@@ -56,7 +56,6 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
     let caller = match identify(state, parts).await {
         Ok(caller) => caller,
         Err(problem) => {
-            telemetry::refused("unauthorized");
             // Whoever shows no key is known by its address.
             let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
             return Err((problem, standing));
@@ -110,7 +109,9 @@ async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<(),
         .inspect_err(|_| telemetry::refused("role"))
 }
 
+/// 401, counted.
 fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
+    telemetry::refused("unauthorized");
     Problem::new(Kind::Unauthorized, detail).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
 }
 
