@@ -181,7 +181,7 @@ impl Create {
         let scope = match (&self.vault_prefix, self.vaults.is_empty()) {
             (Some(prefix), _) => VaultScope::Prefix(prefix.clone()),
             (None, true) => VaultScope::All,
-            (None, false) => VaultScope::List(self.vaults.iter().cloned().collect::<BTreeSet<_>>()),
+            (None, false) => VaultScope::List(self.vaults.iter().cloned().collect::<BTreeSet<_>>().into()),
         };
         NewKey {
             name: self.name.clone(),

@@ -5,7 +5,8 @@ use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, InvalidId, KeyId, VaultId};
 use crate::random;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Where keys stand in place of a vault.
 const INSTALLATION: &str = "*";
@@ -109,8 +110,9 @@ impl TryFrom<Row> for ApiKey {
         let bad = |column| corrupt(&row.key_id, column);
         let scope = match (&row.vaults, &row.vault_prefix) {
             (Some(vaults), _) => {
-                let vaults: Result<_, InvalidId> = vaults.iter().map(|vault| vault.parse()).collect();
-                VaultScope::List(vaults.map_err(|_| bad("vaults"))?)
+                let vaults: Result<BTreeSet<_>, InvalidId> =
+                    vaults.iter().map(|vault| vault.parse()).collect();
+                VaultScope::List(Arc::new(vaults.map_err(|_| bad("vaults"))?))
             }
             (None, Some(prefix)) => VaultScope::Prefix(prefix.parse().map_err(|_| bad("vault_prefix"))?),
             (None, None) => VaultScope::All,

@@ -128,6 +128,8 @@ async fn a_client_that_goes_away_finds_the_work_done() {
     let asked = Arc::new(AtomicUsize::new(0));
     let service = Service::with_models(slow(&asked)).await;
     let memory = service.memory("agent");
+    // The service has a connection, and knows that it asks for no keys.
+    service.get("/v1/vaults").await.is(200);
 
     let impatient = update(&memory, "k").timeout(Duration::from_millis(40));
     impatient.send().await.unwrap_err();

@@ -2,6 +2,7 @@
 
 use crate::domain::ids::VaultId;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A set of vaults, of those that exist and those that will.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +10,7 @@ pub enum VaultScope {
     /// Every vault.
     All,
     /// These vaults.
-    List(BTreeSet<VaultId>),
+    List(Arc<BTreeSet<VaultId>>),
     /// The vaults whose ids begin like this. `team` also reaches `teammates`: end it with a `.` or `:`.
     Prefix(VaultId),
 }
@@ -64,7 +65,7 @@ mod tests {
         let id = || "[ab]{1,3}".prop_map(|text| text.parse::<VaultId>().unwrap());
         prop_oneof![
             Just(VaultScope::All),
-            prop::collection::btree_set(id(), 1..4).prop_map(VaultScope::List),
+            prop::collection::btree_set(id(), 1..4).prop_map(|vaults| VaultScope::List(vaults.into())),
             id().prop_map(VaultScope::Prefix),
         ]
     }
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_list_never_includes_what_is_open_ended() {
-        let list = VaultScope::List(BTreeSet::from(["a".parse().unwrap()]));
+        let list = VaultScope::List(BTreeSet::from(["a".parse().unwrap()]).into());
         assert!(!list.includes(&VaultScope::Prefix("a".parse().unwrap())));
         assert!(!list.includes(&VaultScope::All));
         assert!(!VaultScope::Prefix("a".parse().unwrap()).includes(&VaultScope::All));

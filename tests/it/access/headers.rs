@@ -27,7 +27,7 @@ async fn a_key_that_is_not_taken_is_unauthorized_and_a_broken_header_malformed()
                 .contains(r#"error="invalid_token""#)
         );
         let problem = answer.problem(401, "unauthorized", None);
-        assert!(!problem.to_string().contains(&value[7..]), "{problem}");
+        assert!(!problem.to_string().contains("wm_"), "{problem}");
     }
     for values in [&[][..], &["Basic eDp5"], &["Digest x"]] {
         let answer = ask(values).await;

@@ -164,7 +164,7 @@ async fn what_a_key_cannot_be_is_named() {
         Answer::to(request.json(&body)).await
     };
     for (body, field) in [
-        (json!({"role": "admin"}), "name"),
+        (json!({"role": "admin"}), "body"),
         (json!({"name": "a b", "role": "admin"}), "name"),
         (json!({"name": "a", "role": "root"}), "role"),
         (json!({"name": "a", "role": "reader", "vaults": []}), "vaults"),

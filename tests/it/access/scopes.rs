@@ -70,10 +70,6 @@ async fn an_administrator_of_some_vaults_makes_and_sees_only_keys_of_them() {
             json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": "2027-01-02T00:00:00Z"}),
             "expires_at",
         ),
-        (
-            json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "speaks_for_others": true, "expires_at": end}),
-            "speaks_for_others",
-        ),
     ] {
         own.post("/v1/keys", &body)
             .await

@@ -168,6 +168,7 @@ async fn a_killed_database_is_503_meanwhile_and_comes_back_by_itself() {
                 program.postmaster().is_some_and(|pid| pid != killed)
             })
             .await;
+            eventually("the database answers", async || program.database_answers().await).await;
             let back = Instant::now();
             eventually("the service is ready", async || {
                 program.get("/readyz").await.status == 200

@@ -100,7 +100,7 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
         .is(200);
 
     let log = program.log();
-    assert!(log.contains("TRACE"), "{}", &log[..200.min(log.len())]);
+    assert!(log.contains("a key was made"), "{log}");
     for token in [&admin, &writer, &rotated, &by_route, &unknown] {
         let (_, secret) = token.rsplit_once('_').unwrap();
         assert!(!log.contains(secret), "in the log");

@@ -4,6 +4,8 @@ use crate::harness::Answer;
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection, PgConnection};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -113,6 +115,15 @@ impl Program {
         let file = self.folder.join("data/postgres/cluster/postmaster.pid");
         let text = fs::read_to_string(file).ok()?;
         Pid::from_raw(text.lines().next()?.parse().ok()?)
+    }
+
+    /// Whether its database server takes connections.
+    pub(super) async fn database_answers(&self) -> bool {
+        let options = PgConnectOptions::new()
+            .socket(self.folder.join("data/postgres/run"))
+            .username("working_memory")
+            .database("working_memory");
+        PgConnection::connect_with(&options).await.is_ok()
     }
 
     pub(super) async fn get(&self, path: &str) -> Answer {

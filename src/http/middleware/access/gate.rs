@@ -24,6 +24,9 @@ const PAUSE_PER_READING: u32 = 4;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
+/// For how long nobody tries again after a reading that failed.
+const AFTER_FAILURE: Duration = Duration::from_millis(200);
+
 /// How long a reading may take.
 const READING_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -37,7 +40,8 @@ pub(crate) struct Gate {
     /// A service that once asked for keys never falls open again.
     closed: AtomicBool,
     known: Mutex<Option<Arc<Known>>>,
-    reading: tokio::sync::Mutex<()>,
+    /// When the last reading failed, for those who waited for it.
+    reading: tokio::sync::Mutex<Option<Instant>>,
 }
 
 struct Known {
@@ -54,36 +58,43 @@ impl Gate {
             may_be_open: settings.may_be_open,
             closed: AtomicBool::new(false),
             known: Mutex::new(None),
-            reading: tokio::sync::Mutex::new(()),
+            reading: tokio::sync::Mutex::new(None),
         }
     }
 
     /// Whether everybody is let in.
     ///
     /// # Errors
-    /// 503 if the database does not say whether there are keys: in doubt nobody is let in.
-    pub(super) async fn is_open(&self) -> Result<bool, Problem> {
+    /// 503 if the database does not say whether there are keys: in doubt nobody is let in, unless `offline` says that
+    /// what was known last will do.
+    pub(super) async fn is_open(&self, offline: bool) -> Result<bool, Problem> {
         match self.required {
             Some(required) => return Ok(!required),
             None if !self.may_be_open || self.closed.load(Ordering::Relaxed) => return Ok(false),
             None => {}
         }
-        let closed = self.known(None).await?.active.ever;
+        let closed = self.known_or_last(None, offline).await?.active.ever;
         if closed {
             self.closed.store(true, Ordering::Relaxed);
         }
         Ok(!closed)
     }
 
-    /// Whose key it is; `None` if it is not taken. `arrived` is when it was shown.
+    /// Whose key it is; `None` if it is not taken. `arrived` is when it was shown. `offline`: what was known last
+    /// will do.
     ///
     /// # Errors
     /// 503 if the database does not answer.
-    pub(super) async fn holder_of(&self, token: &Token, arrived: Instant) -> Result<Option<Caller>, Problem> {
+    pub(super) async fn holder_of(
+        &self,
+        token: &Token,
+        arrived: Instant,
+        offline: bool,
+    ) -> Result<Option<Caller>, Problem> {
         let shown = token.hash();
         let now = self.storage.now();
         for newer_than in [None, Some(arrived)] {
-            let known = self.known(newer_than).await?;
+            let known = self.known_or_last(newer_than, offline).await?;
             let found = known.active.keys.get(token.key_id());
             if let Some(found) = found.filter(|found| found.is_opened_by(&shown, now)) {
                 return Ok(found
@@ -110,26 +121,44 @@ impl Gate {
         (new_enough && known.begun.elapsed() < FRESH).then_some(known)
     }
 
+    async fn known_or_last(&self, newer_than: Option<Instant>, offline: bool) -> Result<Arc<Known>, Problem> {
+        match self.known(newer_than).await {
+            Err(_) if offline => {
+                let last = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                Ok(last.unwrap_or_else(|| {
+                    Arc::new(Known {
+                        active: ActiveKeys::default(),
+                        begun: Instant::now(),
+                        took: Duration::ZERO,
+                    })
+                }))
+            }
+            other => other,
+        }
+    }
+
     async fn known(&self, newer_than: Option<Instant>) -> Result<Arc<Known>, Problem> {
         if let Some(known) = self.at_hand(newer_than) {
             return Ok(known);
         }
-        let _one_at_a_time = self.reading.lock().await;
+        let waits_since = Instant::now();
+        let mut failed = self.reading.lock().await;
         if let Some(known) = self.at_hand(newer_than) {
             return Ok(known);
+        }
+        if failed.is_some_and(|time| time >= waits_since || time.elapsed() < AFTER_FAILURE) {
+            return Err(unavailable("the reading of the keys that was waited for failed"));
         }
         if let Some(last) = self.at_hand(None) {
             let pause = (last.took * PAUSE_PER_READING).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
             tokio::time::sleep_until(last.begun + last.took + pause).await;
         }
         let begun = Instant::now();
-        let active = tokio::time::timeout(READING_TIMEOUT, self.storage.active_keys())
-            .await
-            .map_err(|_| {
-                Problem::new(Kind::Unavailable, "the database is not available at the moment")
-                    .retry_after(1)
-                    .caused_by("time-out of reading the keys")
-            })??;
+        let read = tokio::time::timeout(READING_TIMEOUT, self.storage.active_keys()).await;
+        let active = read
+            .map_err(|_| unavailable("time-out of reading the keys"))
+            .and_then(|read| Ok(read?))
+            .inspect_err(|_| *failed = Some(Instant::now()))?;
         let known = Arc::new(Known {
             active,
             begun,
@@ -138,4 +167,10 @@ impl Gate {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
         Ok(known)
     }
+}
+
+fn unavailable(cause: &str) -> Problem {
+    Problem::new(Kind::Unavailable, "the database is not available at the moment")
+        .retry_after(1)
+        .caused_by(cause)
 }

@@ -53,10 +53,9 @@ type Refused = (Problem, Option<Standing>);
 async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
     let told = |(problem, standing)| (problem, Some(standing));
     let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
-    let caller = match identify(state, parts).await {
+    let caller = match identify(state, parts, route).await {
         Ok(caller) => caller,
         Err(problem) => {
-            telemetry::refused("unauthorized");
             // Whoever shows no key is known by its address.
             let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
             return Err((problem, standing));
@@ -75,15 +74,16 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
 }
 
 /// Who makes the request.
-async fn identify(state: &AppState, parts: &Parts) -> Result<CallerOf, Problem> {
+async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<CallerOf, Problem> {
     let arrived = tokio::time::Instant::now();
     let gate = &state.gate;
-    if gate.is_open().await? {
+    let offline = policy::is_needed_in_an_outage(route);
+    if gate.is_open(offline).await? {
         return Ok(CallerOf(Caller::open()));
     }
     let text = credentials::of(&parts.headers)?;
     let caller = match Token::parse(&text) {
-        Some(token) => gate.holder_of(&token, arrived).await?,
+        Some(token) => gate.holder_of(&token, arrived, offline).await?,
         None => None,
     };
     caller.map(CallerOf).ok_or_else(|| {
@@ -110,7 +110,9 @@ async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<(),
         .inspect_err(|_| telemetry::refused("role"))
 }
 
+/// 401, counted.
 fn unauthorized(detail: &str, challenge: &'static str) -> Problem {
+    telemetry::refused("unauthorized");
     Problem::new(Kind::Unauthorized, detail).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
 }
 
+/// Whether a route is to be answered when the database cannot say who may ask: then what was known last counts.
+pub(super) fn is_needed_in_an_outage(route: &str) -> bool {
+    route == "/metrics"
+}
+
 /// The role that a route needs.
 pub(crate) fn role(method: &Method, route: &str) -> AccessRole {
     let keys = route == "/v1/keys" || route.starts_with("/v1/keys/");

