@@ -56,16 +56,14 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
             let operations = operations.clone();
             move || print(&operations)
         }),
-        Work::new(
-            "document_outline",
-            document.len(),
-            of(&document, |text| outline(text)),
-        ),
-        Work::new(
-            "document_records",
-            document.len(),
-            of(&document, |text| records(text)),
-        ),
+        Work::new("document_outline", document.len(), {
+            let text = document.clone();
+            move || outline(&text)
+        }),
+        Work::new("document_records", document.len(), {
+            let text = document.clone();
+            move || records(&text)
+        }),
         Work::new("document_diff", document.len() + changed.len(), {
             let (before, after) = (document.clone(), changed.clone());
             move || unified_diff(&before, &after, "1", "2")
@@ -85,11 +83,6 @@ pub(crate) fn all(scale: usize) -> Vec<Work> {
             )
         }),
     ]
-}
-
-fn of<T>(text: &str, read: impl Fn(&str) -> T) -> impl Fn() -> T {
-    let text = text.to_owned();
-    move || read(&text)
 }
 
 fn parse_all(text: &str) -> Parsed {
