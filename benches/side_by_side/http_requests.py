@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -75,16 +76,23 @@ def status_of(url: str, request: bytes) -> int:
 def load(url: str, documents: list[Document]) -> None:
     """Puts all documents, as any client would."""
 
+    broken_off = threading.Event()
+
     def some(number: int) -> None:
         connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
         for document in documents[number::_LOADERS]:
+            if broken_off.is_set():
+                break
             status = _send(connection, put(document))
             if status not in (200, 201):
                 raise Failed(f"{document.vault}/{document.memory} cannot be put at {url}: {status}")
         connection.close()
 
     with ThreadPoolExecutor(_LOADERS) as pool:
-        list(pool.map(some, range(_LOADERS)))
+        try:
+            list(pool.map(some, range(_LOADERS)))
+        finally:
+            broken_off.set()
 
 
 def _send(connection: http.client.HTTPConnection, request: bytes) -> int:

@@ -27,9 +27,8 @@ import tools
 from cells import BARE, CELLS, PEERS, SERVICE, Cell
 from load import Figure, Wrk, pgbench
 
-# Of each rate the least that a full run measures.
 _QUICK_SECONDS, _SECONDS, _ROUNDS = 1, 10, 3
-# A service made by hand may lag behind with indexing after a cell that writes; the next cell is not to pay for it.
+# How long the service may take to index what a cell wrote: the next cell is not to pay for it.
 _SETTLING_SECONDS = 120
 
 
@@ -219,10 +218,17 @@ def _measure(arguments: argparse.Namespace, programs: Path, python: Path | None)
     return measured
 
 
+def _interrupted(*_) -> None:
+    # What was started is stopped on the way out, which a second Ctrl-C does not break off.
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main() -> int:
     arguments = _arguments()
-    # As a Ctrl-C: what was started is stopped on the way out.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _interrupted)
     try:
         tools.check()
         programs = tools.build()
