@@ -221,7 +221,7 @@ def _measure(arguments: argparse.Namespace, programs: Path, python: Path | None)
 def _interrupted(*_) -> None:
     # What was started is stopped on the way out, which a second Ctrl-C does not break off.
     for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.SIG_IGN)
+        signal.signal(ending, lambda *_: None)
     raise KeyboardInterrupt
 
 
