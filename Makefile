@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run test demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench-history bench-update bench-start bench-prompt
+.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -47,11 +47,16 @@ openapi-check: rust ## Check that openapi.yaml is what the code says
 	@cargo run --quiet -- openapi | diff -u openapi.yaml - || \
 		{ echo "openapi.yaml is out of date: run make openapi, and commit it." >&2; exit 1; }
 
-bench-history: rust postgres ## Measure reads at 10 and at 100,000 versions of a memory
-	@sh scripts/bench.sh history
+# ARGS='--quick' for a smoke run, ARGS='--only get put' for some of it; --help tells all.
+bench: rust postgres ## Measure the service beside PostgreSQL, a bare HTTP handler and its peers
+	@python3 benches/side_by_side/run.py $(ARGS)
 
-bench-update: rust postgres ## Measure what the service adds to the time of the models
-	@sh scripts/bench.sh update
+bench-micro: rust ## Measure the pure parts: by the clock, and in instructions against those committed
+	cargo bench --locked --bench micro
+	@python3 benches/instructions.py
+
+bench-history: rust postgres ## Measure reads at 1 to 100,000 versions of a memory
+	@sh scripts/bench.sh history
 
 bench-start: rust postgres ## Measure the start of the service, and its memory when idle
 	@sh scripts/bench.sh start

@@ -1,0 +1,73 @@
+//! A server of the OpenAI API whose models take 200 ms and always know something new. `make bench` measures `/update`
+//! with it; `GET /times` tells the median of what the models took by their own clock, in milliseconds, since it was
+//! last asked.
+//!
+//! ```sh
+//! cargo run --release --example scripted_model
+//! ```
+#![expect(clippy::print_stdout, reason = "says where it listens")]
+
+use axum::extract::State;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+
+const MODEL_TIME: Duration = Duration::from_millis(200);
+
+/// The models: how long each answer took them, and how many there were.
+#[derive(Default)]
+struct Models {
+    times: Mutex<Vec<Duration>>,
+    answers: AtomicU64,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let router = Router::new()
+        .route("/v1/chat/completions", post(answer))
+        .route("/times", get(times))
+        .with_state(Arc::new(Models::default()));
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("http://{}", listener.local_addr()?);
+    axum::serve(listener, router).await?;
+    Ok(())
+}
+
+/// A model: thinks, then answers its section, each time with something new.
+async fn answer(State(models): State<Arc<Models>>, Json(request): Json<Value>) -> Json<Value> {
+    let began = Instant::now();
+    let number = models.answers.fetch_add(1, Ordering::Relaxed);
+    let content = match request["model"].as_str() {
+        Some("progress") => format!("CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n"),
+        Some("learnings") => {
+            format!("KEY_LEARNINGS:\n  ADD:\n    - because it was measured: insight {number}\n")
+        }
+        _ => format!(
+            "VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: snippet {number} => let x = {number};\n"
+        ),
+    };
+    tokio::time::sleep(MODEL_TIME).await;
+    models
+        .times
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(began.elapsed());
+    Json(json!({
+        "model": request["model"],
+        "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 40},
+    }))
+}
+
+/// The median since this was last asked; null if no model was.
+async fn times(State(models): State<Arc<Models>>) -> Json<Value> {
+    let mut times = std::mem::take(&mut *models.times.lock().unwrap_or_else(PoisonError::into_inner));
+    times.sort_unstable();
+    let median = times.get(times.len() / 2).map(|time| time.as_secs_f64() * 1e3);
+    Json(json!({ "models": times.len(), "p50_millis": median }))
+}
