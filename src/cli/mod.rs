@@ -8,6 +8,7 @@ mod migrate;
 mod offline;
 mod openapi;
 mod progress;
+mod rebuild_records;
 mod serve;
 mod with_postgres;
 
@@ -39,6 +40,8 @@ pub enum Command {
     Export(export::Export),
     /// Read such a file into a vault.
     Import(import::Import),
+    /// Make records and their history anew from the versions.
+    RebuildRecords(rebuild_records::RebuildRecords),
     /// Print the OpenAPI document.
     Openapi,
     /// Ask a running service whether it is ready; exits with 0 if so.
@@ -64,6 +67,7 @@ pub fn run() -> ExitCode {
             Command::Migrate(command) => command.run().await,
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
+            Command::RebuildRecords(command) => command.run().await,
             Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
         }

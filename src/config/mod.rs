@@ -6,6 +6,7 @@
 
 pub mod database;
 pub mod guard;
+pub mod handoff;
 pub mod http;
 pub mod limits;
 pub mod llm;
@@ -40,6 +41,8 @@ pub struct Config {
     pub llm: llm::LlmConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
+    /// How handoffs are made.
+    pub handoff: handoff::HandoffConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
     /// What the service writes to its log.
@@ -128,6 +131,7 @@ impl Config {
         self.database.validate().map_err(ConfigError::Invalid)?;
         self.limits.validate().map_err(ConfigError::Invalid)?;
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
+        self.handoff.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()

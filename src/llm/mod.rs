@@ -81,8 +81,8 @@ pub struct Source {
 /// One question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The section that is asked for.
-    pub role: Role,
+    /// The section that is asked for; `None` where it is no section but a handoff.
+    pub role: Option<Role>,
     /// The constant instructions, the part a provider can cache.
     pub system: Arc<str>,
     /// The conversation, beginning and ending with a turn of the service.

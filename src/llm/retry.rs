@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Answer, Model, ModelError, Request};
+use crate::domain::operation::Role;
 
 /// The patience of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +87,7 @@ pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
             Err(error) => error,
         };
         tracing::debug!(
-            role = request.role.name(),
+            role = request.role.map_or("handoff", Role::name),
             model = model.name(),
             attempts,
             error = %error,
@@ -117,7 +118,6 @@ async fn attempt(model: &dyn Model, request: &Request, time: Duration) -> Result
 mod tests {
     use super::super::scripted::{Scripted, Step, request};
     use super::*;
-    use crate::domain::operation::Role;
 
     fn status(code: u16, retry_after: Option<Duration>) -> Step {
         Step::Fail(ModelError::Status {

@@ -158,7 +158,7 @@ impl Pipeline {
             &conversation::messages(&request.messages, self.settings.messages_bytes),
         );
         let mut asking = Request {
-            role,
+            role: Some(role),
             system: self.prompts.instructions(role),
             turns: vec![Turn {
                 speaker: Speaker::User,
@@ -268,7 +268,7 @@ impl RoleOutcome {
             })
             .collect();
         self.exchanges.push(json!({
-            "section": asking.role.name(),
+            "section": asking.role.map(Role::name),
             "model": self.report.model,
             "system": storable_ref(&asking.system),
             "messages": turns,

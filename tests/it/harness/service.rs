@@ -176,6 +176,8 @@ impl Service {
             "memories" => "SELECT count(*) FROM memories",
             "memory_contexts" => "SELECT count(*) FROM memory_contexts",
             "records" => "SELECT count(*) FROM records",
+            "record_changes" => "SELECT count(*) FROM record_changes",
+            "handoffs" => "SELECT count(*) FROM handoffs",
             "updates" => "SELECT count(*) FROM updates",
             "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
             "search_entries" => "SELECT count(*) FROM search_entries",
