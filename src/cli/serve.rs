@@ -111,7 +111,8 @@ async fn with_database(
         clock.clone(),
         config.limits.clone(),
         config.pipeline.clone(),
-    );
+    )
+    .with_handoff(config.handoff.clone());
     let settings = Settings::of(config);
     let router = http::router(AppState::new(
         storage.clone(),

@@ -38,6 +38,7 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
         "A record: KL-, VC-, T- or D- and its number.",
     ),
     ("update_id", ID_PATTERN, "A run of the update pipeline."),
+    ("handoff_id", ID_PATTERN, "A handoff."),
     ("item_id", ID_PATTERN, "A prompt item."),
     ("category", ID_PATTERN, "A category of prompt items."),
 ];
@@ -48,6 +49,7 @@ const TAGS: &[(&str, &str)] = &[
     ("contexts", "The document of a memory and its versions."),
     ("updates", "Changes by models and by operations, and their runs."),
     ("records", "Single entries of documents, active and archived."),
+    ("handoff", "Views of recent changes for whoever continues."),
     ("search", "Full text of the newest documents."),
     ("health", "The state of the service."),
 ];

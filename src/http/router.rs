@@ -3,7 +3,8 @@
 use super::middleware::{bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    blame, contexts, health, log, memories, operations, records, search, sections, update, updates, vaults,
+    blame, contexts, handoff, handoffs, health, log, memories, operations, records, search, sections, update,
+    updates, vaults,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -90,6 +91,10 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(operations::operations))
         .routes(routes!(records::list::list))
         .routes(routes!(records::get::get))
+        .routes(routes!(handoff::get::get))
+        .routes(routes!(handoff::status::status))
+        .routes(routes!(handoffs::list::list))
+        .routes(routes!(handoffs::get::get))
         .routes(routes!(search::search))
         .routes(routes!(updates::list::list))
         .routes(routes!(updates::get::get))
@@ -97,7 +102,9 @@ fn quick() -> OpenApiRouter<AppState> {
 
 /// Routes that may ask models.
 fn with_models() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(update::update))
+    OpenApiRouter::new()
+        .routes(routes!(update::update))
+        .routes(routes!(handoff::refresh::refresh))
 }
 
 async fn no_such_route() -> Problem {

@@ -14,6 +14,8 @@
 
 mod conversation;
 mod error;
+mod handoff;
+mod handoff_model;
 mod merge;
 mod operations;
 pub mod prompts;
@@ -26,9 +28,11 @@ mod update;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
+pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
 
 use crate::clock::Clock;
+use crate::config::handoff::HandoffConfig;
 use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
 use crate::domain::ids::UpdateId;
@@ -46,6 +50,9 @@ pub struct Pipeline {
     clock: Arc<dyn Clock>,
     limits: LimitsConfig,
     settings: PipelineConfig,
+    handoff: HandoffConfig,
+    /// Handoffs of one memory are made one after another, so that two at once are one.
+    handoffs: Arc<queue::Queue>,
 }
 
 impl Pipeline {
@@ -66,8 +73,17 @@ impl Pipeline {
             queue: Arc::new(queue::Queue::new(settings.queue_per_memory)),
             clock,
             limits,
+            handoffs: Arc::new(queue::Queue::new(settings.queue_per_memory)),
             settings,
+            handoff: HandoffConfig::default(),
         }
+    }
+
+    /// The same with handoffs made as the configuration says.
+    #[must_use]
+    pub fn with_handoff(mut self, handoff: HandoffConfig) -> Self {
+        self.handoff = handoff;
+        self
     }
 
     fn new_update_id(&self) -> Result<UpdateId, PipelineError> {

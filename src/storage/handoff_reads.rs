@@ -6,6 +6,7 @@ use super::{Storage, StorageError, records};
 use crate::domain::handoff::{Facts, Snapshot, Window};
 use crate::domain::history::{Life, Mark, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
+use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,6 +86,25 @@ impl Storage {
             has_more_changes,
             records,
         }))
+    }
+
+    /// When a memory was made; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.born", skip_all)]
+    pub async fn memory_born(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<DateTime<Utc>>, StorageError> {
+        Ok(sqlx::query_scalar!(
+            "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?)
     }
 
     /// What a handoff is judged by now: the records it cites and the changes since its version, and no others.

@@ -11,6 +11,7 @@ mod openapi;
 mod pipeline;
 mod process;
 mod retention;
+mod rebuild;
 mod routes;
 mod transfer;
 mod with_postgres;

@@ -8,7 +8,7 @@ use super::citation::{Citation, Subject, citations_in};
 use super::material::Material;
 use super::quote::{one_line, quote};
 use super::{Caps, Line, Part};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How much of a dropped line is kept to be looked at, in characters.
 const DROPPED_CHARS: usize = 200;
@@ -113,9 +113,9 @@ impl Answer {
     }
 }
 
-/// Reads the answer of a model. Linear; never fails.
+/// Reads the answer of a model that was shown these citations. Linear; never fails.
 #[must_use]
-pub fn read_answer(text: &str, material: &Material, caps: &Caps) -> Answer {
+pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>, caps: &Caps) -> Answer {
     let mut answer = Answer::default();
     let mut part: Option<Part> = None;
     let mut is_known = true;
@@ -142,7 +142,7 @@ pub fn read_answer(text: &str, material: &Material, caps: &Caps) -> Answer {
             continue;
         };
         let taken = answer.lines.entry(part).or_default();
-        match check(bullet, part, material, caps) {
+        match check(bullet, part, (material, shown), caps) {
             Ok(_) if taken.len() >= caps.section_lines => {
                 answer
                     .dropped
@@ -164,7 +164,12 @@ fn dropped(part: Option<Part>, reason: DropReason, text: &str) -> Dropped {
     }
 }
 
-fn check(bullet: &str, part: Part, material: &Material, caps: &Caps) -> Result<Line, DropReason> {
+fn check(
+    bullet: &str,
+    part: Part,
+    (material, shown): (&Material, &BTreeSet<Citation>),
+    caps: &Caps,
+) -> Result<Line, DropReason> {
     let (said, citations) = citations_in(bullet);
     let said = one_line(&said);
     if citations.is_empty() {
@@ -178,11 +183,11 @@ fn check(bullet: &str, part: Part, material: &Material, caps: &Caps) -> Result<L
     }
     let mut all_active = true;
     for citation in &citations {
-        all_active &= material
+        let supplied = material
             .supplied
             .get(citation)
-            .ok_or(DropReason::NotSupplied)?
-            .is_active;
+            .filter(|_| shown.contains(citation));
+        all_active &= supplied.ok_or(DropReason::NotSupplied)?.is_active;
     }
     let is_present = matches!(part, Part::CurrentContext | Part::StartHere | Part::OpenQuestions);
     if is_present && !all_active {

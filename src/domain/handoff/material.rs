@@ -153,13 +153,6 @@ impl Material {
             .chain(replacements.map(|life| (life, self.citation_of_replacement(life))))
     }
 
-    /// Everything that may be cited, with what it says.
-    pub fn supplied(&self) -> impl Iterator<Item = (&Citation, &str, bool)> {
-        self.supplied
-            .iter()
-            .map(|(citation, supplied)| (citation, supplied.text.as_str(), supplied.is_active))
-    }
-
     /// `Current Progress` in the newest version.
     #[must_use]
     pub fn progress(&self) -> Citation {

@@ -17,6 +17,7 @@ mod material;
 mod preface;
 mod quote;
 mod render;
+mod shown;
 mod steps;
 mod window;
 
@@ -27,7 +28,8 @@ pub use freshness::{Facts, Freshness, Reason, StaleLine, Status, freshness};
 pub use material::{Entry, Material, Snapshot};
 pub use preface::preface;
 pub use quote::{one_line, quote};
-pub use render::{Cited, CitedLine, Rendered, Workspace, render, workspace_of};
+pub use render::{Cited, CitedLine, Rendered, Workspace, render, tells_of};
+pub use shown::shown;
 pub use steps::Steps;
 pub use window::{InvalidWindow, MAX_SECONDS, Window};
 

@@ -80,13 +80,45 @@ pub fn render(
     }
 }
 
-/// What a handoff says of the caller's folder, as it stands in its Markdown: no quoted text makes a heading.
+/// Whether a handoff tells of this folder.
 #[must_use]
-pub fn workspace_of(markdown: &str) -> &str {
-    let (_, behind) = markdown
-        .split_once("\n## Workspace Snapshot\n")
-        .unwrap_or_default();
-    behind.split("\n## ").next().unwrap_or_default()
+pub fn tells_of(markdown: &str, workspace: Option<&Workspace>, caps: &Caps) -> bool {
+    // No quoted text makes a heading, so that these two are the service's own.
+    let heading = format!("\n## {}\n", Part::Workspace.title());
+    let (_, behind) = markdown.split_once(&heading).unwrap_or_default();
+    let section = behind.split("\n\n## ").next().unwrap_or_default();
+    section == workspace_text(workspace, caps).trim_end()
+}
+
+fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
+    let Some(workspace) = workspace else {
+        return "_The caller told of no folder._\n".to_owned();
+    };
+    let mut text = String::new();
+    let named = [
+        ("Folder", &workspace.folder),
+        ("Branch", &workspace.branch),
+        ("Commit", &workspace.head),
+    ];
+    for (name, value) in named {
+        if let Some(value) = value {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "- {name}: \"{}\"", quote(value, caps.line_chars));
+        }
+    }
+    let files = &workspace.dirty_files;
+    let _ = writeln!(
+        text,
+        "- Files with changes that are not committed: {}",
+        files.len()
+    );
+    for file in files.iter().take(caps.section_lines) {
+        let _ = writeln!(text, "  - \"{}\"", quote(file, caps.line_chars));
+    }
+    if files.len() > caps.section_lines {
+        let _ = writeln!(text, "  - _{} more_", files.len() - caps.section_lines);
+    }
+    text
 }
 
 /// The hash of a managed section's text; of one that is not there, of no text.
@@ -210,32 +242,12 @@ impl<'m> Page<'m> {
     }
 
     fn workspace(&mut self, workspace: Option<&Workspace>, caps: &Caps) {
-        let Some(workspace) = workspace else {
-            self.push("_The caller told of no folder._");
-            return;
-        };
-        let named = [
-            ("Folder", &workspace.folder),
-            ("Branch", &workspace.branch),
-            ("Commit", &workspace.head),
-        ];
-        for (name, value) in named {
-            if let Some(value) = value {
-                self.push(&format!("- {name}: \"{}\"", quote(value, caps.line_chars)));
+        let text = workspace_text(workspace, caps);
+        for line in text.lines() {
+            self.push(line);
+            if line.starts_with("- ") {
                 self.count(Part::Workspace);
             }
-        }
-        let files = &workspace.dirty_files;
-        self.push(&format!(
-            "- Files with changes that are not committed: {}",
-            files.len()
-        ));
-        self.count(Part::Workspace);
-        for file in files.iter().take(caps.section_lines) {
-            self.push(&format!("  - \"{}\"", quote(file, caps.line_chars)));
-        }
-        if files.len() > caps.section_lines {
-            self.push(&format!("  - _{} more_", files.len() - caps.section_lines));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Ids in paths. A segment that is not UTF-8 when decoded is 400; an id that breaks its rule is 422.
 
-use crate::domain::ids::{MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{HandoffId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
 use crate::storage::ContextRef;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -29,6 +29,10 @@ impl PathId for RecordId {
 
 impl PathId for UpdateId {
     const NAME: &'static str = "update_id";
+}
+
+impl PathId for HandoffId {
+    const NAME: &'static str = "handoff_id";
 }
 
 impl PathId for ContextRef {

@@ -2,6 +2,8 @@
 
 pub(crate) mod blame;
 pub(crate) mod contexts;
+pub(crate) mod handoff;
+pub(crate) mod handoffs;
 pub(crate) mod health;
 pub(crate) mod log;
 pub(crate) mod memories;

@@ -82,7 +82,8 @@ impl Service {
             clock.clone(),
             config.limits,
             config.pipeline,
-        );
+        )
+        .with_handoff(config.handoff);
         let state = AppState::new(storage.clone(), pipeline, clock.clone(), settings.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());

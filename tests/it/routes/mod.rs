@@ -3,6 +3,7 @@
 
 mod blame;
 mod contexts;
+mod handoff;
 mod health;
 mod hostile;
 mod log;
