@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run test demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench-history bench-update bench-start
+.PHONY: bench-history bench-update bench-start bench-handoff
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -55,6 +55,9 @@ bench-update: rust postgres ## Measure what the service adds to the time of the 
 
 bench-start: rust postgres ## Measure the start of the service, and its memory when idle
 	@sh scripts/bench.sh start
+
+bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
+	@sh scripts/bench.sh handoff
 
 postgres: ## Install the PostgreSQL server binaries, if there are none
 	@sh scripts/install-postgres.sh
