@@ -64,6 +64,12 @@ bench-start: rust postgres ## Measure the start of the service, and its memory w
 bench-prompt: rust postgres ## Measure prompts of 200 items and a document of 50 KB
 	@sh scripts/bench.sh prompt
 
+bench-window: rust postgres ## Measure a task recorded over 10,000 archived ones
+	@sh scripts/bench.sh window
+
+bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
+	@sh scripts/bench.sh handoff
+
 postgres: ## Install the PostgreSQL server binaries, if there are none
 	@sh scripts/install-postgres.sh
 

@@ -22,6 +22,7 @@ mod operations;
 mod progress;
 mod prompt;
 mod put;
+mod rebuild_records;
 mod records;
 mod restore;
 mod search;
@@ -62,6 +63,8 @@ pub enum Command {
     Import(import::Import),
     /// Make, list, revoke and rotate API keys.
     Keys(keys::Keys),
+    /// Make records and their history anew from the versions.
+    RebuildRecords(rebuild_records::RebuildRecords),
     /// Print the OpenAPI document.
     Openapi,
     /// Ask a running service whether it is ready; exits with 0 if so.
@@ -95,6 +98,7 @@ pub fn run() -> ExitCode {
             Command::Export(command) => command.run().await,
             Command::Import(command) => command.run().await,
             Command::Keys(command) => command.run().await,
+            Command::RebuildRecords(command) => command.run().await,
             Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
             Command::Client(command) => command.run(),

@@ -158,7 +158,8 @@ async fn with_database(
         clock.clone(),
         config.limits.clone(),
         config.pipeline.clone(),
-    );
+    )
+    .with_handoff(config.handoff.clone());
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
     let stopping = state.stopping.clone();
     let router = http::router(state);

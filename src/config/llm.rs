@@ -1,7 +1,7 @@
 //! `[llm]`: which models maintain the sections, and how long and how often they are asked.
 //!
-//! Every key of `[llm]` may stand under `[llm.roles.progress]`, `[llm.roles.learnings]` and
-//! `[llm.roles.verbatim]` too; a role falls back to `[llm]` key by key. `base_url`, `api_key` and `model`
+//! Every key of `[llm]` may stand under `[llm.roles.progress]`, `[llm.roles.learnings]`,
+//! `[llm.roles.verbatim]` and `[llm.roles.handoff]` too; a role falls back to `[llm]` key by key. `base_url`, `api_key` and `model`
 //! belong to a provider, so a role with a provider of its own does not take those of another one: a key
 //! is never sent to a company it was not made for.
 
@@ -130,6 +130,8 @@ pub struct RolesConfig {
     pub learnings: RoleConfig,
     /// The model that maintains `Verbatim Context`.
     pub verbatim: RoleConfig,
+    /// The model that writes the prose of handoffs (see `handoff.model`).
+    pub handoff: RoleConfig,
 }
 
 /// One role's keys; what is unset falls back to `[llm]`.
@@ -238,7 +240,8 @@ impl LlmConfig {
         }
         Role::ALL
             .into_iter()
-            .try_for_each(|role| self.role(role).map(|_| ()))
+            .try_for_each(|role| self.role(role).map(|_| ()))?;
+        self.handoff().map(|_| ())
     }
 
     /// What a role uses after all fall-backs.
@@ -246,7 +249,15 @@ impl LlmConfig {
     /// # Errors
     /// The first key that cannot be used for this role.
     pub fn role(&self, role: Role) -> Result<RoleSettings, InvalidLlm> {
-        Resolver::new(self, role).settings()
+        Resolver::new(self, role.name(), self.role_config(role)).settings()
+    }
+
+    /// What handoffs use after all fall-backs.
+    ///
+    /// # Errors
+    /// The first key that cannot be used for them.
+    pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
+        Resolver::new(self, "handoff", &self.roles.handoff).settings()
     }
 
     fn role_config(&self, role: Role) -> &RoleConfig {

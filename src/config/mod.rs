@@ -7,6 +7,7 @@
 pub mod database;
 pub mod events;
 pub mod guard;
+pub mod handoff;
 pub mod http;
 pub mod limits;
 pub mod llm;
@@ -50,6 +51,8 @@ pub struct Config {
     pub events: events::EventsConfig,
     /// How much the items of prompts may hold.
     pub prompt: prompt::PromptConfig,
+    /// How handoffs are made.
+    pub handoff: handoff::HandoffConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
     /// How many recent tasks and decisions stand in a document.
@@ -144,6 +147,7 @@ impl Config {
         self.pipeline.validate().map_err(ConfigError::Invalid)?;
         self.events.validate().map_err(ConfigError::Invalid)?;
         self.prompt.validate().map_err(ConfigError::Invalid)?;
+        self.handoff.validate().map_err(ConfigError::Invalid)?;
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;
         self.window.validate().map_err(ConfigError::Invalid)?;

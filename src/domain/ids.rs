@@ -100,6 +100,10 @@ text_id!(
     TaskId
 );
 text_id!(
+    /// One compiled handoff of a memory; the service makes UUIDs of version 7.
+    HandoffId
+);
+text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );

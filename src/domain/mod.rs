@@ -5,6 +5,8 @@ pub mod access;
 pub mod changelog;
 pub mod document;
 pub mod dsl;
+pub mod handoff;
+pub mod history;
 pub mod ids;
 pub mod memory;
 pub mod operation;

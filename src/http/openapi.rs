@@ -39,6 +39,7 @@ const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
         "A record: KL-, VC-, T- or D- and its number.",
     ),
     ("update_id", ID_PATTERN, "A run of the update pipeline."),
+    ("handoff_id", ID_PATTERN, "A handoff."),
     ("key_id", ID_PATTERN, "An API key; not its secret."),
     // Two names for one place of a path would be one path for OpenAPI, and none for the router.
     (
@@ -62,6 +63,7 @@ const TAGS: &[(&str, &str)] = &[
         "window",
         "The living window: status, recent tasks, decisions, and the archive behind them.",
     ),
+    ("handoff", "Views of recent changes for whoever continues."),
     ("search", "Full text of the newest documents."),
     ("keys", "API keys."),
     ("health", "The state of the service."),

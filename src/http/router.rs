@@ -3,8 +3,8 @@
 use super::middleware::{access, bounds, headers, idempotency, observe};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    archive, blame, contexts, decisions, events, guidance, health, items, keys, log, memories, operations,
-    prompt, records, search, sections, status, tasks, update, updates, vaults, window,
+    archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log,
+    memories, operations, prompt, records, search, sections, status, tasks, update, updates, vaults, window,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -103,6 +103,10 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(window::import::import))
         .routes(routes!(archive::history::history))
         .routes(routes!(archive::epics::epics))
+        .routes(routes!(handoff::get::get))
+        .routes(routes!(handoff::status::status))
+        .routes(routes!(handoffs::list::list))
+        .routes(routes!(handoffs::get::get))
         .routes(routes!(search::search))
         .routes(routes!(
             items::list::of_memory,
@@ -133,7 +137,9 @@ fn quick() -> OpenApiRouter<AppState> {
 
 /// Routes that may ask models.
 fn with_models() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(update::update))
+    OpenApiRouter::new()
+        .routes(routes!(update::update))
+        .routes(routes!(handoff::refresh::refresh))
 }
 
 async fn no_such_route() -> Problem {

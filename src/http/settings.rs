@@ -137,7 +137,12 @@ impl Settings {
 
 /// The longest that one asking of a role may take with its retries and the waits between them.
 fn longest_asking(llm: &LlmConfig) -> Duration {
-    let roles = [&llm.roles.progress, &llm.roles.learnings, &llm.roles.verbatim];
+    let roles = [
+        &llm.roles.progress,
+        &llm.roles.learnings,
+        &llm.roles.verbatim,
+        &llm.roles.handoff,
+    ];
     let seconds = roles
         .iter()
         .filter_map(|role| role.timeout_seconds)

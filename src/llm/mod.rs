@@ -95,8 +95,8 @@ pub enum Form {
 /// One question to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The section that is asked for.
-    pub role: Role,
+    /// The section that is asked for; `None` where it is no section but a handoff.
+    pub role: Option<Role>,
     /// The constant instructions, the part a provider can cache.
     pub system: Arc<str>,
     /// The conversation, beginning and ending with a turn of the service.
@@ -105,6 +105,14 @@ pub struct Request {
     pub form: Option<Form>,
     /// What the turns were made from.
     pub source: Arc<Source>,
+}
+
+impl Request {
+    /// What is asked for, in a word: a role's name, or `handoff`.
+    #[must_use]
+    pub fn subject(&self) -> &'static str {
+        self.role.map_or("handoff", Role::name)
+    }
 }
 
 /// What a model answered.

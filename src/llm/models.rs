@@ -50,12 +50,13 @@ pub enum ModelsError {
     Client(#[from] ClientError),
 }
 
-/// The models of the three roles.
+/// The models of the three roles, and the one that writes handoffs.
 #[derive(Clone)]
 pub struct Models {
     progress: RoleModel,
     learnings: RoleModel,
     verbatim: RoleModel,
+    handoff: Option<RoleModel>,
 }
 
 impl Models {
@@ -65,17 +66,20 @@ impl Models {
     /// A key that cannot be used, or a machine without certificates where `https` is asked.
     pub fn from_config(config: &LlmConfig) -> Result<Self, ModelsError> {
         let [progress, learnings, verbatim] = Role::ALL.map(|role| config.role(role));
-        let settings = [progress?, learnings?, verbatim?];
+        let settings = [progress?, learnings?, verbatim?, config.handoff()?];
         let addresses = || settings.iter().filter_map(|settings| settings.base_url.as_ref());
         let client = match addresses().next() {
             Some(_) => Some(Client::new(addresses().any(|url| url.scheme() == "https"))?),
             None => None,
         };
-        let [progress, learnings, verbatim] = settings.map(|settings| role_model(client.as_ref(), settings));
+        let writes_handoffs = settings[3].provider != Provider::Extractive;
+        let [progress, learnings, verbatim, handoff] =
+            settings.map(|settings| role_model(client.as_ref(), settings));
         Ok(Self {
             progress,
             learnings,
             verbatim,
+            handoff: writes_handoffs.then_some(handoff),
         })
     }
 
@@ -86,7 +90,21 @@ impl Models {
             progress: of_role(Role::Progress),
             learnings: of_role(Role::Learnings),
             verbatim: of_role(Role::Verbatim),
+            handoff: None,
         }
+    }
+
+    /// The same with a model that writes handoffs.
+    #[must_use]
+    pub fn with_handoff(mut self, model: RoleModel) -> Self {
+        self.handoff = Some(model);
+        self
+    }
+
+    /// The model that writes handoffs; without one, rules do.
+    #[must_use]
+    pub fn for_handoff(&self) -> Option<&RoleModel> {
+        self.handoff.as_ref()
     }
 
     /// The model of a role.

@@ -86,7 +86,7 @@ impl OpenAi {
                 body.insert("grammar".to_owned(), json!(&**grammar));
             }
             Some(Form::Schema(schema)) => {
-                let schema = json!({ "name": request.role.name(), "strict": true, "schema": &**schema });
+                let schema = json!({ "name": request.subject(), "strict": true, "schema": &**schema });
                 let format = json!({ "type": "json_schema", "json_schema": schema });
                 body.insert("response_format".to_owned(), format);
             }
@@ -120,7 +120,8 @@ impl Model for OpenAi {
         let mut answer = read_answer(&answer, &self.endpoint)?;
         // What is no such JSON is left as it is, and the parser says what is wrong with it.
         if let Some(Form::Schema(_)) = &request.form
-            && let Some(text) = structured::text(request.role, &answer.text)
+            && let Some(role) = request.role
+            && let Some(text) = structured::text(role, &answer.text)
         {
             answer.text = text;
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Answer, Model, ModelError, Request};
+use crate::domain::operation::Role;
 use crate::telemetry::traces;
 
 /// The patience of a role.
@@ -83,13 +84,13 @@ pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
     let result = loop {
         attempts += 1;
         let call = attempt(model, request, retry.attempt_time);
-        let called = traces::model_call(request.role.name(), model.name(), attempts, call);
+        let called = traces::model_call(request.subject(), model.name(), attempts, call);
         let error = match called.await {
             Ok(answer) => break Ok(answer),
             Err(error) => error,
         };
         tracing::debug!(
-            role = request.role.name(),
+            role = request.role.map_or("handoff", Role::name),
             model = model.name(),
             attempts,
             error = %error,
@@ -120,7 +121,6 @@ async fn attempt(model: &dyn Model, request: &Request, time: Duration) -> Result
 mod tests {
     use super::super::scripted::{Scripted, Step, request};
     use super::*;
-    use crate::domain::operation::Role;
 
     fn status(code: u16, retry_after: Option<Duration>) -> Step {
         Step::Fail(ModelError::Status {

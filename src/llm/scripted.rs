@@ -107,7 +107,7 @@ impl Model for Scripted {
 #[must_use]
 pub fn request(role: Role) -> Request {
     Request {
-        role,
+        role: Some(role),
         system: Arc::from("the instructions"),
         turns: vec![Turn {
             speaker: Speaker::User,

@@ -16,6 +16,8 @@ mod admission;
 mod conversation;
 mod durable;
 mod error;
+mod handoff;
+mod handoff_model;
 mod measured;
 mod merge;
 mod operations;
@@ -31,10 +33,12 @@ mod usage;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
+pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
 pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
 pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
+use crate::config::handoff::HandoffConfig;
 use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
 use crate::domain::ids::UpdateId;
@@ -53,6 +57,9 @@ pub struct Pipeline {
     clock: Arc<dyn Clock>,
     limits: LimitsConfig,
     settings: PipelineConfig,
+    handoff: HandoffConfig,
+    /// Handoffs of one memory are made one after another, so that two at once are one.
+    handoffs: Arc<queue::Queue>,
 }
 
 impl Pipeline {
@@ -77,8 +84,17 @@ impl Pipeline {
             )),
             clock,
             limits,
+            handoffs: Arc::new(queue::Queue::new(settings.queue_per_memory)),
             settings,
+            handoff: HandoffConfig::default(),
         }
+    }
+
+    /// The same with handoffs made as the configuration says.
+    #[must_use]
+    pub fn with_handoff(mut self, handoff: HandoffConfig) -> Self {
+        self.handoff = handoff;
+        self
     }
 
     /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, the same text until

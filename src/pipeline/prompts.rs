@@ -16,6 +16,9 @@ pub struct Prompts {
     input: String,
     again: String,
     guidance: Arc<str>,
+    handoff: Arc<str>,
+    handoff_input: String,
+    handoff_again: String,
 }
 
 /// Why a prompt file cannot be used.
@@ -35,6 +38,9 @@ impl Default for Prompts {
             input: include_str!("prompts/input.md").to_owned(),
             again: include_str!("prompts/again.md").to_owned(),
             guidance: include_str!("prompts/guidance.md").into(),
+            handoff: include_str!("prompts/handoff.md").into(),
+            handoff_input: include_str!("prompts/handoff_input.md").to_owned(),
+            handoff_again: include_str!("prompts/handoff_again.md").to_owned(),
         }
     }
 }
@@ -59,16 +65,21 @@ impl Prompts {
             ("learnings.md", &mut prompts.learnings),
             ("verbatim.md", &mut prompts.verbatim),
             ("guidance.md", &mut prompts.guidance),
+            ("handoff.md", &mut prompts.handoff),
         ] {
             if let Some(replacement) = read(folder, name, &[])? {
                 *text = replacement.into();
             }
         }
-        if let Some(text) = read(folder, "input.md", &["{task}"])? {
-            prompts.input = text;
-        }
-        if let Some(text) = read(folder, "again.md", &["{faults}"])? {
-            prompts.again = text;
+        for (name, needed, text) in [
+            ("input.md", "{task}", &mut prompts.input),
+            ("again.md", "{faults}", &mut prompts.again),
+            ("handoff_input.md", "{memory}", &mut prompts.handoff_input),
+            ("handoff_again.md", "{faults}", &mut prompts.handoff_again),
+        ] {
+            if let Some(replacement) = read(folder, name, &[needed])? {
+                *text = replacement;
+            }
         }
         Ok(prompts)
     }
@@ -85,6 +96,21 @@ impl Prompts {
     /// What an agent is told that writes the document itself.
     pub(super) fn guidance(&self) -> Arc<str> {
         self.guidance.clone()
+    }
+
+    /// The constant instructions for handoffs.
+    pub(super) fn handoff(&self) -> Arc<str> {
+        self.handoff.clone()
+    }
+
+    /// The turn that carries the entries a handoff may stand on.
+    pub(super) fn handoff_input(&self, entries: &str) -> String {
+        fill(&self.handoff_input, &[("{memory}", &quoted(entries))])
+    }
+
+    /// The turn that asks for a handoff's bad lines again.
+    pub(super) fn handoff_again(&self, faults: &str) -> String {
+        fill(&self.handoff_again, &[("{faults}", faults)])
     }
 
     /// The turn that carries the data, each text quoted so that it cannot end its own quotation.

@@ -160,7 +160,7 @@ impl Pipeline {
             &conversation::messages(&request.messages, self.settings.messages_bytes),
         );
         let mut asking = Request {
-            role,
+            role: Some(role),
             system: self.prompts.instructions(role),
             turns: vec![Turn {
                 speaker: Speaker::User,
@@ -272,7 +272,7 @@ impl RoleOutcome {
         add(&mut self.report.cached_tokens, cached_tokens);
         add(&mut self.report.cache_write_tokens, cache_write_tokens);
         meters::asked(&meters::Asking {
-            role: asking.role.name(),
+            role: asking.subject(),
             model: &self.report.model,
             attempts: asked.attempts,
             again: round > 0,
@@ -297,7 +297,7 @@ impl RoleOutcome {
             })
             .collect();
         self.exchanges.push(json!({
-            "section": asking.role.name(),
+            "section": asking.role.map(Role::name),
             "model": self.report.model,
             "system": storable_ref(&asking.system),
             "messages": turns,

@@ -1,15 +1,16 @@
 //! Keeps `records` equal to what the documents say, in the writer's transaction.
 
-use super::StorageError;
+use super::{StorageError, record_history};
 use crate::domain::document::Record;
-use crate::domain::ids::{ActorId, MemoryId, RecordId, VaultId};
+use crate::domain::history::ChangeKind;
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::memory::{AppliedOperation, OperationName, RecordChange};
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Rows of one statement: below the 65,535 parameters a statement takes.
-const ROWS_PER_STATEMENT: usize = 4_000;
+pub(super) const ROWS_PER_STATEMENT: usize = 4_000;
 
 /// The version that brings the changes.
 pub(super) struct Place<'a> {
@@ -31,32 +32,47 @@ pub(super) async fn save(
 ) -> Result<(), StorageError> {
     let mut present: Vec<&Record> = Vec::new();
     let mut archived: Vec<RecordId> = Vec::new();
+    let mut changed: HashSet<RecordId> = HashSet::new();
     for change in changes {
         match change {
-            RecordChange::Added(record) | RecordChange::Changed(record) => present.push(record),
+            RecordChange::Added(record) => present.push(record),
+            RecordChange::Changed(record) => {
+                changed.insert(record.id);
+                present.push(record);
+            }
             RecordChange::Archived(id) => archived.push(*id),
         }
     }
     // Sorted by key, so that statements of several writers never wait for each other in a ring.
     present.sort_by_key(|record| (record.id.kind.prefix(), record.id.number));
     archived.sort_by_key(|id| (id.kind.prefix(), id.number));
+    let mut history = Vec::new();
     for rows in archived.chunks(ROWS_PER_STATEMENT) {
-        archive(connection, place, rows, operations).await?;
+        history.extend(archive(connection, place, rows, operations).await?);
     }
     for rows in present.chunks(ROWS_PER_STATEMENT) {
-        upsert(connection, place, rows).await?;
+        let was_there = upsert(connection, place, rows).await?;
+        history.extend(rows.iter().map(|record| {
+            let change = match (changed.contains(&record.id), was_there.contains(&record.id)) {
+                (true, _) => ChangeKind::Changed,
+                (false, true) => ChangeKind::Restored,
+                (false, false) => ChangeKind::Added,
+            };
+            (record.id, change)
+        }));
     }
-    Ok(())
+    record_history::save(connection, place, history).await
 }
 
-/// A record that is there (again) is active and reads as the document says; its birth stays.
+/// A record that is there (again) is active and reads as the document says; its birth stays. Says which were born
+/// in an earlier version.
 ///
 /// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
 async fn upsert(
     connection: &mut PgConnection,
     place: &Place<'_>,
     records: &[&Record],
-) -> Result<(), StorageError> {
+) -> Result<HashSet<RecordId>, StorageError> {
     let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
                               created_version, created_at, created_by, written_at) ",
@@ -78,19 +94,30 @@ async fn upsert(
     statement.push(
         " ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
           SET status = excluded.status, label = excluded.label, reason = excluded.reason,
-              content = excluded.content, written_at = excluded.written_at, ended_version = NULL, ended_at = NULL, ended_by = NULL,
-              archive_reason = NULL, superseded_by = NULL",
+              content = excluded.content, written_at = excluded.written_at, ended_version = NULL, ended_at = NULL,
+              ended_by = NULL, archive_reason = NULL, superseded_by = NULL
+          RETURNING kind, number, created_version",
     );
-    statement.build().persistent(false).execute(connection).await?;
-    Ok(())
+    let rows: Vec<(String, i64, i64)> = statement
+        .build_query_as()
+        .persistent(false)
+        .fetch_all(connection)
+        .await?;
+    let born_before = rows
+        .into_iter()
+        .filter(|(_, _, created_version)| *created_version < place.version);
+    Ok(born_before
+        .filter_map(|(kind, number, _)| Some(RecordId::new(RecordKind::from_prefix(&kind)?, number)))
+        .collect())
 }
 
+/// Ends records, and says of each how.
 async fn archive(
     connection: &mut PgConnection,
     place: &Place<'_>,
     ids: &[RecordId],
     operations: &[AppliedOperation],
-) -> Result<(), StorageError> {
+) -> Result<Vec<(RecordId, ChangeKind)>, StorageError> {
     let reasons: HashMap<RecordId, &str> = operations
         .iter()
         .filter(|operation| operation.op == OperationName::Archive)
@@ -107,7 +134,8 @@ async fn archive(
            SET status = 'archived', ended_version = $3, ended_at = $4, ended_by = $5, archive_reason = ended.reason
            FROM unnest($6::text[], $7::bigint[], $8::text[]) AS ended (kind, number, reason)
            WHERE records.vault_id = $1 AND records.memory_id = $2
-             AND records.kind = ended.kind AND records.number = ended.number"#,
+             AND records.kind = ended.kind AND records.number = ended.number
+           RETURNING records.kind, records.number, records.superseded_by"#,
         place.vault.as_str(),
         place.memory.as_str(),
         place.version,
@@ -117,15 +145,23 @@ async fn archive(
         &numbers,
         &reasons as &[Option<String>],
     )
-    .execute(connection)
+    .fetch_all(connection)
     .await?;
-    let expected = ids.len() as u64;
-    match done.rows_affected() {
-        actual if actual == expected => Ok(()),
-        actual => Err(StorageError::WrongRowCount {
+    if done.len() != ids.len() {
+        return Err(StorageError::WrongRowCount {
             statement: "db.records.archive",
-            expected,
-            actual,
-        }),
+            expected: ids.len() as u64,
+            actual: done.len() as u64,
+        });
     }
+    let superseded: HashSet<(String, i64)> = done
+        .into_iter()
+        .filter(|row| row.superseded_by.is_some())
+        .map(|row| (row.kind, row.number))
+        .collect();
+    let change = |id: &RecordId| match superseded.contains(&(id.kind.prefix().to_owned(), id.number)) {
+        true => ChangeKind::Superseded,
+        false => ChangeKind::Archived,
+    };
+    Ok(ids.iter().map(|id| (*id, change(id))).collect())
 }

@@ -1,6 +1,7 @@
 //! Records with their present state: `records`, read side.
 
 use super::{Storage, StorageError};
+use crate::domain::history::{Ending, Life, Mark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::Task;
 use chrono::{DateTime, Utc};
@@ -248,6 +249,82 @@ impl Storage {
         }
         let mut connection = self.reader().await?;
         archived_among(&mut connection, vault, memory, mentioned).await
+    }
+}
+
+/// All records of a memory by kind and number, on a connection, which may be in a transaction.
+#[tracing::instrument(name = "db.records.all", skip_all)]
+pub(super) async fn all(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Vec<StoredRecord>, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                summary, outcome, epic
+         FROM records
+         WHERE vault_id = $1 AND memory_id = $2
+         ORDER BY kind, number",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Row::into_record).collect()
+}
+
+/// Those of a memory's records that have one of these ids.
+#[tracing::instrument(name = "db.records.some", skip_all)]
+pub(super) async fn some(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    ids: &[RecordId],
+) -> Result<Vec<StoredRecord>, StorageError> {
+    let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
+    let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
+                summary, outcome, epic
+         FROM records
+         WHERE vault_id = $1 AND memory_id = $2
+           AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
+        vault.as_str(),
+        memory.as_str(),
+        &kinds,
+        &numbers,
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Row::into_record).collect()
+}
+
+impl From<StoredRecord> for Life {
+    fn from(record: StoredRecord) -> Self {
+        Self {
+            id: record.id,
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+            born: Mark {
+                version: record.created_version,
+                at: record.created_at,
+                by: record.created_by,
+            },
+            end: record.end.map(|end| Ending {
+                mark: Mark {
+                    version: end.version,
+                    at: end.at,
+                    by: end.by,
+                },
+                reason: end.reason,
+                superseded_by: end.superseded_by,
+            }),
+        }
     }
 }
 

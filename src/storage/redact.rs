@@ -2,6 +2,7 @@
 
 use super::change::lock_memory;
 use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use super::handoffs::forget_handoffs;
 use super::idempotency::forget_answers;
 use super::updates::redacted_json;
 use super::{Preconditions, Storage, StorageError};
@@ -54,7 +55,8 @@ impl Storage {
     /// Takes the text of a version out for good. The row, its maker and its place stay; beside them stand
     /// who redacted it, when and why, and the hash of the text. What quotes the text goes with it: the
     /// version's own log and operations, runs that made it, started from it or quote it, the words of logs
-    /// and operations of other versions, and the parts of archived records that no other version holds.
+    /// and operations of other versions, the parts of archived records that no other version holds, and every
+    /// handoff made since the version was: a handoff quotes in another spelling.
     /// Redacting it again changes nothing.
     ///
     /// Old copies in the files of the database last until it cleans up (`VACUUM`), those in backups as long
@@ -104,6 +106,7 @@ impl Storage {
         clear_archive_reasons(&mut transaction, &place, &quotations).await?;
         clear_tasks(&mut transaction, &place, &quotations).await?;
         clear_runs(&mut transaction, &place, &quotations).await?;
+        forget_handoffs(&mut transaction, vault, memory, version).await?;
         forget_answers(&mut transaction, vault, memory).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
         transaction.commit().await?;

@@ -22,7 +22,8 @@ use working_memory::pipeline::{OnInvalid, OperationsRequest, Pipeline, UpdateReq
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
-    ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, RedactError, RestoreError, Storage,
+    ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, Rebuilt, RedactError, RestoreError,
+    Storage,
 };
 
 const SEQUENCES: usize = 1_000;
@@ -319,6 +320,17 @@ impl Life<'_> {
         assert_eq!(stored, self.told());
     }
 
+    /// Records and their history are what the versions say, and what no version says any more is kept.
+    async fn is_rebuilt_as_it_is(&self) {
+        let rebuilt = self
+            .storage
+            .rebuild_records(Some(&self.vault), Some(&self.memory))
+            .await
+            .unwrap();
+        let memories = u64::from(!self.versions.is_empty());
+        assert_eq!(rebuilt, Rebuilt { memories, mended: 0 }, "{}", self.memory);
+    }
+
     /// After retention: the newest versions are there, the births of active records, and nothing else.
     async fn keeps_the_newest(&self, count: i64) {
         let told = self.told();
@@ -470,6 +482,7 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
                         panic!("sequence {number} breaks the law at step {place}: {steps:#?}");
                     }
                 }
+                life.is_rebuilt_as_it_is().await;
                 life
             }
         })
@@ -486,5 +499,6 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
     assert!(pruned > 0);
     for life in &lives {
         life.keeps_the_newest(2).await;
+        life.is_rebuilt_as_it_is().await;
     }
 }

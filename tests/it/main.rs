@@ -15,6 +15,7 @@ mod openapi;
 mod pipeline;
 mod process;
 mod queue;
+mod rebuild;
 mod retention;
 mod routes;
 mod transfer;

@@ -6,7 +6,6 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use super::{Constrain, LlmConfig, Provider, RoleConfig};
-use crate::domain::operation::Role;
 
 /// What one role uses after all fall-backs; every value is checked.
 #[derive(Debug, Clone)]
@@ -45,7 +44,7 @@ pub struct InvalidLlm {
 
 /// One role's keys above the common ones.
 pub(super) struct Resolver<'a> {
-    role: Role,
+    role: &'static str,
     own: &'a RoleConfig,
     base: &'a LlmConfig,
     provider: Provider,
@@ -54,8 +53,7 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(base: &'a LlmConfig, role: Role) -> Self {
-        let own = base.role_config(role);
+    pub(super) fn new(base: &'a LlmConfig, role: &'static str, own: &'a RoleConfig) -> Self {
         let fallback = match base.default_provider() {
             Provider::Extractive if filled(own.base_url.as_deref()).is_some() => Provider::Openai,
             provider => provider,
@@ -246,7 +244,7 @@ impl<'a> Resolver<'a> {
 
     fn invalid(&self, name: &str, in_role: bool, problem: &str) -> InvalidLlm {
         let key = if in_role {
-            format!("llm.roles.{}.{name}", self.role.name())
+            format!("llm.roles.{}.{name}", self.role)
         } else {
             format!("llm.{name}")
         };

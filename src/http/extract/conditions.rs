@@ -41,6 +41,12 @@ impl ETag {
         Self(digits)
     }
 
+    /// The tag of something that is no version; visible ASCII without a quote.
+    pub(crate) fn opaque(tag: String) -> Self {
+        debug_assert!(tag.bytes().all(|b| b.is_ascii_graphic() && b != b'"'));
+        Self(tag)
+    }
+
     /// The tag of another representation of the same version. `what` is visible ASCII without a quote.
     pub(crate) fn representation(mut self, what: &str) -> Self {
         debug_assert!(what.bytes().all(|b| b.is_ascii_graphic() && b != b'"'));

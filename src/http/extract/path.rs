@@ -1,6 +1,6 @@
 //! Ids in paths. A segment that is not UTF-8 when decoded is 400; an id that breaks its rule is 422.
 
-use crate::domain::ids::{Category, ItemId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{Category, HandoffId, ItemId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::http::problem::Problem;
 use crate::storage::ContextRef;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -36,6 +36,10 @@ impl PathId for UpdateId {
 
 impl PathId for KeyId {
     const NAME: &'static str = "key_id";
+}
+
+impl PathId for HandoffId {
+    const NAME: &'static str = "handoff_id";
 }
 
 impl PathId for ContextRef {

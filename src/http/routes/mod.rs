@@ -6,6 +6,8 @@ pub(crate) mod contexts;
 pub(crate) mod decisions;
 pub(crate) mod events;
 pub(crate) mod guidance;
+pub(crate) mod handoff;
+pub(crate) mod handoffs;
 pub(crate) mod health;
 pub(crate) mod items;
 pub(crate) mod keys;

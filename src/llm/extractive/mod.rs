@@ -45,7 +45,11 @@ impl Model for Extractive {
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
-        let (role, source) = (request.role, Arc::clone(&request.source));
+        // Handoffs are compiled by rules of their own.
+        let Some(role) = request.role else {
+            return Ok(Answer::default());
+        };
+        let source = Arc::clone(&request.source);
         // A long conversation takes a while; the threads that serve requests are not kept from them.
         let text = tokio::task::spawn_blocking(move || answer(role, &source)).await;
         let text = text.map_err(|error| ModelError::bad_answer(error.to_string()))?;

@@ -14,7 +14,7 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Counters, project};
 use crate::storage::change::lock_memory;
 use crate::storage::events::{self, EventKind, NewEvent};
-use crate::storage::{Source, Storage, StorageError, record_changes};
+use crate::storage::{Source, Storage, StorageError, record_changes, record_history};
 use chrono::{DateTime, Utc};
 use sqlx::{Postgres, Transaction};
 
@@ -52,6 +52,12 @@ pub(super) struct Incoming {
     has_gaps: bool,
     /// What will be told of the import: one event, however many versions it brings.
     event: NewEvent,
+    /// Versions with a text whose predecessor has none: what changed with them is not told.
+    untold: Vec<i64>,
+    /// Whether the version before was there and had its text.
+    follows_text: bool,
+    /// Whether a record line names what took the record's place.
+    names_replacements: bool,
 }
 
 struct Newest {
@@ -98,6 +104,9 @@ impl Incoming {
             text: String::new(),
             newest: None,
             has_gaps: false,
+            untold: Vec::new(),
+            follows_text: true,
+            names_replacements: false,
         })
     }
 
@@ -126,6 +135,10 @@ impl Incoming {
             )));
         }
         self.has_gaps |= line.version != before + 1 || line.is_redacted();
+        if line.version != before + 1 || !self.follows_text {
+            self.untold.push(line.version);
+        }
+        self.follows_text = !line.is_redacted();
         if let Some(newest) = &self.newest
             && line.creation_time < newest.creation_time
         {
@@ -197,6 +210,7 @@ impl Incoming {
         }
         self.last_record = Some(key);
         self.counts.records += 1;
+        self.names_replacements |= line.superseded_by.is_some();
         if matches!(self.target, Target::Create) {
             self.compare(line, id).await?;
         }
@@ -352,6 +366,14 @@ impl Incoming {
                     )));
                 }
                 self.hold_to_newest_text().await?;
+                let (vault, memory) = (&self.vault, &self.memory);
+                if self.has_gaps {
+                    record_history::take_from_records(&mut self.transaction, vault, memory, &self.untold)
+                        .await?;
+                }
+                if self.names_replacements {
+                    record_history::mark_superseded(&mut self.transaction, vault, memory).await?;
+                }
                 self.tell().await?;
                 self.transaction.commit().await?;
                 done.created += 1;

@@ -91,7 +91,8 @@ impl Service {
             clock.clone(),
             config.limits,
             config.pipeline,
-        );
+        )
+        .with_handoff(config.handoff);
         let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
         let stopping = state.stopping.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -216,6 +217,8 @@ impl Service {
             "memories" => "SELECT count(*) FROM memories",
             "memory_contexts" => "SELECT count(*) FROM memory_contexts",
             "records" => "SELECT count(*) FROM records",
+            "record_changes" => "SELECT count(*) FROM record_changes",
+            "handoffs" => "SELECT count(*) FROM handoffs",
             "updates" => "SELECT count(*) FROM updates",
             "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
             "api_keys" => "SELECT count(*) FROM api_keys",

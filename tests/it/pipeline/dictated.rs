@@ -61,21 +61,22 @@ fn patience() -> Retry {
 }
 
 fn dictated(request: &Request) -> Step {
+    let role = request.role.unwrap();
     let answers: Value = serde_json::from_str(&request.source.task).unwrap_or_default();
     let round = (request.turns.len() - 1) / 2;
-    let text = match &answers[request.role.name()] {
+    let text = match &answers[role.name()] {
         Value::String(text) => text.clone(),
         Value::Array(texts) => texts[round.min(texts.len() - 1)].as_str().unwrap().to_owned(),
-        _ => format!("{}: NO CHANGE", request.role.header()),
+        _ => format!("{}: NO CHANGE", role.header()),
     };
-    if answers["fails"] == request.role.name() {
+    if answers["fails"] == role.name() {
         return Step::Fail(ModelError::BadAnswer {
             detail: "not JSON".to_owned(),
         });
     }
     let answer = Answer {
         text,
-        stopped_at_limit: round == 0 && answers["cut_off"] == request.role.name(),
+        stopped_at_limit: round == 0 && answers["cut_off"] == role.name(),
         input_tokens: Some(100),
         output_tokens: Some(10),
         ..Answer::default()

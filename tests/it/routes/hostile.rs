@@ -25,6 +25,10 @@ const ROUTES: &[(&str, &str, Option<&str>)] = &[
     ("GET", "updates/x", None),
     ("POST", "update", Some("application/json")),
     ("POST", "operations", Some("text/plain")),
+    ("GET", "handoff", None),
+    ("GET", "handoff/status", None),
+    ("GET", "handoffs", None),
+    ("GET", "handoffs/x", None),
 ];
 
 /// A body that the route would take.

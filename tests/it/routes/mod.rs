@@ -4,6 +4,7 @@
 mod blame;
 mod contexts;
 mod guidance;
+mod handoff;
 mod health;
 mod hostile;
 mod items;

@@ -1,0 +1,2 @@
+DROP TABLE handoffs;
+DROP TABLE record_changes;

@@ -1,0 +1,270 @@
+//! Lines that a model wrote, held to what it was shown.
+//!
+//! A header of the section's name (`SUMMARY:`, `START_HERE:`, `RECENT_CHANGES:`, `CURRENT_CONTEXT:`,
+//! `OPEN_QUESTIONS:`, in any case, with blanks or signs of Markdown), and below it one bullet a line, each with its
+//! citations. A line is rejected, with a [`DropReason`], rather than mended; one bad line never hides a good one.
+
+use super::citation::{Citation, Subject, citations_in};
+use super::material::Material;
+use super::quote::{one_line, quote};
+use super::{Caps, Line, Part};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// How much of a dropped line is kept to be looked at, in characters.
+const DROPPED_CHARS: usize = 200;
+
+/// Letters by which two words are the same one: forms of a word differ in their ends.
+const STEM_CHARS: usize = 4;
+
+/// Why a line of a model is not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// It cites nothing.
+    NoCitation,
+    /// It cites what the model was not shown.
+    NotSupplied,
+    /// It shows what was archived or replaced as the present.
+    NotActive,
+    /// It says nothing.
+    Empty,
+    /// It says more than a line may.
+    TooLong,
+    /// The section has as many lines as it may.
+    TooMany,
+    /// It stands under no section that the model writes.
+    UnknownSection,
+    /// It names a step that what it cites does not speak of.
+    Invented,
+}
+
+impl DropReason {
+    /// Its name in manifests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoCitation => "no_citation",
+            Self::NotSupplied => "not_supplied",
+            Self::NotActive => "not_active",
+            Self::Empty => "empty",
+            Self::TooLong => "too_long",
+            Self::TooMany => "too_many",
+            Self::UnknownSection => "unknown_section",
+            Self::Invented => "invented",
+        }
+    }
+
+    /// What a model is told to do about it.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::NoCitation => {
+                "it has no citation such as [KL-3@12]; every line needs one of the given ones"
+            }
+            Self::NotSupplied => "it cites what was not given; copy citations exactly, or leave the line out",
+            Self::NotActive => "it shows an archived entry as the present; only active entries belong here",
+            Self::Empty => "it says nothing besides its citation",
+            Self::TooLong => "it is too long; say it in one short sentence",
+            Self::TooMany => "the section has too many lines; keep the most important ones",
+            Self::UnknownSection => "it stands under none of the five headers",
+            Self::Invented => "what it cites says nothing of that step; use only steps that are given",
+        }
+    }
+}
+
+/// A line that is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The section it stood in, if it was one.
+    pub part: Option<Part>,
+    /// Why.
+    pub reason: DropReason,
+    /// Its beginning, on one line.
+    pub text: String,
+}
+
+/// An answer, read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Answer {
+    /// The good lines by section.
+    pub lines: BTreeMap<Part, Vec<Line>>,
+    /// The others.
+    pub dropped: Vec<Dropped>,
+}
+
+impl Answer {
+    /// Adds the good lines of a second answer, which was asked for because of the dropped ones of this; the dropped
+    /// ones of the second take their place.
+    pub fn amend(&mut self, second: Self, caps: &Caps) {
+        self.dropped = second.dropped;
+        for (part, lines) in second.lines {
+            let own = self.lines.entry(part).or_default();
+            for line in lines {
+                if own.iter().any(|known| known.text == line.text) {
+                    continue;
+                }
+                if own.len() < caps.section_lines {
+                    own.push(line);
+                } else {
+                    self.dropped
+                        .push(dropped(Some(part), DropReason::TooMany, &line.text));
+                }
+            }
+        }
+    }
+}
+
+/// Reads the answer of a model that was shown these citations. Linear; never fails.
+#[must_use]
+pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>, caps: &Caps) -> Answer {
+    let mut answer = Answer::default();
+    let mut part: Option<Part> = None;
+    let mut is_known = true;
+    for line in text.lines() {
+        let line = one_line(line);
+        if line.is_empty() || line.starts_with("```") || line.starts_with("~~~") {
+            continue;
+        }
+        if let Some(found) = header(&line) {
+            (part, is_known) = (found, found.is_some());
+            continue;
+        }
+        let Some(bullet) = bullet(&line) else {
+            // Prose before the first header and between the bullets is no line of a handoff.
+            continue;
+        };
+        if is_nothing(bullet) {
+            continue;
+        }
+        let Some(part) = part.filter(|_| is_known) else {
+            answer
+                .dropped
+                .push(dropped(None, DropReason::UnknownSection, bullet));
+            continue;
+        };
+        let taken = answer.lines.entry(part).or_default();
+        match check(bullet, part, (material, shown), caps) {
+            Ok(_) if taken.len() >= caps.section_lines => {
+                answer
+                    .dropped
+                    .push(dropped(Some(part), DropReason::TooMany, bullet));
+            }
+            Ok(line) if taken.contains(&line) => {}
+            Ok(line) => taken.push(line),
+            Err(reason) => answer.dropped.push(dropped(Some(part), reason, bullet)),
+        }
+    }
+    answer
+}
+
+fn dropped(part: Option<Part>, reason: DropReason, text: &str) -> Dropped {
+    Dropped {
+        part,
+        reason,
+        text: text.chars().filter(|c| *c != '\0').take(DROPPED_CHARS).collect(),
+    }
+}
+
+fn check(
+    bullet: &str,
+    part: Part,
+    (material, shown): (&Material, &BTreeSet<Citation>),
+    caps: &Caps,
+) -> Result<Line, DropReason> {
+    let (said, citations) = citations_in(bullet);
+    let said = one_line(&said);
+    if citations.is_empty() {
+        return Err(DropReason::NoCitation);
+    }
+    if !said.chars().any(char::is_alphanumeric) {
+        return Err(DropReason::Empty);
+    }
+    if said.chars().count() > caps.line_chars {
+        return Err(DropReason::TooLong);
+    }
+    let mut all_active = true;
+    for citation in &citations {
+        let supplied = material
+            .supplied
+            .get(citation)
+            .filter(|_| shown.contains(citation));
+        all_active &= supplied.ok_or(DropReason::NotSupplied)?.is_active;
+    }
+    let is_present = matches!(part, Part::CurrentContext | Part::StartHere | Part::OpenQuestions);
+    if is_present && !all_active {
+        return Err(DropReason::NotActive);
+    }
+    if part == Part::StartHere && !speaks_of(&said, &citations, material) {
+        return Err(DropReason::Invented);
+    }
+    Ok(Line {
+        text: quote(&said, caps.line_chars),
+        citations,
+    })
+}
+
+/// Whether at least half of a line's longer words stand in what it cites. A step that the memory does not name has
+/// other words.
+fn speaks_of(said: &str, citations: &[Citation], material: &Material) -> bool {
+    let cited = citations.iter().filter_map(|citation| {
+        let name = match citation.subject {
+            Subject::Section(section) => section.title(),
+            Subject::Record(_) => "",
+        };
+        Some([name, material.supplied.get(citation)?.text.as_str()])
+    });
+    let known: HashSet<String> = cited.flatten().flat_map(stems).collect();
+    let words: Vec<String> = stems(said).collect();
+    let found = words.iter().filter(|word| known.contains(*word)).count();
+    found > 0 && found * 2 >= words.len()
+}
+
+/// The beginnings of the words that are long enough to mean something by themselves.
+fn stems(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| {
+            word.chars().count() >= STEM_CHARS || !word.is_ascii() || word.bytes().any(|b| b.is_ascii_digit())
+        })
+        .map(|word| word.to_lowercase().chars().take(STEM_CHARS).collect())
+}
+
+/// The section that a line opens: `None` if it is no header, `Some(None)` for a header of something else.
+fn header(line: &str) -> Option<Option<Part>> {
+    let is_marked = line.starts_with('#') || line.starts_with("**");
+    let bare = line.trim_matches(['#', '*', '_', '`', ' ', ':']);
+    let name: String = bare
+        .chars()
+        .map(|c| {
+            if c == ' ' || c == '-' {
+                '_'
+            } else {
+                c.to_ascii_lowercase()
+            }
+        })
+        .collect();
+    if let Some(part) = Part::PROSE.into_iter().find(|part| part.name() == name) {
+        return Some(Some(part));
+    }
+    let shouts = line.ends_with(':')
+        && bare.chars().any(char::is_alphabetic)
+        && bare
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c == '_' || c == ' ');
+    (is_marked || shouts).then_some(None)
+}
+
+fn bullet(line: &str) -> Option<&str> {
+    let signs = ["- ", "* ", "• "];
+    signs.iter().find_map(|sign| line.strip_prefix(sign)).or_else(|| {
+        let (number, rest) = line.split_once(['.', ')'])?;
+        let is_number = !number.is_empty() && number.len() <= 3 && number.bytes().all(|b| b.is_ascii_digit());
+        is_number.then(|| rest.strip_prefix(' ')).flatten()
+    })
+}
+
+/// `(none)` and the like: an empty section, said in words.
+fn is_nothing(bullet: &str) -> bool {
+    let bare = bullet.trim_matches(['(', ')', '[', ']', '.', ' ']);
+    ["none", "nothing", "n/a"]
+        .iter()
+        .any(|word| bare.eq_ignore_ascii_case(word))
+}

@@ -1,0 +1,157 @@
+//! What a line of a handoff stands on: `[KL-3@12]`, a record and a version it stands in, or
+//! `[Current Progress@12]`, a section that holds no records and the version it was read in.
+
+use crate::domain::document::ManagedSection;
+use crate::domain::ids::RecordId;
+use std::fmt;
+use std::str::FromStr;
+
+/// A record or a section, as it was in a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Citation {
+    /// What is cited.
+    pub subject: Subject,
+    /// A version in which it stands.
+    pub version: i64,
+}
+
+/// What can be cited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A record.
+    Record(RecordId),
+    /// `Current Progress` or `Active Context`: what has no record to cite.
+    Section(ManagedSection),
+}
+
+impl Citation {
+    /// A record in a version.
+    #[must_use]
+    pub fn record(id: RecordId, version: i64) -> Self {
+        Self {
+            subject: Subject::Record(id),
+            version,
+        }
+    }
+
+    /// A section in a version.
+    #[must_use]
+    pub fn section(section: ManagedSection, version: i64) -> Self {
+        Self {
+            subject: Subject::Section(section),
+            version,
+        }
+    }
+
+    /// The cited record, if it is one.
+    #[must_use]
+    pub fn record_id(&self) -> Option<RecordId> {
+        match self.subject {
+            Subject::Record(id) => Some(id),
+            Subject::Section(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Citation {
+    /// Without the brackets: `KL-3@12`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.subject {
+            Subject::Record(id) => write!(f, "{id}@{}", self.version),
+            Subject::Section(section) => write!(f, "{}@{}", section.title(), self.version),
+        }
+    }
+}
+
+/// The text is no citation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoCitation;
+
+impl FromStr for Citation {
+    type Err = NoCitation;
+
+    fn from_str(text: &str) -> Result<Self, NoCitation> {
+        let (subject, version) = text.rsplit_once('@').ok_or(NoCitation)?;
+        let plain = version.bytes().all(|b| b.is_ascii_digit()) && !version.starts_with('0');
+        let version = version.parse().ok().filter(|_| plain).ok_or(NoCitation)?;
+        let subject = match subject.parse() {
+            Ok(id) => Subject::Record(id),
+            Err(_) => ManagedSection::ALL
+                .into_iter()
+                .find(|section| section.title() == subject && section.record_kind().is_none())
+                .map(Subject::Section)
+                .ok_or(NoCitation)?,
+        };
+        Ok(Self { subject, version })
+    }
+}
+
+/// The text without its citations, and these in their order, each once. Several may share a pair of brackets
+/// (`[KL-1@2, KL-2@3]`). Linear.
+#[must_use]
+pub fn citations_in(line: &str) -> (String, Vec<Citation>) {
+    let mut text = String::with_capacity(line.len());
+    let mut citations = Vec::new();
+    let mut rest = line;
+    while let Some(open) = rest.find('[') {
+        let (before, from) = rest.split_at(open);
+        text.push_str(before);
+        // Only the innermost brackets can hold one.
+        let inside = from[1..]
+            .find(['[', ']'])
+            .map(|end| (&from[1..=end], &from[end + 1..]));
+        match inside {
+            Some((inside, behind)) if behind.starts_with(']') && cite(inside).is_some() => {
+                for citation in cite(inside).unwrap_or_default() {
+                    if !citations.contains(&citation) {
+                        citations.push(citation);
+                    }
+                }
+                rest = &behind[1..];
+            }
+            _ => {
+                text.push('[');
+                rest = &from[1..];
+            }
+        }
+    }
+    text.push_str(rest);
+    (text, citations)
+}
+
+fn cite(inside: &str) -> Option<Vec<Citation>> {
+    inside.split(',').map(|one| one.trim().parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn citations_read_back_as_written() {
+        for text in ["KL-3@12", "T-1@1", "Current Progress@7", "Active Context@9"] {
+            assert_eq!(text.parse().map(|c: Citation| c.to_string()), Ok(text.to_owned()));
+        }
+        for bad in [
+            "KL-3",
+            "KL-3@",
+            "KL-3@0",
+            "KL-3@012",
+            "KL-3@-1",
+            "kl-3@1",
+            "Facts@1",
+            "Key Learnings@1",
+            "@1",
+        ] {
+            assert_eq!(bad.parse::<Citation>(), Err(NoCitation), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_parted_from_its_citations() {
+        let (text, citations) = citations_in("a [x] b [KL-1@2, D-2@3] c [KL-1@2] [[T-1@4] [oops");
+        assert_eq!(text, "a [x] b  c  [ [oops");
+        let shown: Vec<String> = citations.iter().map(Citation::to_string).collect();
+        assert_eq!(shown, ["KL-1@2", "D-2@3", "T-1@4"]);
+    }
+}

@@ -1,0 +1,225 @@
+//! Lines by rules, without a model: what the records and the document say, and nothing else.
+
+use super::citation::Citation;
+use super::material::{Entry, Material, noun, wording};
+use super::quote::quote;
+use super::{Caps, Draft, Line, Part};
+use crate::domain::history::{ChangeKind, Life};
+use crate::domain::ids::{RecordId, RecordKind};
+
+/// Citations of one line: a line about many records names the newest of them.
+const CITATIONS_OF_A_LINE: usize = 8;
+
+/// The lines of the sections that are made from the memory. Equal material gives equal lines.
+#[must_use]
+pub fn compile(material: &Material, caps: &Caps) -> Draft {
+    let mut draft = Draft::default();
+    for (part, mut lines) in [
+        (Part::Summary, summary(material, caps)),
+        (Part::StartHere, start_here(material, caps)),
+        (Part::RecentChanges, recent_changes(material, caps)),
+        (Part::CurrentContext, current_context(material, caps)),
+        (Part::Replaced, replaced(material, caps)),
+        (Part::OpenQuestions, open_questions(material, caps)),
+    ] {
+        if lines.len() > caps.section_lines {
+            draft.left_out.insert(part, lines.len() - caps.section_lines);
+            lines.truncate(caps.section_lines);
+        }
+        draft.lines.insert(part, lines);
+    }
+    draft
+}
+
+fn line(text: String, citation: Citation) -> Line {
+    Line {
+        text,
+        citations: vec![citation],
+    }
+}
+
+fn quoted(text: &str, caps: &Caps) -> String {
+    format!("\"{}\"", quote(text, caps.line_chars))
+}
+
+fn said(life: &Life, caps: &Caps) -> String {
+    quoted(&wording(life), caps)
+}
+
+/// One line a kind of records: how many were added, changed, and so on, by what happened to each last.
+fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let Some(goal) = &material.steps.goal {
+        lines.push(line(format!("Goal: {}", quoted(goal, caps)), material.status()));
+    }
+    for kind in RecordKind::ALL {
+        let of_kind = || material.entries.iter().filter(|entry| entry.life.id.kind == kind);
+        let counts: Vec<String> = [
+            ChangeKind::Added,
+            ChangeKind::Changed,
+            ChangeKind::Restored,
+            ChangeKind::Superseded,
+            ChangeKind::Archived,
+        ]
+        .into_iter()
+        .filter_map(|change| {
+            let count = of_kind().filter(|entry| last_change(entry) == change).count();
+            (count > 0).then(|| format!("{count} {}", word(change)))
+        })
+        .collect();
+        if !counts.is_empty() {
+            let more = if material.has_more_changes {
+                ", and earlier changes"
+            } else {
+                ""
+            };
+            lines.push(Line {
+                text: format!("{}s: {}{more}", noun(kind), counts.join(", ")),
+                citations: of_kind().take(CITATIONS_OF_A_LINE).map(Entry::citation).collect(),
+            });
+        }
+    }
+    lines
+}
+
+/// What happened to a record last; an end that was told as an archiving may since be known as a replacement.
+fn last_change(entry: &Entry) -> ChangeKind {
+    let replaced = entry
+        .life
+        .end
+        .as_ref()
+        .is_some_and(|end| end.superseded_by.is_some());
+    match entry.changes.last() {
+        Some(ChangeKind::Archived) if replaced => ChangeKind::Superseded,
+        Some(change) if change.is_end() == entry.life.end.is_some() => *change,
+        // Restored and archived again, say: each change is told once, the state decides.
+        _ if replaced => ChangeKind::Superseded,
+        _ if entry.life.end.is_some() => ChangeKind::Archived,
+        _ if entry.changes.contains(&ChangeKind::Restored) => ChangeKind::Restored,
+        _ => ChangeKind::Changed,
+    }
+}
+
+fn word(change: ChangeKind) -> &'static str {
+    match change {
+        ChangeKind::Added => "added",
+        ChangeKind::Changed => "changed",
+        ChangeKind::Archived => "archived",
+        ChangeKind::Superseded => "replaced",
+        ChangeKind::Restored => "restored",
+    }
+}
+
+/// What the document says is to be done, in its own words: no step is made up.
+fn start_here(material: &Material, caps: &Caps) -> Vec<Line> {
+    let steps = &material.steps;
+    let status = [("Blocker", &steps.blocker), ("Goal", &steps.goal)];
+    let status = status.into_iter().filter_map(|(name, value)| {
+        let text = format!("{name}: {}", quoted(value.as_ref()?, caps));
+        Some(line(text, material.status()))
+    });
+    let lists = [
+        ("In progress", &steps.in_progress),
+        ("Remaining", &steps.remaining),
+    ];
+    let work = lists.into_iter().flat_map(|(name, bullets)| {
+        bullets
+            .iter()
+            .map(move |bullet| line(format!("{name}: {}", quoted(bullet, caps)), material.progress()))
+    });
+    status.chain(work).collect()
+}
+
+fn recent_changes(material: &Material, caps: &Caps) -> Vec<Line> {
+    let told = material.entries.iter().map(|entry| {
+        let last = last_change(entry);
+        let mut words: Vec<&str> = entry
+            .changes
+            .iter()
+            .filter(|change| !change.is_end() && **change != last)
+            .map(|change| word(*change))
+            .collect();
+        words.push(word(last));
+        let text = format!(
+            "{} {} {} in version {}: {}",
+            noun(entry.life.id.kind),
+            entry.life.id,
+            words.join(", then "),
+            entry.last.version,
+            said(&entry.life, caps)
+        );
+        line(text, entry.citation())
+    });
+    told.collect()
+}
+
+fn current_context(material: &Material, caps: &Caps) -> Vec<Line> {
+    let active = material.active();
+    active
+        .map(|(life, citation)| {
+            line(
+                format!("{} {}: {}", noun(life.id.kind), life.id, said(life, caps)),
+                citation,
+            )
+        })
+        .collect()
+}
+
+fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
+    let ended = material.entries.iter().filter(|entry| !entry.is_active());
+    let told = ended.map(|entry| {
+        let (noun, id) = (noun(entry.life.id.kind), entry.life.id);
+        let mut citations = vec![entry.citation()];
+        let replacement = entry.current.and_then(|id| Some((id, material.citation_of(id)?)));
+        let how = match replacement {
+            Some((by, citation)) => {
+                citations.push(citation);
+                format!("was replaced by {by}")
+            }
+            None => how_it_ended(entry),
+        };
+        let reason = entry.life.end.as_ref().and_then(|end| end.reason.as_ref());
+        let reason = reason.map_or_else(String::new, |reason| format!(" because {}", quoted(reason, caps)));
+        let text = format!("{noun} {id} {how}{reason}: {}", said(&entry.life, caps));
+        Line { text, citations }
+    });
+    told.collect()
+}
+
+fn how_it_ended(entry: &Entry) -> String {
+    let by: Option<RecordId> = entry.life.end.as_ref().and_then(|end| end.superseded_by);
+    match by {
+        Some(by) => format!("was replaced by {by}, which is archived too"),
+        None => "was archived".to_owned(),
+    }
+}
+
+/// The blocker, bullets of the work that ask, and active records that ask: what ends in a question mark.
+fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
+    let steps = &material.steps;
+    let blocker = steps.blocker.iter().map(|blocker| {
+        let text = format!("Blocker: {}", quoted(blocker, caps));
+        line(text, material.status())
+    });
+    let bullets = steps.in_progress.iter().chain(&steps.remaining);
+    let bullets = bullets
+        .filter(|bullet| asks(bullet))
+        .map(|bullet| line(quoted(bullet, caps), material.progress()));
+    let records = material
+        .active()
+        .filter(|(life, _)| life.id.kind != RecordKind::Verbatim && life.content.lines().any(asks))
+        .map(|(life, citation)| {
+            line(
+                format!("{} {}: {}", noun(life.id.kind), life.id, said(life, caps)),
+                citation,
+            )
+        });
+    blocker.chain(bullets).chain(records).collect()
+}
+
+fn asks(text: impl AsRef<str>) -> bool {
+    let said = text
+        .as_ref()
+        .trim_end_matches([' ', '\t', '\r', '"', '\'', ')', '*', '_', '`']);
+    said.ends_with(['?', '？', '؟'])
+}

@@ -1,0 +1,254 @@
+//! Whether a handoff still says what is so, judged when it is read. Reading never changes it.
+
+use super::Window;
+use super::citation::Subject;
+use super::render::{CitedLine, section_hash};
+use crate::domain::document::ManagedSection;
+use crate::domain::history::RecordEvent;
+use crate::domain::ids::RecordId;
+use chrono::{DateTime, Utc};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reasons of one sort that are told one by one.
+const TOLD: usize = 50;
+
+/// Changed records that are named.
+const NAMED: usize = 20;
+
+/// What the database says now.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// The time now.
+    pub now: DateTime<Utc>,
+    /// The cited records that exist, and whether they are active.
+    pub records: BTreeMap<RecordId, bool>,
+    /// The last change since the handoff's version of each cited record that has one.
+    pub cited_changes: BTreeMap<RecordId, RecordEvent>,
+    /// The first changes of any records since that version.
+    pub changes: Vec<RecordEvent>,
+    /// There were more of them.
+    pub has_more_changes: bool,
+    /// The newest version and its text, if it is another one than the handoff's.
+    pub newer: Option<(i64, String)>,
+}
+
+/// Whether a handoff can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// There is none.
+    Missing,
+    /// There is one, and something is not so any more.
+    Stale,
+    /// Nothing has changed.
+    Fresh,
+}
+
+impl Status {
+    /// The shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Stale => "stale",
+            Self::Fresh => "fresh",
+        }
+    }
+}
+
+/// Why a handoff is stale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// `cited_record_gone`, `cited_record_archived`, `records_changed`, `section_changed` or `window_passed`.
+    pub kind: &'static str,
+    /// A sentence.
+    pub detail: String,
+    /// The record it is about, if it is about one.
+    pub record_id: Option<RecordId>,
+    /// The version that did it, if one did.
+    pub version: Option<i64>,
+}
+
+/// A line that is not so any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaleLine {
+    /// Its number in the stored Markdown, from 1.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+    /// The citation that does not hold, without its brackets.
+    pub citation: String,
+    /// Why, as [`Reason::kind`]; `record_changed` for a record that reads otherwise now or is active again.
+    pub reason: &'static str,
+}
+
+/// What a reader is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Freshness {
+    /// The state.
+    pub status: Status,
+    /// Why it is stale, in the order of the design.
+    pub reasons: Vec<Reason>,
+    /// The lines it is stale in.
+    pub stale_lines: Vec<StaleLine>,
+}
+
+impl Freshness {
+    /// That there is no handoff.
+    #[must_use]
+    pub fn missing() -> Self {
+        Self {
+            status: Status::Missing,
+            reasons: Vec::new(),
+            stale_lines: Vec::new(),
+        }
+    }
+}
+
+/// Judges a handoff: its Markdown and citations, the version it was made from, when, and for which window.
+#[must_use]
+pub fn freshness(
+    markdown: &str,
+    citations: &[CitedLine],
+    base_version: i64,
+    (generated_at, window): (DateTime<Utc>, Window),
+    facts: &Facts,
+) -> Freshness {
+    let broken = broken_citations(citations, facts);
+    let mut reasons = cited_reasons(base_version, facts, &broken);
+    reasons.extend(records_changed(base_version, facts));
+    reasons.extend(sections_changed(base_version, facts, &broken));
+    if facts.now.signed_duration_since(generated_at) > window.length() {
+        reasons.push(Reason {
+            kind: "window_passed",
+            detail: format!(
+                "it was made at {}, and its window of {window} has passed since",
+                generated_at.format("%Y-%m-%dT%H:%M:%SZ")
+            ),
+            record_id: None,
+            version: None,
+        });
+    }
+    Freshness {
+        status: if reasons.is_empty() {
+            Status::Fresh
+        } else {
+            Status::Stale
+        },
+        reasons,
+        stale_lines: stale_lines(markdown, citations, &broken),
+    }
+}
+
+/// The subjects whose citations do not hold any more, by what they were when they were cited.
+type Broken = BTreeMap<(Subject, bool), &'static str>;
+
+fn broken_citations(citations: &[CitedLine], facts: &Facts) -> Broken {
+    let mut broken = Broken::new();
+    let mut hashes: BTreeMap<ManagedSection, String> = BTreeMap::new();
+    for cited in citations.iter().flat_map(|line| &line.cited) {
+        let key = (cited.citation.subject, cited.is_active);
+        if broken.contains_key(&key) {
+            continue;
+        }
+        let reason = match cited.citation.subject {
+            Subject::Record(id) => match facts.records.get(&id) {
+                None => Some("cited_record_gone"),
+                Some(false) if cited.is_active => Some("cited_record_archived"),
+                Some(_) if facts.cited_changes.contains_key(&id) => Some("record_changed"),
+                Some(_) => None,
+            },
+            Subject::Section(section) => facts.newer.as_ref().and_then(|(_, text)| {
+                let now = hashes
+                    .entry(section)
+                    .or_insert_with(|| section_hash(text, section));
+                (cited.sha256.as_ref() != Some(now)).then_some("section_changed")
+            }),
+        };
+        if let Some(reason) = reason {
+            broken.insert(key, reason);
+        }
+    }
+    broken
+}
+
+fn cited_reasons(base_version: i64, facts: &Facts, broken: &Broken) -> Vec<Reason> {
+    let mut told: BTreeSet<RecordId> = BTreeSet::new();
+    let ended = broken.iter().filter_map(|((subject, _), kind)| match subject {
+        Subject::Record(id) if *kind != "record_changed" && told.insert(*id) => Some((*id, *kind)),
+        _ => None,
+    });
+    let reasons = ended.map(|(id, kind)| {
+        let version = facts.cited_changes.get(&id).map(|event| event.mark.version);
+        let detail = match (kind, version) {
+            ("cited_record_gone", _) => format!("{id}, which it cites, is gone"),
+            (_, Some(version)) => {
+                format!("{id}, which it cites as active, was archived in version {version}")
+            }
+            (_, None) => format!("{id}, which it cites as active in version {base_version}, is archived"),
+        };
+        Reason {
+            kind,
+            detail,
+            record_id: Some(id),
+            version,
+        }
+    });
+    reasons.take(TOLD).collect()
+}
+
+fn records_changed(base_version: i64, facts: &Facts) -> Option<Reason> {
+    let last = facts.changes.last()?;
+    let ids: BTreeSet<RecordId> = facts.changes.iter().map(|event| event.id).collect();
+    let named: Vec<String> = ids.iter().take(NAMED).map(RecordId::to_string).collect();
+    let more = if facts.has_more_changes || ids.len() > NAMED {
+        " and others"
+    } else {
+        ""
+    };
+    Some(Reason {
+        kind: "records_changed",
+        detail: format!("since version {base_version} changed: {}{more}", named.join(", ")),
+        record_id: None,
+        version: Some(
+            facts
+                .newer
+                .as_ref()
+                .map_or(last.mark.version, |(version, _)| *version),
+        ),
+    })
+}
+
+fn sections_changed(base_version: i64, facts: &Facts, broken: &Broken) -> Vec<Reason> {
+    let version = facts.newer.as_ref().map(|(version, _)| *version);
+    let changed = broken.iter().filter_map(|((subject, _), kind)| match subject {
+        Subject::Section(section) if *kind == "section_changed" => Some(Reason {
+            kind,
+            detail: format!("{} changed since version {base_version}", section.title()),
+            record_id: None,
+            version,
+        }),
+        _ => None,
+    });
+    changed.collect()
+}
+
+fn stale_lines(markdown: &str, citations: &[CitedLine], broken: &Broken) -> Vec<StaleLine> {
+    if broken.is_empty() {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = markdown.lines().collect();
+    let stale = citations.iter().filter_map(|line| {
+        let found = line.cited.iter().find_map(|cited| {
+            let reason = broken.get(&(cited.citation.subject, cited.is_active))?;
+            Some((cited.citation, *reason))
+        });
+        let (citation, reason) = found?;
+        Some(StaleLine {
+            line: line.line,
+            text: (*lines.get(line.line.checked_sub(1)?)?).to_owned(),
+            citation: citation.to_string(),
+            reason,
+        })
+    });
+    stale.collect()
+}

@@ -1,0 +1,136 @@
+//! What the document itself says about the work: `Current Progress` and `Active Context`, read and never made up.
+
+use super::quote::one_line;
+use crate::domain::document::{ManagedSection, outline};
+
+/// Goal, blocker, and the bullets of the work, each on one line as the document says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Steps {
+    /// `Goal:` of Active Context.
+    pub goal: Option<String>,
+    /// `Blocker:` of Active Context, unless it says that there is none.
+    pub blocker: Option<String>,
+    /// `In Progress` of Current Progress.
+    pub in_progress: Vec<String>,
+    /// `Remaining` of Current Progress.
+    pub remaining: Vec<String>,
+}
+
+impl Steps {
+    /// Reads a document. Linear.
+    #[must_use]
+    pub fn of(document: &str) -> Self {
+        let mut steps = Self::default();
+        for section in outline(document) {
+            let body = &document[section.body];
+            match section.managed {
+                Some(ManagedSection::CurrentProgress) => steps.read_progress(body),
+                Some(ManagedSection::ActiveContext) => steps.read_status(body),
+                _ => {}
+            }
+        }
+        steps
+    }
+
+    fn read_progress(&mut self, body: &str) {
+        let mut list: Option<List> = None;
+        let mut is_open = false;
+        for line in body.lines() {
+            if line.starts_with('#') {
+                list = List::of(line.trim_start_matches('#'));
+                is_open = false;
+                continue;
+            }
+            let bullets = match list {
+                Some(List::InProgress) => &mut self.in_progress,
+                Some(List::Remaining) => &mut self.remaining,
+                None => continue,
+            };
+            let own = line.trim_end();
+            if let Some(bullet) = own.strip_prefix("- ").or_else(|| own.strip_prefix("* ")) {
+                is_open = says_something(bullet);
+                if is_open {
+                    bullets.push(one_line(bullet));
+                }
+            } else if is_open && own.starts_with([' ', '\t']) && says_something(own) {
+                if let Some(last) = bullets.last_mut() {
+                    last.push(' ');
+                    last.push_str(&one_line(own));
+                }
+            } else if !own.is_empty() {
+                is_open = false;
+            }
+        }
+    }
+
+    fn read_status(&mut self, body: &str) {
+        for line in body.lines() {
+            let line = line.strip_prefix("- ").unwrap_or(line);
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
+            let value = one_line(value);
+            let place = match name.trim().to_ascii_lowercase().as_str() {
+                "goal" => &mut self.goal,
+                "blocker" | "blockers" => &mut self.blocker,
+                _ => continue,
+            };
+            if place.is_none() && says_something(&value) && !is_none(&value) {
+                *place = Some(value);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum List {
+    InProgress,
+    Remaining,
+}
+
+impl List {
+    fn of(title: &str) -> Option<Self> {
+        let title = title.trim().trim_end_matches([':', '#']).trim();
+        if title.eq_ignore_ascii_case("in progress") {
+            Some(Self::InProgress)
+        } else {
+            title.eq_ignore_ascii_case("remaining").then_some(Self::Remaining)
+        }
+    }
+}
+
+/// Whether there is a letter or digit in it, in any script.
+fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+fn is_none(value: &str) -> bool {
+    let bare = value.trim_matches(['(', ')', '[', ']', '.', ' ']);
+    ["none", "n/a", "no", "nothing"]
+        .iter()
+        .any(|word| bare.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_and_the_status_are_read() {
+        let text = "# Current Progress\n## Completed\n- done\n## In Progress\n- wire\n  it up\n- \nprose\n  more\n\
+                    ## Remaining:\n* bench\n# Active Context\nGoal: ship\nBlocker: (none)\nUpdated: now\n\
+                    # Notes\n## Remaining\n- not this\n";
+        let steps = Steps::of(text);
+        assert_eq!(steps.goal.as_deref(), Some("ship"));
+        assert_eq!(steps.blocker, None);
+        assert_eq!(steps.in_progress, ["wire it up"]);
+        assert_eq!(steps.remaining, ["bench"]);
+        assert_eq!(Steps::of("# Notes\n- In Progress\n"), Steps::default());
+        assert_eq!(
+            Steps::of("# Active Context\n- Blocker: the quota\n")
+                .blocker
+                .as_deref(),
+            Some("the quota")
+        );
+    }
+}

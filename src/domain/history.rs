@@ -1,0 +1,405 @@
+//! The history of records: what became of each, version by version, and how it is read out of the versions.
+//!
+//! Records and their history are projections of the documents: [`Rebuild`] makes both anew. A change can be derived
+//! where the texts of a version and of the one before it are there. Where one of them was taken out (redacted, or
+//! pruned by retention), what is stored is all that is known, so it is kept as it is: the changes of that version,
+//! and births, ends and contents that no pair of texts tells.
+
+use super::document::{Record, records};
+use super::ids::{ActorId, RecordId};
+use super::memory::{RecordChange, project};
+use chrono::{DateTime, Utc};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What a version did to a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeKind {
+    /// It stands there for the first time.
+    Added,
+    /// It reads otherwise than before.
+    Changed,
+    /// It is not there any more.
+    Archived,
+    /// It is not there any more, and another record took its place.
+    Superseded,
+    /// It is there again.
+    Restored,
+}
+
+impl ChangeKind {
+    const ALL: [Self; 5] = [
+        Self::Added,
+        Self::Changed,
+        Self::Archived,
+        Self::Superseded,
+        Self::Restored,
+    ];
+
+    /// The stored and shown name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Archived => "archived",
+            Self::Superseded => "superseded",
+            Self::Restored => "restored",
+        }
+    }
+
+    /// The kind of a name, in its exact spelling.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether the record does not stand in the version that did this.
+    #[must_use]
+    pub fn is_end(self) -> bool {
+        matches!(self, Self::Archived | Self::Superseded)
+    }
+}
+
+/// A version, when it was made, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Its number.
+    pub version: i64,
+    /// When it was made.
+    pub at: DateTime<Utc>,
+    /// Who made it.
+    pub by: ActorId,
+}
+
+/// One change of one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordEvent {
+    /// The record.
+    pub id: RecordId,
+    /// What was done to it.
+    pub change: ChangeKind,
+    /// The version that did it.
+    pub mark: Mark,
+}
+
+/// How a record ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// The first version without it.
+    pub mark: Mark,
+    /// Why, where an operation said so.
+    pub reason: Option<String>,
+    /// What took its place.
+    pub superseded_by: Option<RecordId>,
+}
+
+/// A record from its birth to its end, with what it said last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Life {
+    /// The record.
+    pub id: RecordId,
+    /// The label of a verbatim record.
+    pub label: Option<String>,
+    /// Why it was worth keeping.
+    pub reason: Option<String>,
+    /// What it says.
+    pub content: String,
+    /// The first version with it.
+    pub born: Mark,
+    /// How it ended; `None` while it is active.
+    pub end: Option<Ending>,
+}
+
+/// A life while it is read; what is not certain is left to what is stored.
+struct Built {
+    life: Life,
+    is_birth_certain: bool,
+    is_text_certain: bool,
+}
+
+/// Reads records and their history out of the versions, oldest first. Linear in all texts together.
+pub struct Rebuild {
+    stored: BTreeMap<RecordId, Life>,
+    stored_events: BTreeMap<i64, Vec<RecordEvent>>,
+    built: BTreeMap<RecordId, Built>,
+    events: Vec<RecordEvent>,
+    version: i64,
+    /// The text of that version, where it is there; before the first one it is empty.
+    text: Option<String>,
+}
+
+impl Rebuild {
+    /// Begins with what is stored, which counts where the versions say nothing.
+    #[must_use]
+    pub fn new(stored: Vec<Life>, events: Vec<RecordEvent>) -> Self {
+        let mut stored_events: BTreeMap<i64, Vec<RecordEvent>> = BTreeMap::new();
+        for event in events {
+            stored_events.entry(event.mark.version).or_default().push(event);
+        }
+        Self {
+            stored: stored.into_iter().map(|life| (life.id, life)).collect(),
+            stored_events,
+            built: BTreeMap::new(),
+            events: Vec::new(),
+            version: 0,
+            text: Some(String::new()),
+        }
+    }
+
+    /// Takes the next version that is there, `text` if it was not redacted, and why it archived what it archived.
+    pub fn version(&mut self, mark: &Mark, text: Option<&str>, reasons: &HashMap<RecordId, String>) {
+        if mark.version > self.version + 1 {
+            self.keep_events(mark.version - 1);
+            self.text = None;
+        }
+        match (self.text.take(), text) {
+            (Some(before), Some(text)) => {
+                self.stored_events.remove(&mark.version);
+                for change in project(&before, text) {
+                    self.derive(mark, change, reasons);
+                }
+            }
+            (_, text) => {
+                self.keep_events(mark.version);
+                if let Some(text) = text {
+                    self.take_stock(mark, text);
+                }
+            }
+        }
+        self.text = text.map(str::to_owned);
+        self.version = mark.version;
+    }
+
+    /// The records by id, and their changes by version and id.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<Life>, Vec<RecordEvent>) {
+        self.keep_events(i64::MAX);
+        let mut lives = std::mem::take(&mut self.stored);
+        for (id, built) in self.built {
+            let mut life = built.life;
+            if let Some(stored) = lives.remove(&id) {
+                if !built.is_birth_certain {
+                    life.born = stored.born;
+                }
+                if !built.is_text_certain {
+                    (life.label, life.reason, life.content) = (stored.label, stored.reason, stored.content);
+                }
+            }
+            lives.insert(id, life);
+        }
+        self.events.sort_by_key(|event| (event.mark.version, event.id));
+        (lives.into_values().collect(), self.events)
+    }
+
+    fn derive(&mut self, mark: &Mark, change: RecordChange, reasons: &HashMap<RecordId, String>) {
+        let (id, change) = match change {
+            RecordChange::Added(record) => {
+                let id = record.id;
+                let is_new = !self.built.contains_key(&id);
+                self.is_there(record, mark, true);
+                (
+                    id,
+                    if is_new {
+                        ChangeKind::Added
+                    } else {
+                        ChangeKind::Restored
+                    },
+                )
+            }
+            RecordChange::Changed(record) => {
+                let id = record.id;
+                self.is_there(record, mark, true);
+                (id, ChangeKind::Changed)
+            }
+            RecordChange::Archived(id) => {
+                let known = self.stored_end(id, mark.version);
+                let end = Ending {
+                    mark: mark.clone(),
+                    reason: reasons
+                        .get(&id)
+                        .cloned()
+                        .or_else(|| known.as_ref()?.reason.clone()),
+                    superseded_by: known.and_then(|known| known.superseded_by),
+                };
+                let change = match end.superseded_by {
+                    Some(_) => ChangeKind::Superseded,
+                    None => ChangeKind::Archived,
+                };
+                if let Some(built) = self.built.get_mut(&id) {
+                    built.life.end = Some(end);
+                }
+                (id, change)
+            }
+        };
+        self.events.push(RecordEvent {
+            id,
+            change,
+            mark: mark.clone(),
+        });
+    }
+
+    /// Keeps the stored changes up to a version: the texts that told them are gone.
+    fn keep_events(&mut self, up_to: i64) {
+        let later = match up_to.checked_add(1) {
+            Some(next) => self.stored_events.split_off(&next),
+            None => BTreeMap::new(),
+        };
+        let kept = std::mem::replace(&mut self.stored_events, later);
+        for event in kept.into_values().flatten() {
+            let end = self.stored_end(event.id, event.mark.version);
+            let stored = self.stored.get(&event.id);
+            let built = self.built.entry(event.id).or_insert_with(|| Built {
+                life: stored.cloned().unwrap_or_else(|| empty(event.id, &event.mark)),
+                is_birth_certain: false,
+                is_text_certain: false,
+            });
+            built.is_text_certain = false;
+            built.life.end = event.change.is_end().then(|| {
+                end.unwrap_or_else(|| Ending {
+                    mark: event.mark.clone(),
+                    reason: None,
+                    superseded_by: None,
+                })
+            });
+            self.events.push(event);
+        }
+    }
+
+    /// Reads a text whose predecessor is gone: what stands in it is active, and nothing else is.
+    fn take_stock(&mut self, mark: &Mark, text: &str) {
+        let present = records(text);
+        let ids: HashSet<RecordId> = present.iter().map(|record| record.id).collect();
+        for record in present {
+            if !self.built.contains_key(&record.id) && !self.stored.contains_key(&record.id) {
+                self.events.push(RecordEvent {
+                    id: record.id,
+                    change: ChangeKind::Added,
+                    mark: mark.clone(),
+                });
+            }
+            self.is_there(record, mark, false);
+        }
+        for (id, built) in &mut self.built {
+            if built.life.end.is_none() && !ids.contains(id) {
+                let stored = self.stored.get(id).and_then(|life| life.end.clone());
+                built.life.end = Some(stored.unwrap_or_else(|| Ending {
+                    mark: mark.clone(),
+                    reason: None,
+                    superseded_by: None,
+                }));
+                built.is_text_certain = false;
+            }
+        }
+    }
+
+    fn is_there(&mut self, record: Record, mark: &Mark, is_birth_certain: bool) {
+        let built = self.built.entry(record.id).or_insert_with(|| Built {
+            life: empty(record.id, mark),
+            is_birth_certain,
+            is_text_certain: true,
+        });
+        built.is_text_certain = true;
+        built.life.end = None;
+        built.life.label = record.label;
+        built.life.reason = record.reason;
+        built.life.content = record.content;
+    }
+
+    fn stored_end(&self, id: RecordId, version: i64) -> Option<Ending> {
+        let end = self.stored.get(&id)?.end.as_ref()?;
+        (end.mark.version == version).then(|| end.clone())
+    }
+}
+
+fn empty(id: RecordId, born: &Mark) -> Life {
+    Life {
+        id,
+        label: None,
+        reason: None,
+        content: String::new(),
+        born: born.clone(),
+        end: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(version: i64) -> Mark {
+        Mark {
+            version,
+            at: DateTime::from_timestamp(version * 60, 0).unwrap(),
+            by: ActorId::anonymous(),
+        }
+    }
+
+    fn rebuilt(
+        stored: (Vec<Life>, Vec<RecordEvent>),
+        texts: &[(i64, Option<&str>)],
+    ) -> (Vec<Life>, Vec<RecordEvent>) {
+        let mut rebuild = Rebuild::new(stored.0, stored.1);
+        let reasons = HashMap::from([("KL-1".parse().unwrap(), "it is over".to_owned())]);
+        for (version, text) in texts {
+            rebuild.version(&mark(*version), *text, &reasons);
+        }
+        rebuild.finish()
+    }
+
+    fn told(events: &[RecordEvent]) -> Vec<String> {
+        let told = events
+            .iter()
+            .map(|event| format!("{} {} {}", event.mark.version, event.id, event.change.name()));
+        told.collect()
+    }
+
+    const TEXTS: [(i64, Option<&str>); 5] = [
+        (1, Some("# Key Learnings\n- KL-1 because a: one\n")),
+        (
+            2,
+            Some("# Key Learnings\n- KL-1 because a: uno\n- KL-2 because b: two\n"),
+        ),
+        (3, Some("# Key Learnings\n- KL-2 because b: two\n")),
+        (4, Some("# Key Learnings\n- KL-1 because a: uno\n")),
+        (5, Some("# Key Learnings\n")),
+    ];
+
+    #[test]
+    fn history_is_read_out_of_the_texts_alone() {
+        let (lives, events) = rebuilt((Vec::new(), Vec::new()), &TEXTS);
+        assert_eq!(
+            told(&events),
+            [
+                "1 KL-1 added",
+                "2 KL-1 changed",
+                "2 KL-2 added",
+                "3 KL-1 archived",
+                "4 KL-1 restored",
+                "4 KL-2 archived",
+                "5 KL-1 archived"
+            ]
+        );
+        assert_eq!((lives[0].born.version, lives[0].content.as_str()), (1, "uno"));
+        let end = lives[0].end.as_ref().unwrap();
+        assert_eq!((end.mark.version, end.reason.as_deref()), (5, Some("it is over")));
+    }
+
+    #[test]
+    fn what_the_texts_that_are_left_do_not_tell_is_kept() {
+        let whole = rebuilt((Vec::new(), Vec::new()), &TEXTS);
+        for gone in 0..TEXTS.len() - 1 {
+            let mut redacted = TEXTS;
+            redacted[gone].1 = None;
+            assert_eq!(
+                rebuilt(whole.clone(), &redacted),
+                whole,
+                "version {gone} redacted"
+            );
+            assert_eq!(
+                rebuilt(whole.clone(), &TEXTS[gone + 1..]),
+                whole,
+                "up to {gone} pruned"
+            );
+        }
+    }
+}

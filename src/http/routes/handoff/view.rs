@@ -1,0 +1,214 @@
+//! How a handoff and its freshness are shown.
+
+use crate::domain::handoff::{Freshness, Reason, StaleLine};
+use crate::http::extract::accept::Representation;
+use crate::http::extract::conditions::{Conditions, ETag, Verdict};
+use crate::http::problem::Problem;
+use crate::storage::handoffs::Handoff;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// What a handoff is offered as; Markdown unless JSON is asked for.
+pub(crate) const OFFERED: [Representation; 3] = [
+    Representation::Markdown,
+    Representation::Plain,
+    Representation::Json,
+];
+
+/// Why a handoff is stale.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = HandoffReason)]
+pub(crate) struct ReasonBody {
+    /// `cited_record_gone`, `cited_record_archived`, `records_changed`, `section_changed` or `window_passed`.
+    kind: &'static str,
+    /// A sentence.
+    detail: String,
+    /// The record it is about.
+    #[schema(required)]
+    record_id: Option<String>,
+    /// The version that did it.
+    #[schema(required)]
+    version: Option<i64>,
+}
+
+impl From<&Reason> for ReasonBody {
+    fn from(reason: &Reason) -> Self {
+        Self {
+            kind: reason.kind,
+            detail: reason.detail.clone(),
+            record_id: reason.record_id.map(|id| id.to_string()),
+            version: reason.version,
+        }
+    }
+}
+
+/// A line that does not hold any more.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = HandoffStaleLine)]
+pub(crate) struct StaleLineBody {
+    /// Its number in the stored Markdown, from 1.
+    #[schema(minimum = 1)]
+    line: usize,
+    /// The line.
+    text: String,
+    /// The citation that does not hold, without its brackets.
+    #[schema(example = "KL-3@12")]
+    citation: String,
+    /// As `kind` of a reason; `record_changed` for a record that changed.
+    reason: &'static str,
+}
+
+impl From<&StaleLine> for StaleLineBody {
+    fn from(line: &StaleLine) -> Self {
+        Self {
+            line: line.line,
+            text: line.text.clone(),
+            citation: line.citation.clone(),
+            reason: line.reason,
+        }
+    }
+}
+
+/// Whether a handoff can be relied on, judged when it is asked for.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = HandoffFreshness)]
+pub(crate) struct FreshnessBody {
+    /// `missing`, `stale` or `fresh`.
+    pub(super) status: &'static str,
+    /// Why it is stale: cited records that are gone or archived, then changes since, then its age.
+    pub(super) reasons: Vec<ReasonBody>,
+    /// The lines it is stale in.
+    pub(super) stale_lines: Vec<StaleLineBody>,
+}
+
+impl From<&Freshness> for FreshnessBody {
+    fn from(freshness: &Freshness) -> Self {
+        Self {
+            status: freshness.status.name(),
+            reasons: freshness.reasons.iter().map(ReasonBody::from).collect(),
+            stale_lines: freshness.stale_lines.iter().map(StaleLineBody::from).collect(),
+        }
+    }
+}
+
+/// A handoff with its present freshness.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Handoff)]
+pub(crate) struct HandoffBody {
+    /// Its id.
+    handoff_id: String,
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The moment it shows.
+    generated_at: DateTime<Utc>,
+    /// Who asked for it.
+    generated_by: String,
+    /// How far back it looks, as a duration of ISO 8601.
+    #[schema(example = "PT2H")]
+    window: String,
+    /// The newest version of that moment.
+    #[schema(minimum = 1)]
+    base_version: i64,
+    /// Its freshness now.
+    freshness: FreshnessBody,
+    /// The eight sections, as they were made.
+    markdown: String,
+    /// What it was made from: `inputs`, `cited`, `model` (null where rules made it), lines by section, dropped lines.
+    manifest: Value,
+    /// Of a refresh: whether it was made now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    refreshed: Option<bool>,
+}
+
+impl HandoffBody {
+    /// A handoff as JSON; `refreshed` in the answer of a refresh.
+    pub(crate) fn of(handoff: Handoff, freshness: &Freshness, refreshed: Option<bool>) -> Self {
+        Self {
+            handoff_id: handoff.handoff_id.to_string(),
+            vault_id: handoff.vault_id.to_string(),
+            memory_id: handoff.memory_id.to_string(),
+            generated_at: handoff.generated_at,
+            generated_by: handoff.generated_by.to_string(),
+            window: handoff.window.to_string(),
+            base_version: handoff.base_version,
+            freshness: freshness.into(),
+            markdown: handoff.markdown,
+            manifest: handoff.manifest,
+            refreshed,
+        }
+    }
+}
+
+/// Answers with a body under an entity tag that covers all of it: what is stored, and its freshness.
+pub(crate) fn answer(
+    id: &str,
+    body: String,
+    representation: Representation,
+    conditions: &Conditions,
+) -> Result<Response, Problem> {
+    let hash: String = Sha256::digest(&body)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let tag = ETag::opaque(format!("{id};{hash}"));
+    let headers = [
+        (ETAG, tag.header_value()),
+        (VARY, axum::http::HeaderValue::from_static("Accept")),
+    ];
+    Ok(match conditions.for_read(&tag)? {
+        Verdict::NotModified => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        Verdict::Send => {
+            let kind = [(CONTENT_TYPE, representation.content_type())];
+            (headers, kind, body).into_response()
+        }
+    })
+}
+
+/// A handoff in a list.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = HandoffEntry)]
+pub(crate) struct HandoffEntry {
+    /// Its id.
+    handoff_id: String,
+    /// The vault.
+    vault_id: String,
+    /// The memory.
+    memory_id: String,
+    /// The moment it shows.
+    generated_at: DateTime<Utc>,
+    /// Who asked for it.
+    generated_by: String,
+    /// How far back it looks, as a duration of ISO 8601.
+    window: String,
+    /// The newest version of that moment.
+    #[schema(minimum = 1)]
+    base_version: i64,
+    /// The model that wrote its prose, with its times; null where rules did.
+    #[schema(required)]
+    model: Option<Value>,
+}
+
+impl From<Handoff> for HandoffEntry {
+    fn from(mut handoff: Handoff) -> Self {
+        let model = handoff.manifest.get_mut("model").map(Value::take);
+        Self {
+            handoff_id: handoff.handoff_id.to_string(),
+            vault_id: handoff.vault_id.to_string(),
+            memory_id: handoff.memory_id.to_string(),
+            generated_at: handoff.generated_at,
+            generated_by: handoff.generated_by.to_string(),
+            window: handoff.window.to_string(),
+            base_version: handoff.base_version,
+            model: model.filter(|model| !model.is_null()),
+        }
+    }
+}

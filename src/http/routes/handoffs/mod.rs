@@ -1,0 +1,4 @@
+//! `M/handoffs`
+
+pub(crate) mod get;
+pub(crate) mod list;

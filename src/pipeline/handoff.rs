@@ -1,0 +1,291 @@
+//! `RefreshHandoff`: from the changes of a window to a kept handoff (DESIGN §7).
+//!
+//! Look at the newest handoff; make another one only if it is stale, if another window is asked for, or by force. Take
+//! a snapshot, compile it (by rules, or with a model without holding a database connection), and save it under the
+//! lock of the memory's row, if no other was saved meanwhile and all it was made from may still be quoted.
+
+use super::Pipeline;
+use super::handoff_model::Written;
+use crate::domain::handoff::{
+    Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile, freshness, render,
+    tells_of,
+};
+use crate::domain::ids::{ActorId, MemoryId, VaultId};
+use crate::storage::handoffs::{Handoff, SaveHandoff};
+use crate::storage::{Storage, StorageError};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// How often a handoff is made anew because others were faster or a text was taken out.
+const TRIES: u32 = 3;
+
+/// What a caller asks for, already checked for form.
+#[derive(Debug, Clone)]
+pub struct HandoffRequest {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// Who asks.
+    pub actor: ActorId,
+    /// How far back it looks; the configured window if `None`.
+    pub window: Option<Window>,
+    /// Make one although the newest is fresh.
+    pub force: bool,
+    /// The caller's folder.
+    pub workspace: Option<Workspace>,
+}
+
+/// What a refreshing came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refreshed {
+    /// The newest handoff.
+    pub handoff: Handoff,
+    /// Its freshness.
+    pub freshness: Freshness,
+    /// Whether it was made now.
+    pub is_new: bool,
+}
+
+/// Why there is no new handoff.
+#[derive(Debug, thiserror::Error)]
+pub enum HandoffError {
+    /// There is no such memory.
+    #[error("the memory does not exist")]
+    NoMemory,
+    /// The window is longer than the memory's history.
+    #[error("the memory's history is {history} long")]
+    WindowTooLong {
+        /// The longest window that is taken.
+        longest: Window,
+        /// How long the memory has existed.
+        history: Window,
+    },
+    /// As many refreshes of this memory as may wait are waiting.
+    #[error("{limit} refreshes of this memory are running or waiting")]
+    QueueFull {
+        /// How many may.
+        limit: usize,
+    },
+    /// The memory changed again and again while a handoff was made.
+    #[error("the memory changed again and again while the handoff was made")]
+    Moved,
+    /// The database failed; nothing was saved.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The freshness of a handoff now.
+///
+/// # Errors
+/// The database's.
+pub async fn judge(storage: &Storage, handoff: &Handoff) -> Result<Freshness, StorageError> {
+    let facts = storage.handoff_facts(handoff).await?;
+    Ok(freshness(
+        &handoff.markdown,
+        &handoff.citations,
+        handoff.base_version,
+        (handoff.generated_at, handoff.window),
+        &facts,
+    ))
+}
+
+impl Pipeline {
+    /// Makes a handoff, unless the newest is fresh and will do.
+    ///
+    /// # Errors
+    /// As [`HandoffError`] says. A model that fails is none of them: rules take its place, and the manifest says so.
+    pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
+        let (vault, memory) = (&request.vault, &request.memory);
+        self.check_window(request).await?;
+        let known = self.storage.latest_handoff(vault, memory).await?;
+        let known = known.map_or(0, |handoff| handoff.number);
+        let limit = self.settings.queue_per_memory;
+        let turn = self.handoffs.enter(vault, memory).await;
+        let _turn = turn.map_err(|_| HandoffError::QueueFull { limit })?;
+        for _ in 0..TRIES {
+            let latest = self.storage.latest_handoff(vault, memory).await?;
+            let number = latest.as_ref().map_or(0, |handoff| handoff.number);
+            if let Some(handoff) = latest {
+                let freshness = judge(&self.storage, &handoff).await?;
+                if self.will_do(request, &handoff, &freshness, known) {
+                    return Ok(Refreshed {
+                        handoff,
+                        freshness,
+                        is_new: false,
+                    });
+                }
+            }
+            let window = request.window.unwrap_or(self.handoff.window);
+            let snapshot = self
+                .storage
+                .handoff_snapshot(vault, memory, window, self.handoff.max_changes)
+                .await?
+                .ok_or(HandoffError::NoMemory)?;
+            let handoff = self.make_handoff(request, &snapshot, window, number).await?;
+            match self
+                .storage
+                .save_handoff(&snapshot, handoff, self.handoff.keep)
+                .await?
+            {
+                SaveHandoff::Saved(handoff) => {
+                    return Ok(Refreshed {
+                        freshness: judge(&self.storage, &handoff).await?,
+                        handoff: *handoff,
+                        is_new: true,
+                    });
+                }
+                SaveHandoff::Overtaken | SaveHandoff::Moved => {}
+                SaveHandoff::NoMemory => return Err(HandoffError::NoMemory),
+            }
+        }
+        Err(HandoffError::Moved)
+    }
+
+    /// A window that was asked for may be as long as the memory's history, and always as long as the default.
+    async fn check_window(&self, request: &HandoffRequest) -> Result<(), HandoffError> {
+        let born = self.storage.memory_born(&request.vault, &request.memory).await?;
+        let age = self.clock.now() - born.ok_or(HandoffError::NoMemory)?;
+        let seconds = age
+            .num_seconds()
+            .saturating_add(1)
+            .clamp(1, crate::domain::handoff::MAX_SECONDS);
+        let history = Window::of_seconds(seconds).unwrap_or(self.handoff.window);
+        let longest = history.max(self.handoff.window);
+        match request.window {
+            Some(window) if window > longest => Err(HandoffError::WindowTooLong { longest, history }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the newest handoff is what was asked for: a fresh one of that window. By force only one that was made
+    /// since the request came, of the same folder.
+    fn will_do(
+        &self,
+        request: &HandoffRequest,
+        handoff: &Handoff,
+        freshness: &Freshness,
+        known: i64,
+    ) -> bool {
+        let forced = request.force
+            && (handoff.number <= known
+                || !tells_of(
+                    &handoff.markdown,
+                    request.workspace.as_ref(),
+                    &self.handoff.caps(),
+                ));
+        freshness.status == Status::Fresh
+            && request.window.is_none_or(|window| window == handoff.window)
+            && !forced
+    }
+
+    async fn make_handoff(
+        &self,
+        request: &HandoffRequest,
+        snapshot: &Snapshot,
+        window: Window,
+        number: i64,
+    ) -> Result<Handoff, HandoffError> {
+        let caps = self.handoff.caps();
+        let material = Material::of(snapshot);
+        let mut draft = compile(&material, &caps);
+        let written = self.write_handoff(&material).await;
+        if let Some(written) = &written {
+            // A section that the model left without a good line stays as the rules have it.
+            for (part, lines) in written.lines.iter().filter(|(_, lines)| !lines.is_empty()) {
+                draft.lines.insert(*part, lines.clone());
+                draft.left_out.remove(part);
+            }
+        }
+        let rendered = render(
+            snapshot,
+            &material,
+            &draft,
+            request.workspace.as_ref(),
+            window,
+            &caps,
+        );
+        let handoff_id = self.clock.new_id().to_string();
+        Ok(Handoff {
+            vault_id: request.vault.clone(),
+            memory_id: request.memory.clone(),
+            manifest: manifest(
+                &handoff_id,
+                snapshot,
+                &material,
+                window,
+                &rendered,
+                written.as_ref(),
+            ),
+            handoff_id: handoff_id.parse().map_err(|_| StorageError::Corrupt {
+                table: "handoffs",
+                column: "handoff_id",
+                row: "new".to_owned(),
+                problem: "a UUID is always an id".to_owned(),
+            })?,
+            number,
+            generated_at: snapshot.now,
+            generated_by: request.actor.clone(),
+            window,
+            base_version: snapshot.head.version,
+            base_context_id: snapshot.context_id.clone(),
+            base_time: snapshot.head.at,
+            markdown: rendered.markdown,
+            citations: rendered.citations,
+        })
+    }
+}
+
+/// What a handoff was made from and how.
+fn manifest(
+    handoff_id: &str,
+    snapshot: &Snapshot,
+    material: &Material,
+    window: Window,
+    rendered: &Rendered,
+    written: Option<&Written>,
+) -> Value {
+    let inputs = material.entries.iter().map(|entry| {
+        json!({
+            "record_id": entry.life.id.to_string(),
+            "version": entry.last.version,
+            "changes": entry.changes.iter().map(|change| change.name()).collect::<Vec<_>>(),
+            "at": entry.last.at,
+            "by": entry.last.by.as_str(),
+            "status": if entry.is_active() { "active" } else { "archived" },
+            "current": entry.current.map(|id| id.to_string()),
+        })
+    });
+    let mut cited: BTreeSet<String> = BTreeSet::new();
+    let all = rendered.citations.iter().flat_map(|line| &line.cited);
+    cited.extend(all.map(|cited| cited.citation.to_string()));
+    let sections: Map<String, Value> = Part::ALL
+        .into_iter()
+        .map(|part| {
+            let count = rendered.counts.get(&part).copied().unwrap_or_default();
+            (part.name().to_owned(), json!(count))
+        })
+        .collect();
+    let dropped = written
+        .map(|written| written.dropped.as_slice())
+        .unwrap_or_default();
+    let dropped = dropped.iter().map(|dropped| {
+        json!({
+            "section": dropped.part.map(Part::name),
+            "reason": dropped.reason.name(),
+            "text": dropped.text,
+        })
+    });
+    json!({
+        "handoff_id": handoff_id,
+        "generated_at": snapshot.now,
+        "window": window.to_string(),
+        "base_version": snapshot.head.version,
+        "model": written.map(|written| &written.report),
+        "inputs": inputs.collect::<Vec<_>>(),
+        "inputs_complete": !material.has_more_changes,
+        "cited": cited,
+        "sections": sections,
+        "dropped": dropped.collect::<Vec<_>>(),
+    })
+}

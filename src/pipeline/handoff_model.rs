@@ -1,0 +1,136 @@
+//! The prose of a handoff by a model: asked, held to what it was shown, asked once more about its bad lines.
+
+use super::Pipeline;
+use crate::domain::handoff::{Answer, Dropped, Line, Material, Part, read_answer, shown};
+use crate::llm::{self, Asked, Request, RoleModel, Speaker, Turn};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What a model wrote.
+pub(super) struct Written {
+    /// Its good lines.
+    pub(super) lines: BTreeMap<Part, Vec<Line>>,
+    /// Its bad ones.
+    pub(super) dropped: Vec<Dropped>,
+    /// Its name, tokens, times, and why it failed, if it did.
+    pub(super) report: Value,
+}
+
+#[derive(Default)]
+struct Report {
+    attempts: u32,
+    reprompts: u32,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    millis: u64,
+    failed: Option<String>,
+}
+
+impl Report {
+    fn note(&mut self, round: u32, asked: &Asked) {
+        self.attempts += asked.attempts;
+        self.reprompts = round;
+        self.millis += u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
+        match &asked.result {
+            Ok(answer) => {
+                for (sum, more) in [
+                    (&mut self.input_tokens, answer.input_tokens),
+                    (&mut self.output_tokens, answer.output_tokens),
+                ] {
+                    if let Some(more) = more {
+                        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+                    }
+                }
+            }
+            Err(error) => self.failed = Some(error.public().to_string()),
+        }
+    }
+
+    fn to_json(&self, model: &RoleModel) -> Value {
+        json!({
+            "model": model.model.name(),
+            "attempts": self.attempts,
+            "reprompts": self.reprompts,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "millis": self.millis,
+            "failed": self.failed,
+        })
+    }
+}
+
+impl Pipeline {
+    /// What the model writes; `None` if rules alone do. A model that fails leaves the lines to the rules, and its
+    /// report says why.
+    pub(super) async fn write_handoff(&self, material: &Material) -> Option<Written> {
+        let model = self.models.for_handoff().filter(|_| self.handoff.model)?;
+        let caps = self.handoff.caps();
+        let (entries, citations) = shown(material);
+        if citations.is_empty() {
+            // Nothing could be cited, so nothing could be said.
+            return None;
+        }
+        let mut asking = Request {
+            role: None,
+            system: self.prompts.handoff(),
+            turns: vec![Turn {
+                speaker: Speaker::User,
+                text: self.prompts.handoff_input(&entries),
+            }],
+            source: Arc::new(llm::Source {
+                task: String::new(),
+                messages: Vec::new(),
+                document: Arc::from(""),
+            }),
+            form: None,
+        };
+        let mut report = Report::default();
+        let mut answer = Answer::default();
+        for round in 0..=self.settings.max_reprompts.min(1) {
+            let asked = model.ask(&asking).await;
+            report.note(round, &asked);
+            let Ok(said) = asked.result else { break };
+            let read = read_answer(&said.text, material, &citations, &caps);
+            if round == 0 {
+                answer = read;
+            } else {
+                answer.amend(read, &caps);
+            }
+            if answer.dropped.is_empty() {
+                break;
+            }
+            asking.turns.push(Turn {
+                speaker: Speaker::Assistant,
+                text: said.text,
+            });
+            asking.turns.push(Turn {
+                speaker: Speaker::User,
+                text: self.prompts.handoff_again(&describe(&answer.dropped)),
+            });
+        }
+        Some(Written {
+            lines: answer.lines,
+            dropped: answer.dropped,
+            report: report.to_json(model),
+        })
+    }
+}
+
+/// The bad lines as a model reads them.
+fn describe(dropped: &[Dropped]) -> String {
+    let mut text = String::new();
+    for Dropped {
+        part,
+        reason,
+        text: said,
+    } in dropped
+    {
+        let section = part.map_or("none", Part::name).to_uppercase();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- {section}: {}\n  > {said}", reason.advice());
+    }
+    text.truncate(text.trim_end().len());
+    text
+}

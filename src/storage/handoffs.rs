@@ -1,0 +1,343 @@
+//! Kept handoffs: `handoffs`.
+
+use super::change::lock_memory;
+use super::{Storage, StorageError, records};
+use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
+use crate::domain::history::Life;
+use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+
+/// A handoff as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handoff {
+    /// The vault.
+    pub vault_id: VaultId,
+    /// The memory.
+    pub memory_id: MemoryId,
+    /// Its id.
+    pub handoff_id: HandoffId,
+    /// 1, 2, 3 … within the memory; the largest is the newest.
+    pub number: i64,
+    /// The moment it shows.
+    pub generated_at: DateTime<Utc>,
+    /// Who asked for it.
+    pub generated_by: ActorId,
+    /// How far back it looks.
+    pub window: Window,
+    /// The newest version of that moment.
+    pub base_version: i64,
+    /// Its id.
+    pub base_context_id: ContextId,
+    /// When it was made.
+    pub base_time: DateTime<Utc>,
+    /// The eight sections.
+    pub markdown: String,
+    /// What it was made from and how.
+    pub manifest: Value,
+    /// Its lines with citations.
+    pub citations: Vec<CitedLine>,
+}
+
+/// What came of saving a handoff.
+#[derive(Debug)]
+pub enum SaveHandoff {
+    /// It is the newest now.
+    Saved(Box<Handoff>),
+    /// Another one was saved since the newest was read.
+    Overtaken,
+    /// A text it may quote was taken out meanwhile; it has to be made anew.
+    Moved,
+    /// The memory does not exist any more.
+    NoMemory,
+}
+
+/// A row of `handoffs`.
+struct Row {
+    handoff_id: String,
+    number: i64,
+    generated_at: DateTime<Utc>,
+    generated_by: String,
+    window_seconds: i64,
+    base_version: i64,
+    base_context_id: String,
+    base_time: DateTime<Utc>,
+    markdown: String,
+    manifest: Value,
+    citations: Value,
+}
+
+impl Row {
+    fn into_handoff(self, vault: &VaultId, memory: &MemoryId) -> Result<Handoff, StorageError> {
+        let key = format!("({vault}, {memory}, {})", self.handoff_id);
+        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+            table: "handoffs",
+            column,
+            row: key.clone(),
+            problem: problem.to_owned(),
+        };
+        Ok(Handoff {
+            vault_id: vault.clone(),
+            memory_id: memory.clone(),
+            handoff_id: self
+                .handoff_id
+                .parse()
+                .map_err(|_| corrupt("handoff_id", "not an id"))?,
+            number: self.number,
+            generated_at: self.generated_at,
+            generated_by: self
+                .generated_by
+                .parse()
+                .map_err(|_| corrupt("generated_by", "not an id"))?,
+            window: Window::of_seconds(self.window_seconds)
+                .map_err(|_| corrupt("window_seconds", "not a window"))?,
+            base_version: self.base_version,
+            base_context_id: self
+                .base_context_id
+                .parse()
+                .map_err(|_| corrupt("base_context_id", "not an id"))?,
+            base_time: self.base_time,
+            markdown: self.markdown,
+            manifest: self.manifest,
+            citations: from_json(&self.citations).ok_or_else(|| corrupt("citations", "not citations"))?,
+        })
+    }
+}
+
+fn to_json(citations: &[CitedLine]) -> Value {
+    let lines = citations.iter().map(|line| {
+        let cited = line.cited.iter().map(|cited| {
+            json!({ "citation": cited.citation.to_string(), "active": cited.is_active, "sha256": cited.sha256 })
+        });
+        json!({ "line": line.line, "cited": cited.collect::<Vec<_>>() })
+    });
+    Value::Array(lines.collect())
+}
+
+fn from_json(value: &Value) -> Option<Vec<CitedLine>> {
+    let lines = value.as_array()?.iter().map(|line| {
+        let cited = line["cited"].as_array()?.iter().map(|cited| {
+            Some(Cited {
+                citation: cited["citation"].as_str()?.parse().ok()?,
+                is_active: cited["active"].as_bool()?,
+                sha256: cited["sha256"].as_str().map(str::to_owned),
+            })
+        });
+        Some(CitedLine {
+            line: usize::try_from(line["line"].as_u64()?).ok()?,
+            cited: cited.collect::<Option<Vec<_>>>()?,
+        })
+    });
+    lines.collect()
+}
+
+impl Storage {
+    /// The newest handoff of a memory; `None` if it has none or does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.handoffs.latest", skip_all)]
+    pub async fn latest_handoff(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<Handoff>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version, base_context_id,
+                    base_time, markdown, manifest, citations
+             FROM handoffs
+             WHERE vault_id = $1 AND memory_id = $2
+             ORDER BY number DESC
+             LIMIT 1",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        row.map(|row| row.into_handoff(vault, memory)).transpose()
+    }
+
+    /// One handoff; `None` if there is no such memory or handoff.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.handoffs.get", skip_all)]
+    pub async fn handoff(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        handoff: &HandoffId,
+    ) -> Result<Option<Handoff>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version, base_context_id,
+                    base_time, markdown, manifest, citations
+             FROM handoffs
+             WHERE vault_id = $1 AND memory_id = $2 AND handoff_id = $3",
+            vault.as_str(),
+            memory.as_str(),
+            handoff.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        row.map(|row| row.into_handoff(vault, memory)).transpose()
+    }
+
+    /// Handoffs before the one numbered `before` (all if `None`), the newest first, at most `limit`, without their
+    /// Markdown and citations.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.handoffs.list", skip_all)]
+    pub async fn list_handoffs(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<Handoff>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version,
+                      base_context_id, base_time, '' AS "markdown!", manifest, '[]'::jsonb AS "citations!"
+               FROM handoffs
+               WHERE vault_id = $1 AND memory_id = $2 AND ($3::bigint IS NULL OR number < $3)
+               ORDER BY number DESC
+               LIMIT $4"#,
+            vault.as_str(),
+            memory.as_str(),
+            before,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter()
+            .map(|row| row.into_handoff(vault, memory))
+            .collect()
+    }
+
+    /// Saves a handoff as the newest, under the lock of the memory's row, and takes out the oldest beyond `keep`.
+    /// `handoff.number` is the number of the newest one that was known when it was made, 0 for none; it is saved only
+    /// if that is still the newest, and if what it was made from may still be quoted.
+    ///
+    /// # Errors
+    /// The database's; nothing was saved.
+    #[tracing::instrument(name = "db.handoffs.save", skip_all)]
+    pub async fn save_handoff(
+        &self,
+        snapshot: &Snapshot,
+        mut handoff: Handoff,
+        keep: i64,
+    ) -> Result<SaveHandoff, StorageError> {
+        let (vault, memory) = (handoff.vault_id.clone(), handoff.memory_id.clone());
+        let mut transaction = self.begin().await?;
+        if lock_memory(&mut transaction, &vault, &memory).await?.is_none() {
+            return Ok(SaveHandoff::NoMemory);
+        }
+        let newest = sqlx::query_scalar!(
+            r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs WHERE vault_id = $1 AND memory_id = $2"#,
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        if newest != handoff.number {
+            return Ok(SaveHandoff::Overtaken);
+        }
+        if !may_be_quoted(&mut transaction, snapshot).await? {
+            return Ok(SaveHandoff::Moved);
+        }
+        handoff.number += 1;
+        insert(&mut transaction, &handoff).await?;
+        sqlx::query!(
+            "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
+            vault.as_str(),
+            memory.as_str(),
+            handoff.number.saturating_sub(keep),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(SaveHandoff::Saved(Box::new(handoff)))
+    }
+}
+
+async fn insert(connection: &mut PgConnection, handoff: &Handoff) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
+                               base_version, base_context_id, base_time, markdown, manifest, citations)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+        handoff.vault_id.as_str(),
+        handoff.memory_id.as_str(),
+        handoff.handoff_id.as_str(),
+        handoff.number,
+        handoff.generated_at,
+        handoff.generated_by.as_str(),
+        handoff.window.seconds(),
+        handoff.base_version,
+        handoff.base_context_id.as_str(),
+        handoff.base_time,
+        handoff.markdown,
+        handoff.manifest,
+        to_json(&handoff.citations),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Whether the version a handoff was made from still has its text, and the archived records it saw still say what
+/// they said: a redaction takes both away. What is active stands in that version.
+async fn may_be_quoted(connection: &mut PgConnection, snapshot: &Snapshot) -> Result<bool, StorageError> {
+    let base = sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT 1 FROM memory_contexts
+                          WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3
+                            AND redacted_at IS NULL) AS "there!""#,
+        snapshot.vault.as_str(),
+        snapshot.memory.as_str(),
+        snapshot.context_id.as_str(),
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if !base {
+        return Ok(false);
+    }
+    let ended = snapshot.records.values().filter(|life| life.end.is_some());
+    let ids: Vec<RecordId> = ended.map(|life| life.id).collect();
+    let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
+    let same = now.into_iter().map(Life::from).filter(|now| {
+        let seen = snapshot.records.get(&now.id);
+        seen.is_some_and(|seen| {
+            seen == now || now.end.as_ref() != seen.end.as_ref() && says_the_same(seen, now)
+        })
+    });
+    Ok(same.count() == ids.len())
+}
+
+/// A record that came back or ended again meanwhile is quoted as before, as long as its words are there.
+fn says_the_same(seen: &Life, now: &Life) -> bool {
+    let reason = |life: &Life| life.end.as_ref().and_then(|end| end.reason.clone());
+    (&seen.label, &seen.reason, &seen.content) == (&now.label, &now.reason, &now.content)
+        && (now.end.is_none() || reason(seen) == reason(now))
+}
+
+/// Takes out the handoffs that may quote a version: those made from it or from a later one.
+#[tracing::instrument(name = "db.handoffs.forget", skip_all)]
+pub(super) async fn forget_handoffs(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    version: i64,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND base_version >= $3",
+        vault.as_str(),
+        memory.as_str(),
+        version,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Records and their history made anew from the versions.
+
+use super::change::lock_memory;
+use super::record_changes::ROWS_PER_STATEMENT;
+use super::{Storage, StorageError, record_history, records};
+use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
+use serde_json::Value;
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+use std::collections::HashMap;
+
+/// Versions read at once; each may have 100 KiB and more.
+const VERSIONS_AT_ONCE: i64 = 32;
+
+/// Memories listed at once.
+const MEMORIES_AT_ONCE: i64 = 500;
+
+/// A record row takes sixteen of the 65,535 parameters that a statement may have.
+const RECORDS_PER_STATEMENT: usize = ROWS_PER_STATEMENT;
+
+/// What a rebuilding came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rebuilt {
+    /// Memories that were looked through.
+    pub memories: u64,
+    /// Those of them whose records or history were not what the versions say; they are now.
+    pub mended: u64,
+}
+
+impl Storage {
+    /// Makes `records` and `record_changes` anew from the versions: of all memories, of one vault's, or of one
+    /// memory. Each memory is done in one transaction under the lock of its row. What the versions that are left
+    /// do not tell (see [`crate::domain::history`]) is kept as it is.
+    ///
+    /// # Errors
+    /// The database's; what was done until then stays.
+    #[tracing::instrument(name = "db.records.rebuild", skip_all)]
+    pub async fn rebuild_records(
+        &self,
+        vault: Option<&VaultId>,
+        memory: Option<&MemoryId>,
+    ) -> Result<Rebuilt, StorageError> {
+        let mut rebuilt = Rebuilt::default();
+        let mut after = (String::new(), String::new());
+        loop {
+            let page = sqlx::query!(
+                "SELECT vault_id, memory_id FROM memories
+                 WHERE (vault_id, memory_id) > ($1, $2)
+                   AND ($3::text IS NULL OR vault_id = $3) AND ($4::text IS NULL OR memory_id = $4)
+                 ORDER BY vault_id, memory_id
+                 LIMIT $5",
+                after.0,
+                after.1,
+                vault.map(VaultId::as_str),
+                memory.map(MemoryId::as_str),
+                MEMORIES_AT_ONCE,
+            )
+            .fetch_all(&mut *self.reader().await?)
+            .await?;
+            let Some(last) = page.last() else {
+                return Ok(rebuilt);
+            };
+            after = (last.vault_id.clone(), last.memory_id.clone());
+            for row in page {
+                let corrupt = |column| StorageError::Corrupt {
+                    table: "memories",
+                    column,
+                    row: format!("({}, {})", row.vault_id, row.memory_id),
+                    problem: "not an id".to_owned(),
+                };
+                let vault = row.vault_id.parse().map_err(|_| corrupt("vault_id"))?;
+                let memory = row.memory_id.parse().map_err(|_| corrupt("memory_id"))?;
+                if let Some(mended) = self.rebuild_memory(&vault, &memory).await? {
+                    rebuilt.memories += 1;
+                    rebuilt.mended += u64::from(mended);
+                }
+            }
+        }
+    }
+
+    /// Whether anything was mended; `None` if the memory was deleted meanwhile.
+    async fn rebuild_memory(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<bool>, StorageError> {
+        let mut transaction = self.begin().await?;
+        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+            return Ok(None);
+        }
+        let mut events = record_history::all(&mut transaction, vault, memory).await?;
+        events.sort_by_key(|event| (event.mark.version, event.id));
+        let stored = records::all(&mut transaction, vault, memory).await?;
+        let mut lives: Vec<Life> = stored.into_iter().map(Life::from).collect();
+        lives.sort_by_key(|life| life.id);
+        let mut rebuild = Rebuild::new(lives.clone(), events.clone());
+        read_versions(&mut transaction, vault, memory, &mut rebuild).await?;
+        let (new_lives, new_events) = rebuild.finish();
+        let (same_lives, same_events) = (new_lives == lives, new_events == events);
+        if !same_lives {
+            replace_records(&mut transaction, vault, memory, &new_lives).await?;
+        }
+        if !same_events {
+            replace_events(&mut transaction, vault, memory, &new_events).await?;
+        }
+        transaction.commit().await?;
+        Ok(Some(!(same_lives && same_events)))
+    }
+}
+
+async fn read_versions(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    rebuild: &mut Rebuild,
+) -> Result<(), StorageError> {
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            r#"SELECT version, actor_id, creation_time, context, operations, redacted_at IS NOT NULL AS "redacted!"
+               FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND version > $3
+               ORDER BY version
+               LIMIT $4"#,
+            vault.as_str(),
+            memory.as_str(),
+            after,
+            VERSIONS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.version;
+        for row in rows {
+            let mark = Mark {
+                version: row.version,
+                at: row.creation_time,
+                by: row.actor_id.parse().map_err(|_| StorageError::Corrupt {
+                    table: "memory_contexts",
+                    column: "actor_id",
+                    row: format!("({vault}, {memory}, version {})", row.version),
+                    problem: "not an id".to_owned(),
+                })?,
+            };
+            let text = (!row.redacted).then_some(row.context.as_str());
+            rebuild.version(&mark, text, &reasons(row.operations.as_ref()));
+        }
+    }
+}
+
+/// Why a version's operations archived what they archived.
+fn reasons(operations: Option<&Value>) -> HashMap<RecordId, String> {
+    let operations = operations
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let archived = operations
+        .iter()
+        .filter(|operation| operation["op"] == "archive")
+        .filter_map(|operation| {
+            let id = operation["id"].as_str()?.parse().ok()?;
+            Some((id, operation["reason"].as_str()?.to_owned()))
+        });
+    archived.collect()
+}
+
+async fn replace_events(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    events: &[RecordEvent],
+) -> Result<(), StorageError> {
+    record_history::clear(connection, vault, memory).await?;
+    record_history::insert(connection, vault, memory, events).await
+}
+
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+async fn replace_records(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    lives: &[Life],
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM records WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    for rows in lives.chunks(RECORDS_PER_STATEMENT) {
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
+                                  created_version, created_at, created_by, ended_version, ended_at, ended_by,
+                                  archive_reason, superseded_by) ",
+        );
+        statement.push_values(rows, |mut row, life| {
+            let end = life.end.as_ref();
+            row.push_bind(vault.as_str())
+                .push_bind(memory.as_str())
+                .push_bind(life.id.kind.prefix())
+                .push_bind(life.id.number)
+                .push_bind(if end.is_some() { "archived" } else { "active" })
+                .push_bind(life.label.as_deref())
+                .push_bind(life.reason.as_deref())
+                .push_bind(life.content.as_str())
+                .push_bind(life.born.version)
+                .push_bind(life.born.at)
+                .push_bind(life.born.by.as_str())
+                .push_bind(end.map(|end| end.mark.version))
+                .push_bind(end.map(|end| end.mark.at))
+                .push_bind(end.map(|end| end.mark.by.as_str()))
+                .push_bind(end.and_then(|end| end.reason.as_deref()))
+                .push_bind(end.and_then(|end| end.superseded_by).map(|id| id.to_string()));
+        });
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! The changes of records: `record_changes`.
+
+use super::StorageError;
+use super::record_changes::{Place, ROWS_PER_STATEMENT};
+use crate::domain::history::{ChangeKind, Mark, RecordEvent};
+use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, Postgres, QueryBuilder};
+
+/// A row as it is stored.
+pub(super) struct Row {
+    pub(super) kind: String,
+    pub(super) number: i64,
+    pub(super) version: i64,
+    pub(super) change: String,
+    pub(super) at: DateTime<Utc>,
+    pub(super) by: String,
+}
+
+impl Row {
+    pub(super) fn into_event(self) -> Result<RecordEvent, StorageError> {
+        let key = format!("{}-{} of version {}", self.kind, self.number, self.version);
+        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+            table: "record_changes",
+            column,
+            row: key.clone(),
+            problem: problem.to_owned(),
+        };
+        let kind = RecordKind::from_prefix(&self.kind).ok_or_else(|| corrupt("kind", "not a kind"))?;
+        Ok(RecordEvent {
+            id: RecordId::new(kind, self.number),
+            change: ChangeKind::from_name(&self.change).ok_or_else(|| corrupt("change", "not a change"))?,
+            mark: Mark {
+                version: self.version,
+                at: self.at,
+                by: self.by.parse().map_err(|_| corrupt("by", "not an id"))?,
+            },
+        })
+    }
+}
+
+/// Adds the changes of one version.
+pub(super) async fn save(
+    connection: &mut PgConnection,
+    place: &Place<'_>,
+    changes: impl IntoIterator<Item = (RecordId, ChangeKind)>,
+) -> Result<(), StorageError> {
+    let events: Vec<RecordEvent> = changes
+        .into_iter()
+        .map(|(id, change)| RecordEvent {
+            id,
+            change,
+            mark: Mark {
+                version: place.version,
+                at: place.at,
+                by: place.by.clone(),
+            },
+        })
+        .collect();
+    insert(connection, place.vault, place.memory, &events).await
+}
+
+/// Adds changes, many rows a statement.
+///
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+#[tracing::instrument(name = "db.record_changes.insert", skip_all)]
+pub(super) async fn insert(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    events: &[RecordEvent],
+) -> Result<(), StorageError> {
+    for rows in events.chunks(ROWS_PER_STATEMENT) {
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by) ",
+        );
+        statement.push_values(rows, |mut row, event| {
+            row.push_bind(vault.as_str())
+                .push_bind(memory.as_str())
+                .push_bind(event.id.kind.prefix())
+                .push_bind(event.id.number)
+                .push_bind(event.mark.version)
+                .push_bind(event.change.name())
+                .push_bind(event.mark.at)
+                .push_bind(event.mark.by.as_str());
+        });
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// All changes of a memory by version and record.
+#[tracing::instrument(name = "db.record_changes.all", skip_all)]
+pub(super) async fn all(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Vec<RecordEvent>, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT kind, number, version, change, at, by FROM record_changes
+         WHERE vault_id = $1 AND memory_id = $2
+         ORDER BY version, kind, number",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Row::into_event).collect()
+}
+
+/// Takes out all changes of a memory.
+#[tracing::instrument(name = "db.record_changes.clear", skip_all)]
+pub(super) async fn clear(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM record_changes WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// After an import whose texts do not tell everything: the changes of the versions `untold` (those whose
+/// predecessor has no text) were not derived from what really was before them. They go, and births and ends are
+/// taken from the records, whose lines know them.
+#[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
+pub(super) async fn take_from_records(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    untold: &[i64],
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM record_changes WHERE vault_id = $1 AND memory_id = $2 AND version = ANY ($3)",
+        vault.as_str(),
+        memory.as_str(),
+        untold,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE record_changes SET change = 'restored'
+         FROM records
+         WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
+           AND records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = record_changes.kind AND records.number = record_changes.number
+           AND record_changes.change = 'added' AND record_changes.version > records.created_version",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+         SELECT vault_id, memory_id, kind, number, created_version, 'added', created_at, created_by
+         FROM records
+         WHERE vault_id = $1 AND memory_id = $2
+         ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        r#"INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+           SELECT vault_id, memory_id, kind, number, ended_version,
+                  CASE WHEN superseded_by IS NULL THEN 'archived' ELSE 'superseded' END, ended_at, ended_by
+           FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND status = 'archived'
+           ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING"#,
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// After an import: an archived record whose line names what took its place was superseded, which no text tells.
+#[tracing::instrument(name = "db.record_changes.import_superseded", skip_all)]
+pub(super) async fn mark_superseded(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE record_changes SET change = 'superseded'
+         FROM records
+         WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
+           AND records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = record_changes.kind AND records.number = record_changes.number
+           AND record_changes.version = records.ended_version AND records.superseded_by IS NOT NULL",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Records and their history, rebuilt from the versions alone.
+
+use crate::harness::Service;
+use std::time::Duration;
+use working_memory::storage::Rebuilt;
+
+async fn rows(service: &Service) -> Vec<String> {
+    let statement =
+        "SELECT t::text FROM records AS t UNION ALL SELECT c::text FROM record_changes AS c ORDER BY 1";
+    sqlx::query_scalar(statement)
+        .fetch_all(service.rows())
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn lost_records_come_back_from_the_versions() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory
+        .put("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n")
+        .await
+        .is(201);
+    service.clock.advance(Duration::from_secs(60));
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because c: three\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await
+        .is(200);
+    memory
+        .put("# Key Learnings\n- KL-2 because b: zwei\n")
+        .await
+        .is(201);
+    memory.restore("1").await.is(201);
+    let before = rows(&service).await;
+    let history: Vec<(String, i64, i64, String)> = sqlx::query_as(
+        "SELECT kind, number, version, change FROM record_changes ORDER BY version, kind, number",
+    )
+    .fetch_all(service.rows())
+    .await
+    .unwrap();
+    let told: Vec<String> = history
+        .iter()
+        .map(|(kind, number, version, change)| format!("{version} {kind}-{number} {change}"))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "1 KL-1 added",
+            "1 KL-2 added",
+            "2 KL-1 archived",
+            "2 KL-3 added",
+            "3 KL-2 changed",
+            "3 KL-3 archived",
+            "4 KL-1 restored",
+            "4 KL-2 changed"
+        ]
+    );
+    for lost in [
+        "DELETE FROM records",
+        "DELETE FROM record_changes",
+        "UPDATE records SET content = 'x'",
+    ] {
+        sqlx::query(lost).execute(service.rows()).await.unwrap();
+        let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
+        assert_eq!(
+            rebuilt,
+            Rebuilt {
+                memories: 1,
+                mended: 1
+            },
+            "{lost}"
+        );
+        assert_eq!(rows(&service).await, before, "{lost}");
+    }
+    let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
+    assert_eq!(
+        rebuilt,
+        Rebuilt {
+            memories: 1,
+            mended: 0
+        }
+    );
+}

@@ -1,0 +1,301 @@
+use super::{refresh, section, state, supersede};
+use crate::harness::Service;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const FIRST: &str = "# Current Progress\n## In Progress\n- Wire the parser\n## Remaining\n- Benchmarks, and which ones?\n\n\
+    # Key Learnings\n- KL-1 because CI has no database: commit the prepared query data\n\n\
+    # Active Context\nGoal: ship the parser\nBlocker: no quota\n\n\
+    # Decisions\n- D-1 because one language is enough: all SQL lives in storage\n";
+
+const SECTIONS: [&str; 8] = [
+    "Summary",
+    "Start Here",
+    "Recent Changes",
+    "Current Context",
+    "Recently Replaced / Archived",
+    "Open Questions",
+    "Workspace Snapshot",
+    "Sources",
+];
+
+#[tokio::test]
+async fn each_state_is_reached_and_left() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.get("handoff/status").await.problem(404, "not-found", None);
+    memory.get("handoff").await.problem(404, "not-found", None);
+    refresh(&memory, "", None).await.problem(404, "not-found", None);
+
+    memory.put(FIRST).await.is(201);
+    assert_eq!(state(&memory).await, ("missing".to_owned(), vec![]));
+    let problem = memory.get("handoff").await.problem(404, "not-found", None);
+    assert_eq!(problem["freshness"], "missing");
+    assert!(problem["detail"].as_str().unwrap().contains("POST"));
+    assert_eq!(memory.get("handoffs").await.is(200).json()["items"], json!([]));
+
+    // Made, and fresh: made again only by force.
+    let made = refresh(&memory, "", None).await.is(201).json();
+    assert_eq!(made["refreshed"], true);
+    assert_eq!(
+        made["freshness"],
+        json!({"status": "fresh", "reasons": [], "stale_lines": []})
+    );
+    assert_eq!(
+        (&made["window"], &made["base_version"]),
+        (&json!("PT2H"), &json!(1))
+    );
+    let markdown = made["markdown"].as_str().unwrap();
+    let titles: Vec<&str> = markdown
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .collect();
+    assert_eq!(titles, SECTIONS);
+    assert_eq!(
+        section(markdown, "Start Here"),
+        [
+            "- Blocker: \"no quota\" [Active Context@1]",
+            "- Goal: \"ship the parser\" [Active Context@1]",
+            "- In progress: \"Wire the parser\" [Current Progress@1]",
+            "- Remaining: \"Benchmarks, and which ones?\" [Current Progress@1]",
+        ]
+    );
+    assert_eq!(
+        section(markdown, "Open Questions"),
+        [
+            "- Blocker: \"no quota\" [Active Context@1]",
+            "- \"Benchmarks, and which ones?\" [Current Progress@1]",
+        ]
+    );
+    assert_eq!(section(markdown, "Current Context").len(), 2);
+    assert_eq!(made["manifest"]["model"], Value::Null);
+    let cited = ["Active Context@1", "Current Progress@1", "D-1@1", "KL-1@1"];
+    assert_eq!(made["manifest"]["cited"], json!(cited));
+    let again = refresh(&memory, "", None).await.is(200).json();
+    assert_eq!(
+        (&again["refreshed"], &again["handoff_id"]),
+        (&json!(false), &made["handoff_id"])
+    );
+    let forced = refresh(&memory, "?force=true", None).await.is(201).json();
+    assert_ne!(forced["handoff_id"], made["handoff_id"]);
+
+    // What nobody manages changes nothing.
+    memory.put(format!("{FIRST}\n# Facts\n- one\n")).await.is(201);
+    assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
+
+    // A record more; reading does not make it fresh.
+    service.clock.advance(Duration::from_secs(600));
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because it is slow: parse in one pass\n")
+        .await
+        .is(200);
+    for _ in 0..2 {
+        assert_eq!(
+            state(&memory).await,
+            ("stale".to_owned(), vec!["records_changed".to_owned()])
+        );
+        memory.get("handoff").await.is(200);
+    }
+    assert_eq!(
+        refresh(&memory, "", None).await.is(201).json()["freshness"]["status"],
+        "fresh"
+    );
+
+    // A cited record is archived: told first, and line by line.
+    memory
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because CI has one now\n")
+        .await
+        .is(200);
+    let status = memory.get("handoff/status").await.is(200).json();
+    let kinds: Vec<&Value> = status["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| &r["kind"])
+        .collect();
+    assert_eq!(kinds, ["cited_record_archived", "records_changed"]);
+    assert_eq!(status["reasons"][0]["record_id"], "KL-1");
+    let handoff = memory.get_json("handoff").await.is(200).json();
+    let lines: Vec<&str> = handoff["markdown"].as_str().unwrap().lines().collect();
+    let stale = status["stale_lines"].as_array().unwrap();
+    assert!(!stale.is_empty());
+    for line in stale {
+        let number = usize::try_from(line["line"].as_u64().unwrap()).unwrap();
+        assert_eq!(line["text"], lines[number - 1]);
+        assert!(lines[number - 1].contains("[KL-1@1]"), "{line}");
+        assert_eq!(
+            (&line["citation"], &line["reason"]),
+            (&json!("KL-1@1"), &json!("cited_record_archived"))
+        );
+    }
+    let fresh = refresh(&memory, "", None).await.is(201).json();
+    let markdown = fresh["markdown"].as_str().unwrap();
+    assert!(
+        !section(markdown, "Current Context")
+            .iter()
+            .any(|line| line.contains("KL-1@"))
+    );
+    let replaced = section(markdown, "Recently Replaced / Archived");
+    assert_eq!(replaced.len(), 1);
+    assert!(
+        replaced[0].contains("CI has one now") && replaced[0].ends_with("[KL-1@3]"),
+        "{replaced:?}"
+    );
+
+    // A decision takes the place of another, and yet another that of this.
+    for (version, document) in [
+        (
+            5,
+            FIRST.replace(
+                "- D-1 because one language is enough: all SQL lives in storage",
+                "- D-2 because it grew: two crates",
+            ),
+        ),
+        (
+            6,
+            FIRST.replace(
+                "- D-1 because one language is enough: all SQL lives in storage",
+                "- D-3 because it shrank: one crate",
+            ),
+        ),
+    ] {
+        memory.put(document).await.is(201);
+        supersede(&service, version - 4, &format!("D-{}", version - 3)).await;
+    }
+    let chained = refresh(&memory, "", None).await.is(201).json();
+    let replaced = section(
+        chained["markdown"].as_str().unwrap(),
+        "Recently Replaced / Archived",
+    );
+    for old in ["D-1 was replaced by D-3", "D-2 was replaced by D-3"] {
+        assert!(
+            replaced
+                .iter()
+                .any(|line| line.contains(old) && line.contains("[D-3@6]")),
+            "{replaced:?}"
+        );
+    }
+
+    // The work moved on without any record.
+    let document = memory
+        .get("context")
+        .await
+        .is(200)
+        .text()
+        .replace("Wire the parser", "Measure it");
+    memory.put(document).await.is(201);
+    assert_eq!(
+        state(&memory).await,
+        ("stale".to_owned(), vec!["section_changed".to_owned()])
+    );
+    refresh(&memory, "", None).await.is(201);
+
+    // Time alone.
+    service.clock.advance(Duration::from_secs(7_200));
+    assert_eq!(state(&memory).await.0, "fresh");
+    service.clock.advance(Duration::from_secs(1));
+    assert_eq!(
+        state(&memory).await,
+        ("stale".to_owned(), vec!["window_passed".to_owned()])
+    );
+    let late = refresh(&memory, "", None).await.is(201).json();
+    assert_eq!(
+        section(late["markdown"].as_str().unwrap(), "Recent Changes"),
+        [""; 0]
+    );
+    assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
+
+    // All of them are kept, and go with the memory.
+    let list = memory.get("handoffs?limit=3").await.is(200).json();
+    assert_eq!(list["items"].as_array().unwrap().len(), 3);
+    assert_eq!(list["items"][0]["handoff_id"], late["handoff_id"]);
+    let rest = memory
+        .get(&format!(
+            "handoffs?cursor={}",
+            list["next_cursor"].as_str().unwrap()
+        ))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        rest["items"].as_array().unwrap().last().unwrap()["handoff_id"],
+        made["handoff_id"]
+    );
+    let first = memory
+        .get(&format!("handoffs/{}", made["handoff_id"].as_str().unwrap()))
+        .await
+        .is(200);
+    assert_eq!(first.text(), made["markdown"]);
+    memory.delete().await.is(204);
+    assert_eq!(
+        service.count("handoffs").await + service.count("record_changes").await,
+        0
+    );
+}
+
+#[tokio::test]
+async fn the_preface_is_live_and_the_entity_tag_covers_it() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put(FIRST).await.is(201);
+    let made = refresh(&memory, "", None).await.is(201).json();
+    let read = memory.get("handoff").await.is(200);
+    assert_eq!(read.header("content-type"), "text/markdown; charset=utf-8");
+    let preface = read
+        .text()
+        .strip_suffix(made["markdown"].as_str().unwrap())
+        .unwrap();
+    assert!(preface.starts_with("> Freshness: fresh."), "{preface}");
+    let tag = read.header("etag").to_owned();
+    let again = || async {
+        let request = memory
+            .request(Method::GET, "handoff")
+            .header("If-None-Match", &tag);
+        crate::harness::Answer::to(request).await
+    };
+    again().await.is(304);
+    service.clock.advance(Duration::from_secs(60));
+    again().await.is(304);
+    memory
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
+        .await
+        .is(200);
+    let stale = again().await.is(200);
+    assert!(stale.text().starts_with("> Freshness: stale."));
+    assert!(
+        stale.text().contains("cited_record_archived: KL-1"),
+        "{}",
+        stale.text()
+    );
+    assert!(stale.text().ends_with(made["markdown"].as_str().unwrap()));
+}
+
+#[tokio::test]
+async fn a_redaction_takes_the_handoffs_that_may_quote_it() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory
+        .put("# Key Learnings\n- KL-1 because none: harmless words\n")
+        .await
+        .is(201);
+    let before = refresh(&memory, "", None).await.is(201).json();
+    memory
+        .put("# Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n")
+        .await
+        .is(201);
+    memory.put("# Key Learnings\n").await.is(201);
+    let after = refresh(&memory, "", None).await.is(201).json();
+    assert!(after["markdown"].as_str().unwrap().contains("secret"));
+    memory.redact("2").await.is(200);
+    assert_eq!(service.tables_that_hold("secret").await, Vec::<String>::new());
+    memory
+        .get(&format!("handoffs/{}", after["handoff_id"].as_str().unwrap()))
+        .await
+        .problem(404, "not-found", Some("handoff_id"));
+    memory
+        .get(&format!("handoffs/{}", before["handoff_id"].as_str().unwrap()))
+        .await
+        .is(200);
+    assert_eq!(state(&memory).await.0, "stale");
+}

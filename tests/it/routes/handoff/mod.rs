@@ -1,0 +1,54 @@
+//! `M/handoff` and `M/handoffs`.
+
+mod concurrent;
+mod hostile;
+mod laws;
+mod life;
+mod model;
+mod requests;
+
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::Value;
+
+/// POST a refresh with a query and perhaps a body.
+async fn refresh(memory: &Memory<'_>, query: &str, body: Option<Value>) -> Answer {
+    let request = memory.request(Method::POST, &format!("handoff/refresh{query}"));
+    Answer::to(match body {
+        Some(body) => request.json(&body),
+        None => request,
+    })
+    .await
+}
+
+/// The state and the kinds of the reasons.
+async fn state(memory: &Memory<'_>) -> (String, Vec<String>) {
+    let status = memory.get("handoff/status").await.is(200).json();
+    let reasons = status["reasons"].as_array().unwrap().iter();
+    let kinds = reasons.map(|reason| reason["kind"].as_str().unwrap().to_owned());
+    (status["status"].as_str().unwrap().to_owned(), kinds.collect())
+}
+
+/// The lines of a section.
+fn section<'m>(markdown: &'m str, title: &str) -> Vec<&'m str> {
+    let (_, behind) = markdown.split_once(&format!("\n## {title}\n")).unwrap();
+    behind
+        .split("\n## ")
+        .next()
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("- "))
+        .collect()
+}
+
+/// Marks a decision as replaced, as `RecordDecision` with `supersedes` does.
+async fn supersede(service: &Service, old: i64, by: &str) {
+    sqlx::query(
+        "UPDATE records SET superseded_by = $2 WHERE kind = 'D' AND number = $1 AND status = 'archived'",
+    )
+    .bind(old)
+    .bind(by)
+    .execute(service.rows())
+    .await
+    .unwrap();
+}

@@ -1,0 +1,122 @@
+use super::{refresh, section};
+use crate::harness::Service;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::llm::scripted::{Scripted, Step};
+use working_memory::llm::{ModelError, Models, Retry, RoleModel, Speaker};
+
+const DOCUMENT: &str = "# Current Progress\n## In Progress\n- Wire the parser to the route\n\n\
+    # Key Learnings\n- KL-1 because a: queries need prepared data\n- KL-2 because b: the cache is cold\n";
+
+async fn start(steps: impl IntoIterator<Item = Step>) -> (Service, Arc<Scripted>) {
+    let model = Arc::new(Scripted::new("writer", steps));
+    let patience = Retry::new(Duration::from_secs(20), 0);
+    let silent = RoleModel::new(Arc::new(Scripted::new("silent", [])), patience);
+    let models = Models::new(|_| silent.clone()).with_handoff(RoleModel::new(model.clone(), patience));
+    let service = Service::with_models(models).await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    memory
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because it is warm\n")
+        .await
+        .is(200);
+    (service, model)
+}
+
+#[tokio::test]
+async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
+    let first = "SUMMARY:\n- Two lessons came. [KL-1@1] [KL-2@1]\n- Nobody said this.\n\
+        START_HERE:\n- In progress: wire the parser to the route [Current Progress@2]\n- Deploy everything tonight [Current Progress@2]\n\
+        CURRENT_CONTEXT:\n- Queries need **prepared** data [KL-1@1]\n- The cache is cold [KL-2@1]\n\
+        OPEN_QUESTIONS:\n- (none)\n";
+    let second = "SUMMARY:\n- Now said with a source. [KL-1@1]\n- Made up. [KL-77@1]\nNEWS:\n- No such section. [KL-1@1]\n";
+    let (service, model) = start([Step::answer(first), Step::answer(second)]).await;
+    let memory = service.memory("m");
+    let made = refresh(&memory, "", None).await.is(201).json();
+    let markdown = made["markdown"].as_str().unwrap();
+    assert_eq!(
+        section(markdown, "Summary"),
+        [
+            "- Two lessons came. [KL-1@1] [KL-2@1]",
+            "- Now said with a source. [KL-1@1]"
+        ]
+    );
+    assert_eq!(
+        section(markdown, "Start Here"),
+        ["- In progress: wire the parser to the route [Current Progress@2]"]
+    );
+    assert_eq!(
+        section(markdown, "Current Context"),
+        ["- Queries need \\*\\*prepared\\*\\* data [KL-1@1]"]
+    );
+    // The rest is the rules', and so is a section that the model left empty.
+    assert_eq!(section(markdown, "Recently Replaced / Archived").len(), 1);
+    assert_eq!(section(markdown, "Recent Changes").len(), 2);
+    let manifest = &made["manifest"];
+    let dropped: Vec<_> = manifest["dropped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| &d["reason"])
+        .collect();
+    assert_eq!(dropped, ["not_supplied", "unknown_section"]);
+    assert_eq!(
+        (&manifest["model"]["model"], &manifest["model"]["reprompts"]),
+        (&json!("writer"), &json!(1))
+    );
+    assert_eq!(manifest["model"]["failed"], json!(null));
+
+    let asked = model.asked();
+    assert_eq!(asked.len(), 2, "once more and no oftener");
+    assert!(
+        asked[0].turns[0].text.contains("[KL-1@1] active learning"),
+        "{}",
+        asked[0].turns[0].text
+    );
+    assert_eq!(asked[1].turns[1].speaker, Speaker::Assistant);
+    let again = &asked[1].turns[2].text;
+    for bad in [
+        "Nobody said this",
+        "Deploy everything tonight",
+        "The cache is cold",
+    ] {
+        assert!(again.contains(bad), "{again}");
+    }
+    assert!(!again.contains("Two lessons came"));
+    // A fresh one costs no asking.
+    refresh(&memory, "", None).await.is(200);
+    assert_eq!(model.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_model_that_fails_leaves_the_handoff_to_the_rules() {
+    let failure = ModelError::BadAnswer {
+        detail: "secret detail".to_owned(),
+    };
+    let (service, _) = start([Step::Fail(failure)]).await;
+    let memory = service.memory("m");
+    let made = refresh(&memory, "", None).await.is(201).json();
+    assert_eq!(
+        section(made["markdown"].as_str().unwrap(), "Recent Changes").len(),
+        2
+    );
+    let failed = made["manifest"]["model"]["failed"].as_str().unwrap();
+    assert!(!failed.contains("secret"), "{failed}");
+}
+
+#[tokio::test]
+async fn a_model_is_not_asked_where_it_is_switched_off() {
+    let model = Arc::new(Scripted::new("writer", []));
+    let patience = Retry::new(Duration::from_secs(20), 0);
+    let one = RoleModel::new(model.clone(), patience);
+    let models = Models::new(|_| one.clone()).with_handoff(one.clone());
+    let service = Service::start_with(|config| config.handoff.model = false, Some(models)).await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    assert_eq!(
+        refresh(&memory, "", None).await.is(201).json()["manifest"]["model"],
+        json!(null)
+    );
+    assert!(model.asked().is_empty());
+}

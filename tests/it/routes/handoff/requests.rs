@@ -1,0 +1,112 @@
+use super::{refresh, section};
+use crate::harness::Service;
+use serde_json::json;
+use std::time::Duration;
+
+const DOCUMENT: &str = "# Key Learnings\n- KL-1 because a: one\n";
+
+#[tokio::test]
+async fn a_window_is_a_duration_within_the_history() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    for bad in ["PT0S", "0h", "-PT1H", "soon", "P400D", "", "P1Y"] {
+        let answer = refresh(&memory, &format!("?window={bad}"), None).await;
+        answer.problem(422, "invalid", Some("window"));
+    }
+    let problem = refresh(&memory, "?window=PT6H", None)
+        .await
+        .problem(422, "invalid", Some("window"));
+    assert_eq!(problem["limit"], "PT2H");
+    assert_eq!(
+        refresh(&memory, "?window=1h", None).await.is(201).json()["window"],
+        "PT1H"
+    );
+    // Another window is another handoff; none is any.
+    assert_eq!(
+        refresh(&memory, "?window=PT2H", None).await.is(201).json()["window"],
+        "PT2H"
+    );
+    assert_eq!(
+        refresh(&memory, "?window=PT2H", None).await.is(200).json()["refreshed"],
+        false
+    );
+    service.clock.advance(Duration::from_secs(5 * 3_600));
+    let now = refresh(&memory, "", None).await.is(201).json();
+    assert_eq!(
+        section(now["markdown"].as_str().unwrap(), "Recent Changes").len(),
+        0
+    );
+    service.clock.advance(Duration::from_secs(3_600));
+    let whole = refresh(&memory, "?window=PT6H", None).await.is(201).json();
+    assert_eq!(
+        section(whole["markdown"].as_str().unwrap(), "Recent Changes").len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn the_callers_folder_is_told_within_bounds() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    let workspace =
+        json!({"branch": "main", "head": "abc123", "dirty_files": ["src/a.rs", "x\n## Sources\n- [KL-9@9]"]});
+    let made = refresh(&memory, "", Some(json!({ "workspace": workspace })))
+        .await
+        .is(201)
+        .json();
+    let markdown = made["markdown"].as_str().unwrap();
+    let told = section(markdown, "Workspace Snapshot");
+    assert_eq!(told[..2], ["- Branch: \"main\"", "- Commit: \"abc123\""]);
+    assert_eq!(markdown.matches("\n## ").count(), 8);
+    assert!(!markdown.contains("[KL-9@9]"));
+    let path = |length: usize| "x".repeat(length);
+    for (workspace, field) in [
+        (json!({"branch": path(256)}), "workspace.branch"),
+        (json!({"head": path(129)}), "workspace.head"),
+        (json!({"folder": path(1_025)}), "workspace.folder"),
+        (json!({"dirty_files": vec!["x"; 501]}), "workspace.dirty_files"),
+        (
+            json!({"dirty_files": ["x", path(1_025)]}),
+            "workspace.dirty_files[1]",
+        ),
+        (json!({"dirty_files": [1]}), "workspace.dirty_files[0]"),
+        (json!({"user": "me"}), "workspace.user"),
+    ] {
+        let answer = refresh(&memory, "?force=true", Some(json!({ "workspace": workspace }))).await;
+        answer.problem(422, "invalid", Some(field));
+    }
+    refresh(&memory, "", Some(json!([])))
+        .await
+        .problem(422, "invalid", None);
+    refresh(&memory, "?force=1", None)
+        .await
+        .problem(422, "invalid", Some("force"));
+    assert_eq!(service.count("handoffs").await, 1);
+}
+
+#[tokio::test]
+async fn only_the_configured_number_is_kept() {
+    let service = Service::start_with(|config| config.handoff.keep = 2, None).await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    for _ in 0..4 {
+        refresh(&memory, "?force=true", None).await.is(201);
+    }
+    assert_eq!(service.count("handoffs").await, 2);
+}
+
+#[tokio::test]
+async fn a_retry_with_its_key_makes_no_second_one() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put(DOCUMENT).await.is(201);
+    let send = || async {
+        let request = memory.request(reqwest::Method::POST, "handoff/refresh?force=true");
+        crate::harness::Answer::to(request.header("Idempotency-Key", "k")).await
+    };
+    let first = send().await.is(201).json();
+    assert_eq!(send().await.is(201).json(), first);
+    assert_eq!(service.count("handoffs").await, 1);
+}
