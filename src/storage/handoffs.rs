@@ -1,6 +1,7 @@
 //! Kept handoffs: `handoffs`.
 
 use super::change::lock_memory;
+use super::events::{self, EventKind, NewEvent};
 use super::{Storage, StorageError, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
@@ -218,7 +219,8 @@ impl Storage {
             .collect()
     }
 
-    /// Saves a handoff as the newest, under the lock of the memory's row, and takes out the oldest beyond `keep`.
+    /// Saves a handoff as the newest, under the lock of the memory's row, takes out the oldest beyond `keep`, and tells
+    /// of it.
     /// `handoff.number` is the number of the newest one that was known when it was made, 0 for none; it is saved only
     /// if that is still the newest, and if what it was made from may still be quoted.
     ///
@@ -259,7 +261,14 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
+        let told = [NewEvent {
+            actor: Some(handoff.generated_by.clone()),
+            details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
+            ..self.event(&memory, EventKind::Handoff)
+        }];
+        events::append(&mut transaction, &vault, &told).await?;
         transaction.commit().await?;
+        self.appended(&vault, &told);
         Ok(SaveHandoff::Saved(Box::new(handoff)))
     }
 }
