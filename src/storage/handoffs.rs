@@ -2,7 +2,7 @@
 
 use super::change::lock_memory;
 use super::events::{self, EventKind, NewEvent};
-use super::{Storage, StorageError, records};
+use super::{Storage, StorageError, error, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
@@ -228,6 +228,21 @@ impl Storage {
     /// The database's; nothing was saved.
     #[tracing::instrument(name = "db.handoffs.save", skip_all)]
     pub async fn save_handoff(
+        &self,
+        snapshot: &Snapshot,
+        handoff: Handoff,
+        keep: i64,
+    ) -> Result<SaveHandoff, StorageError> {
+        let mut repeats = 0;
+        loop {
+            match self.try_save_handoff(snapshot, handoff.clone(), keep).await {
+                Err(error) if error::may_repeat(&error) && repeats < error::MAX_REPEATS => repeats += 1,
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_save_handoff(
         &self,
         snapshot: &Snapshot,
         mut handoff: Handoff,
