@@ -1,6 +1,6 @@
 //! Kept handoffs: `handoffs`.
 
-use super::change::lock_memory;
+use super::head::lock_memory;
 use super::{Storage, StorageError, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
