@@ -121,6 +121,41 @@ closing() {
     diff -u --label 'version 1' --label "version ${versions:-last}" "$work/first" "$work/last" || true
 }
 
+# The window, the assembled prompt and the handoff of a memory.
+views() {
+    local memory=$1 name=$2 category
+    heading "$name: the last commits as tasks, the state as status, a decision"
+    if git -C "$root" rev-parse --verify --quiet HEAD >/dev/null 2>&1; then
+        for commit in $(git -C "$root" rev-list --max-count=7 --reverse HEAD); do
+            {
+                printf '{"task_id":"%s","intent":' "$commit"
+                git -C "$root" show --no-patch --format=%s "$commit" | head -c 400 | json_string
+                printf ',"summary":'
+                git -C "$root" show --shortstat --format= "$commit" | tail -n 1 | json_string
+                printf '}'
+            } >"$work/body"
+            request POST "$memory/tasks" --header 'Content-Type: application/json' --data-binary @"$work/body"
+        done
+    fi
+    request POST "$memory/decisions" --header 'Content-Type: application/json' \
+        --data-binary '{"decision": "a model names operations, and code applies them", "reason": "a rewritten document loses what it said"}'
+    request PUT "$memory/status" --header 'Content-Type: application/json' \
+        --data-binary '{"goal": "show what the service does", "blocker": null}'
+    request PUT "$memory/items/rules" --header 'Content-Type: text/plain' \
+        --data-binary 'Never push to main without a green run.'
+    request PUT "$memory/items/user_information" --header 'Content-Type: text/plain' \
+        --data-binary 'Somebody who looks at a demonstration.'
+    heading "$name: the window"
+    request GET "$memory/window" && cat "$work/answer"
+    heading "$name: what has left it"
+    request GET "$memory/archive/history" && cat "$work/answer"
+    heading "$name: the prompt, of 1,200 tokens at most"
+    request GET "$memory/prompt?max_tokens=1200&timezone=Europe/Berlin" && cat "$work/answer"
+    heading "$name: the handoff"
+    request POST "$memory/handoff/refresh"
+    request GET "$memory/handoff" && cat "$work/answer"
+}
+
 [[ -x $program ]] || die "no program at $program; build it with: cargo build --release"
 command -v curl >/dev/null || die "curl is needed"
 
@@ -198,6 +233,8 @@ closing "$session" session
 if git -C "$root" rev-parse --verify --quiet HEAD >/dev/null 2>&1; then
     closing "$repository" repository
 fi
+
+views "$session" session
 
 if ((failed > 0)); then
     die "$failed requests were not answered with 2xx"

@@ -11,6 +11,7 @@ pub use meters::{
 
 use crate::config::log::LogFormat;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tracing::Subscriber;
@@ -41,7 +42,10 @@ fn fmt_layer<S>(format: LogFormat, filter: &str) -> Box<dyn Layer<S> + Send + Sy
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Colours are for people: in a file or a collector they would be noise.
+    let layer = tracing_subscriber::fmt::layer()
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     let filter = EnvFilter::new(filter);
     match format {
         LogFormat::Text => layer.with_filter(filter).boxed(),

@@ -9,13 +9,17 @@ use crate::pipeline::Pipeline;
 use crate::storage::Storage;
 use crate::tokens::Tokens;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Shared by all requests; cheap to clone.
+/// Shared by all requests. Every layer and handler takes one of its own, so a clone is one count and no more.
 #[derive(Clone)]
-pub struct AppState {
+pub struct AppState(Arc<Shared>);
+
+/// What there is of it.
+pub struct Shared {
     /// The database.
     pub storage: Storage,
     /// Updates by models and by operations.
@@ -45,7 +49,7 @@ impl AppState {
     #[must_use]
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let slots = Arc::new(Semaphore::new(settings.max_requests));
-        Self {
+        Self(Arc::new(Shared {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
@@ -57,7 +61,15 @@ impl AppState {
             tokens: Arc::default(),
             settings: Arc::new(settings),
             slots,
-        }
+        }))
+    }
+}
+
+impl Deref for AppState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
     }
 }
 

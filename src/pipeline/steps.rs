@@ -1,7 +1,7 @@
 //! The steps of an update as they are made: shown to somebody who waits, and kept as events.
 //!
 //! Whoever runs an update tells its [`Steps`]. A watcher gets each at once. As events they are gathered and written
-//! beside the update every moment ([`WRITE_EVERY`]), and what is left goes into the transaction that ends the run: so
+//! beside the update every moment (`WRITE_EVERY`), and what is left goes into the transaction that ends the run: so
 //! an update of milliseconds costs its transaction one longer statement, and one of a minute is seen while it runs.
 
 use crate::clock::Clock;

@@ -1,8 +1,8 @@
 //! Vaults and memories as a whole: `memories`, lists, one memory's state, deletion.
 
-use super::change::lock_memory;
 use super::contexts::Source;
 use super::events::{self, EventKind};
+use super::head::lock_memory;
 use super::idempotency::forget_answers;
 use super::prompt_items::forget_items;
 use super::{Preconditions, Storage, StorageError, error};

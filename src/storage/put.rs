@@ -1,7 +1,8 @@
 //! `PutContext`'s transaction.
 
-use super::change::{ChangeError, Decision, NewVersion};
+use super::change::{ChangeError, Decision};
 use super::contexts::{ContextMetadata, Source};
+use super::new_version::NewVersion;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};

@@ -1,6 +1,6 @@
 //! Records and their history made anew from the versions.
 
-use super::change::lock_memory;
+use super::head::lock_memory;
 use super::window::{told_by, told_tasks};
 use super::{Storage, StorageError, record_history, records};
 use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};

@@ -1,8 +1,8 @@
 //! `RedactContext`'s transaction: the text of a version is gone, from its row and from all that quotes it.
 
-use super::change::lock_memory;
 use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use super::handoffs::forget_handoffs;
+use super::head::lock_memory;
 use super::idempotency::forget_answers;
 use super::updates::redacted_json;
 use super::{Preconditions, Storage, StorageError, error};

@@ -1,7 +1,8 @@
 //! `RestoreContext`'s transaction.
 
-use super::change::{ChangeError, Decision, NewVersion};
+use super::change::{ChangeError, Decision};
 use super::contexts::{Context, ContextRef, Redaction, Source};
+use super::new_version::NewVersion;
 use super::{Preconditions, Put, Storage, StorageError};
 use crate::domain::changelog;
 use crate::domain::document::{self, InvalidDocument};

@@ -1,7 +1,9 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
-use super::change::{ChangeError, Decision, Head, NewVersion, Wanted};
+use super::change::{ChangeError, Decision, Wanted};
 use super::contexts::{ContextMetadata, Source};
+use super::head::Head;
+use super::new_version::NewVersion;
 use super::records::StoredRecord;
 use super::window::WindowRows;
 use super::{Preconditions, Storage, StorageError};

@@ -74,9 +74,12 @@ impl PlaceArgs {
     }
 }
 
+/// Looks a variable up.
+type Environment = dyn Fn(&str) -> Option<String>;
+
 /// What the options do not say.
 pub(super) struct Surroundings {
-    environment: Box<dyn Fn(&str) -> Option<String>>,
+    environment: Box<Environment>,
     project: Option<Project>,
 }
 

@@ -15,6 +15,9 @@ const LOCAL: &str = "local";
 /// What a service answers to a refresh, as far as it is kept here.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Handoff {
+    /// Whether it was made just now.
+    #[serde(default)]
+    pub(super) refreshed: bool,
     /// Its id.
     pub(super) handoff_id: String,
     /// The vault.

@@ -55,7 +55,15 @@ impl Refresh {
             .filter(|copy| copy.local.handoff_id == local.handoff_id && copy.local.sha256 == local.sha256);
         let (done, path) = match kept {
             Some(copy) => ("fresh, nothing to do", copy.path),
-            None => ("refreshed", write(&workspace, &place, &handoff, &local)?),
+            None => {
+                let path = write(&workspace, &place, &handoff, &local)?;
+                let done = if handoff.refreshed {
+                    "refreshed"
+                } else {
+                    "fresh, copied"
+                };
+                (done, path)
+            }
         };
         if self.service.json {
             return answer.print_json();

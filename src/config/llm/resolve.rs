@@ -156,6 +156,11 @@ impl<'a> Resolver<'a> {
         } else {
             Constrain::Off
         };
+        let own = self.own.constrain.filter(|own| *own != Constrain::Off);
+        if self.role == "handoff" && own.is_some() {
+            let problem = "must be off: a handoff is no text of operations, and has no grammar";
+            return Err(self.invalid("constrain", true, problem));
+        }
         let constrain = self.own.constrain.unwrap_or(shared);
         match self.provider {
             Provider::Openai => Ok(constrain),

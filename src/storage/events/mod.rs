@@ -1,10 +1,10 @@
 //! What happened in a vault, in an order that is the same for everybody: `events`.
 //!
-//! A writer adds its events in its own transaction ([`append`]), so that there is an event exactly if there is what it
+//! A writer adds its events in its own transaction (`append`), so that there is an event exactly if there is what it
 //! tells of. Numbers given at that moment would become visible out of order, since transactions do not commit in the
 //! order in which they insert, and a reader that saw 7 would never see a 6 that comes later. So a writer leaves the
 //! sequence open, and whoever reads the vault first gives the next numbers to what is committed by then
-//! ([`sequence`]), under the lock of the vault's row of `event_streams`. What has a number is complete and never
+//! (`sequence`), under the lock of the vault's row of `event_streams`. What has a number is complete and never
 //! changes, so "behind number n" is an exact place for ever.
 //!
 //! Why not otherwise:

@@ -63,7 +63,7 @@ async fn each_commit_becomes_a_task() {
     .await;
     let task = asked(&stub, 1).await.json();
     assert_eq!(task["intent"], "--say \"$(id)\" `id`");
-    assert_eq!(task["summary"].as_str().unwrap().trim(), "First line. Second.");
+    assert_eq!(task["summary"], "First line. Second.");
     assert_eq!(task["task_id"].as_str().unwrap().len(), 40);
 
     user.file("a.txt", "a\nb\n");

@@ -204,6 +204,10 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
     for (_, below, _) in ROUTES {
         let path = format!("/v1/vaults/v/memories/m/{below}");
         for method in ["DELETE", "PATCH", "OPTIONS", "TRACE", "MADEUP"] {
+            // An update can be called off.
+            if (method, *below) == ("DELETE", "updates/x") {
+                continue;
+            }
             let request = hostile
                 .service
                 .request(Method::from_bytes(method.as_bytes()).unwrap(), &path);

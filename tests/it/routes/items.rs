@@ -382,7 +382,8 @@ async fn a_memory_takes_its_items_with_it_and_leaves_those_of_the_vault() {
     service.get(&path).await.is(200);
 
     memory.delete().await.is(204);
-    assert_eq!(service.tables_that_hold("agent-to-go").await, [""; 0]);
+    // That it was deleted is told, under its name.
+    assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
     memory.delete().await.problem(404, "not-found", None);
     assert_eq!(
         contents(&service.get("/v1/vaults/acme/items").await.is(200).json()),

@@ -1,10 +1,27 @@
 use super::super::failure::Exit;
 use super::*;
+use crate::config::Config;
 use secrecy::ExposeSecret as _;
 use std::fs;
+use std::ops::Deref;
+use tempfile::TempDir;
+
+/// Surroundings whose folder stays as long as they do: a key file is read when it is asked for.
+struct Here {
+    found: Surroundings,
+    _folder: TempDir,
+}
+
+impl Deref for Here {
+    type Target = Surroundings;
+
+    fn deref(&self) -> &Surroundings {
+        &self.found
+    }
+}
 
 /// Surroundings with these variables, in a folder below one with this file.
-fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Surroundings, Failure> {
+fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Here, Failure> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(FILE_NAME), file).unwrap();
     fs::write(folder.path().join("key"), "from-file\n").unwrap();
@@ -16,10 +33,11 @@ fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Surrou
             variable.map(|(_, value)| (*value).to_owned())
         },
         &below,
-    );
-    // A key file is read when it is asked for.
-    std::mem::forget(folder);
-    found
+    )?;
+    Ok(Here {
+        found,
+        _folder: folder,
+    })
 }
 
 fn named(url: &str) -> ServiceArgs {
@@ -140,4 +158,11 @@ fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
     assert!(here.service(&none).unwrap().1.is_some());
     let own = surroundings(&[], "url = \"https://else.where\"\nkey_file = \"key\"").unwrap();
     assert!(own.service(&none).unwrap().1.is_some());
+}
+
+#[test]
+fn the_service_does_not_read_the_variables_of_its_clients() {
+    let variables = ["URL", "VAULT", "MEMORY", "ACTOR", "API_KEY", "HOME"]
+        .map(|name| (format!("WORKING_MEMORY_{name}"), "x".to_owned()));
+    Config::load(None, variables).unwrap();
 }

@@ -1,0 +1,231 @@
+//! The head of a memory: its row, locked until the transaction ends, and what the newest version says.
+
+use super::records::archived_among;
+use super::{Storage, StorageError, origins};
+use crate::domain::document::Origins;
+use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::memory::Counters;
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use std::collections::BTreeSet;
+
+/// How often a row is looked for that others delete.
+const MAX_LOOKS: u32 = 5;
+
+/// The memory as it stands while its row is locked.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// The newest version's number; 0 if the memory does not exist.
+    pub version: i64,
+    /// The newest version's id.
+    pub context_id: Option<ContextId>,
+    /// The newest version's text; empty if the memory does not exist.
+    pub text: String,
+    /// Where its lines come from, if that is known.
+    pub(super) origins: Option<Origins>,
+    /// The largest numbers ever given.
+    pub counters: Counters,
+    /// Which of the ids that the caller mentioned are archived.
+    pub archived: BTreeSet<RecordId>,
+    /// The time of the change: now, but never before the newest version's.
+    pub now: DateTime<Utc>,
+    /// The id that a new version will have.
+    pub next_context_id: ContextId,
+    /// The id that the event of a new version will have.
+    pub(super) next_event_id: String,
+}
+
+impl Head {
+    /// Whether the memory exists.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.version > 0
+    }
+}
+
+impl Storage {
+    /// Locks the memory's row, making it first where there is none, and reads the head.
+    pub(super) async fn lock_head(
+        &self,
+        connection: &mut PgConnection,
+        vault: &VaultId,
+        memory: &MemoryId,
+        mentioned: &[RecordId],
+    ) -> Result<Head, StorageError> {
+        let row = self.lock_or_insert(connection, vault, memory).await?;
+        // Read after the lock was granted: a writer that waited is later than the one it waited for.
+        let now = self.clock.now().max(row.changed_at);
+        let (text, origins) = match row.context_id {
+            Some(_) => read_text(connection, vault, memory, row.version).await?,
+            None => (String::new(), Some(Origins::default())),
+        };
+        Ok(Head {
+            version: row.version,
+            context_id: row.context_id,
+            text,
+            origins,
+            counters: row.counters,
+            archived: archived_among(connection, vault, memory, mentioned).await?,
+            now,
+            next_context_id: self.clock.new_id().into(),
+            next_event_id: self.clock.new_id().to_string(),
+        })
+    }
+
+    /// A row that is there when it is looked for may be deleted while the lock is waited for, and one that
+    /// was in the way of an insertion may be deleted before it is locked: then it is made anew.
+    async fn lock_or_insert(
+        &self,
+        connection: &mut PgConnection,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<LockedMemory, StorageError> {
+        for _ in 0..=MAX_LOOKS {
+            if let Some(row) = lock_memory(connection, vault, memory).await? {
+                return Ok(row);
+            }
+            insert_memory(connection, vault, memory, self.clock.now()).await?;
+        }
+        lock_memory(connection, vault, memory)
+            .await?
+            .ok_or(StorageError::WrongRowCount {
+                statement: "db.memories.lock",
+                expected: 1,
+                actual: 0,
+            })
+    }
+}
+
+/// The row of a memory, locked until the transaction ends.
+pub(super) struct LockedMemory {
+    pub(super) version: i64,
+    pub(super) context_id: Option<ContextId>,
+    counters: Counters,
+    pub(super) changed_at: DateTime<Utc>,
+}
+
+/// Locks a memory's row; `None` if there is none, also when it is deleted while the lock is waited for.
+#[tracing::instrument(name = "db.memories.lock", skip_all)]
+pub(super) async fn lock_memory(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Option<LockedMemory>, StorageError> {
+    let row = sqlx::query!(
+        "SELECT head_version, head_context_id, learning_counter, verbatim_counter, task_counter,
+                decision_counter, changed_at
+         FROM memories
+         WHERE vault_id = $1 AND memory_id = $2
+         FOR UPDATE",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let context_id = match row.head_context_id {
+        Some(id) => Some(id.parse().map_err(|_| StorageError::Corrupt {
+            table: "memories",
+            column: "head_context_id",
+            row: format!("({vault}, {memory})"),
+            problem: "not an id".to_owned(),
+        })?),
+        None => None,
+    };
+    let mut counters = Counters::default();
+    counters.raise(RecordKind::Learning, row.learning_counter);
+    counters.raise(RecordKind::Verbatim, row.verbatim_counter);
+    counters.raise(RecordKind::Task, row.task_counter);
+    counters.raise(RecordKind::Decision, row.decision_counter);
+    Ok(Some(LockedMemory {
+        version: row.head_version,
+        context_id,
+        counters,
+        changed_at: row.changed_at,
+    }))
+}
+
+#[tracing::instrument(name = "db.memories.insert", skip_all)]
+async fn insert_memory(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    now: DateTime<Utc>,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter,
+                               verbatim_counter, task_counter, decision_counter, created_at, changed_at)
+         VALUES ($1, $2, 0, NULL, 0, 0, 0, 0, $3, $3)
+         ON CONFLICT (vault_id, memory_id) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+        now,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+#[tracing::instrument(name = "db.memory_contexts.text", skip_all)]
+async fn read_text(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    version: i64,
+) -> Result<(String, Option<Origins>), StorageError> {
+    let row = sqlx::query!(
+        "SELECT context, line_origins
+         FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+        vault.as_str(),
+        memory.as_str(),
+        version,
+    )
+    .fetch_optional(connection)
+    .await?;
+    let row = row.ok_or_else(|| StorageError::Corrupt {
+        table: "memories",
+        column: "head_version",
+        row: format!("({vault}, {memory})"),
+        problem: format!("version {version} is not there"),
+    })?;
+    let origins = row
+        .line_origins
+        .and_then(|stored| origins::from_stored(&stored, &row.context));
+    Ok((row.context, origins))
+}
+
+#[tracing::instrument(name = "db.memories.move_head", skip_all)]
+pub(super) async fn move_head(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    head: &Head,
+    counters: &Counters,
+) -> Result<(), StorageError> {
+    let done = sqlx::query!(
+        "UPDATE memories
+         SET head_version = $3, head_context_id = $4, learning_counter = $5, verbatim_counter = $6,
+             task_counter = $7, decision_counter = $8, changed_at = $9
+         WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+        head.version + 1,
+        head.next_context_id.as_str(),
+        counters.get(RecordKind::Learning),
+        counters.get(RecordKind::Verbatim),
+        counters.get(RecordKind::Task),
+        counters.get(RecordKind::Decision),
+        head.now,
+    )
+    .execute(connection)
+    .await?;
+    match done.rows_affected() {
+        1 => Ok(()),
+        actual => Err(StorageError::WrongRowCount {
+            statement: "db.memories.move_head",
+            expected: 1,
+            actual,
+        }),
+    }
+}

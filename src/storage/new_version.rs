@@ -1,0 +1,171 @@
+//! A version in the making, and how it is stored with everything derived from it.
+
+use super::contexts::{ContextMetadata, Source};
+use super::events::{EventKind, NewEvent};
+use super::head::{Head, move_head};
+use super::updates::{Run, insert_run, resolve_run};
+use super::window::{self, WindowRows};
+use super::{StorageError, origins, record_changes};
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+
+/// A version to be saved on top of the head.
+#[derive(Debug, Clone)]
+pub struct NewVersion {
+    /// The whole text.
+    pub text: String,
+    /// The counters after it; never lower than the head's.
+    pub counters: Counters,
+    /// What makes it.
+    pub source: Source,
+    /// Who makes it.
+    pub actor: ActorId,
+    /// What it does, where the service knows (reasons of archivings come from here).
+    pub operations: Vec<AppliedOperation>,
+    /// What it does to the records: [`project`] of the head's text and the new one.
+    pub changes: Vec<RecordChange>,
+    /// The change in words.
+    pub log: String,
+    /// The run that makes it, kept in the same transaction.
+    pub run: Option<Box<Run>>,
+    /// An invalid run that this one finishes by hand.
+    pub resolves: Option<UpdateId>,
+    /// What it says of tasks and decisions that the text does not hold.
+    pub window: WindowRows,
+}
+
+impl NewVersion {
+    /// A version with this text, as anybody may put it: the records it names are taken as they are.
+    #[must_use]
+    pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
+        let counters = head.counters.raised_by(&Counters::seen_in(&text));
+        let changes = project(&head.text, &text);
+        Self {
+            text,
+            counters,
+            source,
+            actor,
+            operations: Vec::new(),
+            changes,
+            log: String::new(),
+            run: None,
+            resolves: None,
+            window: WindowRows::default(),
+        }
+    }
+}
+
+/// Stores a version on top of a head whose row is locked, with everything derived from it.
+pub(super) async fn save_version(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    head: &Head,
+    new: NewVersion,
+) -> Result<ContextMetadata, StorageError> {
+    let version = head.version + 1;
+    let bytes = i32::try_from(new.text.len()).unwrap_or(i32::MAX);
+    let line_origins = head
+        .origins
+        .as_ref()
+        .and_then(|origins| origins::to_stored(&origins.after(&head.text, &new.text, version)));
+    move_head(connection, vault, memory, head, &new.counters).await?;
+    let update_id = new.run.as_ref().map(|run| run.update_id.clone());
+    let operations = operations_json(&new);
+    sqlx::query!(
+        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
+                                      source, bytes, update_id, operations, log, line_origins)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+        vault.as_str(),
+        memory.as_str(),
+        head.next_context_id.as_str(),
+        new.actor.as_str(),
+        new.text,
+        head.now,
+        version,
+        new.source.name(),
+        bytes,
+        update_id.as_ref().map(UpdateId::as_str),
+        operations,
+        new.log,
+        line_origins.as_deref(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    let place = record_changes::Place {
+        vault,
+        memory,
+        version,
+        at: head.now,
+        by: &new.actor,
+    };
+    let superseded = new.window.superseded;
+    record_changes::save(connection, &place, &new.changes, &new.operations, superseded).await?;
+    window::save(connection, &place, &new.window).await?;
+    if let Some(run) = &new.run {
+        insert_run(connection, run).await?;
+        if let Some(resolved) = &new.resolves {
+            resolve(connection, run, resolved).await?;
+        }
+    }
+    Ok(ContextMetadata {
+        vault_id: vault.clone(),
+        memory_id: memory.clone(),
+        context_id: head.next_context_id.clone(),
+        version,
+        actor_id: new.actor,
+        creation_time: head.now,
+        source: new.source,
+        bytes,
+        update_id,
+        log: new.log,
+        redaction: None,
+    })
+}
+
+/// Operations as they are kept with their version; `None` if there are none.
+fn operations_json(new: &NewVersion) -> Option<Value> {
+    let all = new.operations.iter().map(|operation| {
+        json!({
+            "op": operation.op.name(),
+            "id": operation.id.map(|id| id.to_string()),
+            "label": operation.label,
+            "reason": operation.reason,
+            "content": operation.content,
+        })
+    });
+    let mut all: Vec<Value> = all.collect();
+    new.window.tell(&mut all);
+    (!all.is_empty()).then_some(Value::Array(all))
+}
+
+/// What is told of a new version.
+pub(super) fn version_event(head: &Head, saved: &ContextMetadata) -> NewEvent {
+    NewEvent {
+        version: Some((saved.version, saved.context_id.clone())),
+        actor: Some(saved.actor_id.clone()),
+        source: Some(saved.source),
+        update_id: saved.update_id.clone(),
+        ..NewEvent::new(
+            head.next_event_id.clone(),
+            saved.memory_id.clone(),
+            EventKind::Version,
+            saved.creation_time,
+        )
+    }
+}
+
+/// Marks an invalid run as finished by another; of several that try, one does.
+pub(super) async fn resolve(
+    connection: &mut PgConnection,
+    by: &Run,
+    resolved: &UpdateId,
+) -> Result<(), StorageError> {
+    if resolve_run(connection, &by.vault_id, &by.memory_id, resolved, &by.update_id).await? {
+        Ok(())
+    } else {
+        Err(StorageError::AlreadyResolved(resolved.clone()))
+    }
+}
