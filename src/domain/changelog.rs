@@ -51,7 +51,11 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
     }
     for operation in operations {
         let id = operation.id.map(|id| id.to_string()).unwrap_or_default();
-        let reason = operation.reason.as_deref().unwrap_or("no reason given");
+        // A task has none.
+        let reason = operation.reason.as_deref();
+        let because = reason
+            .map(|reason| format!(" (because {reason})"))
+            .unwrap_or_default();
         match operation.op {
             OperationName::RewriteProgress => line(&mut log, '~', "progress rewritten"),
             OperationName::Add => {
@@ -60,7 +64,7 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
                     .as_deref()
                     .or(operation.content.as_deref())
                     .unwrap_or_default();
-                line(&mut log, '+', &format!("{id} {} (because {reason})", cut(what)));
+                line(&mut log, '+', &format!("{id} {}{because}", cut(what)));
             }
             OperationName::RewriteStatus => line(
                 &mut log,
@@ -70,7 +74,7 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
                     cut(operation.content.as_deref().unwrap_or_default())
                 ),
             ),
-            OperationName::Archive => line(&mut log, '-', &format!("{id} archived (because {reason})")),
+            OperationName::Archive => line(&mut log, '-', &format!("{id} archived{because}")),
         }
     }
     log

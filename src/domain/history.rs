@@ -104,10 +104,23 @@ pub struct Life {
     pub reason: Option<String>,
     /// What it says.
     pub content: String,
+    /// The time its line bears.
+    pub written_at: Option<DateTime<Utc>>,
     /// The first version with it.
     pub born: Mark,
     /// How it ended; `None` while it is active.
     pub end: Option<Ending>,
+}
+
+/// What a version's operations say of records that its text does not.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    /// Why it archived what it archived.
+    pub reasons: HashMap<RecordId, String>,
+    /// What took the place of what it archived.
+    pub superseded: HashMap<RecordId, RecordId>,
+    /// Records that it put straight into the archive, and why.
+    pub historic: Vec<(Record, String)>,
 }
 
 /// A life while it is read; what is not certain is left to what is stored.
@@ -126,6 +139,8 @@ pub struct Rebuild {
     version: i64,
     /// The text of that version, where it is there; before the first one it is empty.
     text: Option<String>,
+    /// A text before it is not there any more.
+    has_gap: bool,
 }
 
 impl Rebuild {
@@ -143,20 +158,22 @@ impl Rebuild {
             events: Vec::new(),
             version: 0,
             text: Some(String::new()),
+            has_gap: false,
         }
     }
 
-    /// Takes the next version that is there, `text` if it was not redacted, and why it archived what it archived.
-    pub fn version(&mut self, mark: &Mark, text: Option<&str>, reasons: &HashMap<RecordId, String>) {
+    /// Takes the next version that is there, `text` if it was not redacted, and what its operations say.
+    pub fn version(&mut self, mark: &Mark, text: Option<&str>, told: &Told) {
         if mark.version > self.version + 1 {
             self.keep_events(mark.version - 1);
             self.text = None;
+            self.has_gap = true;
         }
         match (self.text.take(), text) {
             (Some(before), Some(text)) => {
                 self.stored_events.remove(&mark.version);
                 for change in project(&before, text) {
-                    self.derive(mark, change, reasons);
+                    self.derive(mark, change, told);
                 }
             }
             (_, text) => {
@@ -166,6 +183,10 @@ impl Rebuild {
                 }
             }
         }
+        if text.is_some() {
+            self.take_historic(mark, &told.historic);
+        }
+        self.has_gap |= text.is_none();
         self.text = text.map(str::to_owned);
         self.version = mark.version;
     }
@@ -183,6 +204,7 @@ impl Rebuild {
                 }
                 if !built.is_text_certain {
                     (life.label, life.reason, life.content) = (stored.label, stored.reason, stored.content);
+                    life.written_at = stored.written_at;
                 }
             }
             lives.insert(id, life);
@@ -191,12 +213,16 @@ impl Rebuild {
         (lives.into_values().collect(), self.events)
     }
 
-    fn derive(&mut self, mark: &Mark, change: RecordChange, reasons: &HashMap<RecordId, String>) {
+    fn derive(&mut self, mark: &Mark, change: RecordChange, told: &Told) {
         let (id, change) = match change {
             RecordChange::Added(record) => {
                 let id = record.id;
-                let is_new = !self.built.contains_key(&id);
-                self.is_there(record, mark, true);
+                let was_before = self
+                    .stored
+                    .get(&id)
+                    .is_some_and(|life| life.born.version < mark.version);
+                let is_new = !self.built.contains_key(&id) && !(self.has_gap && was_before);
+                self.is_there(record, mark, is_new);
                 (
                     id,
                     if is_new {
@@ -215,11 +241,12 @@ impl Rebuild {
                 let known = self.stored_end(id, mark.version);
                 let end = Ending {
                     mark: mark.clone(),
-                    reason: reasons
+                    reason: told
+                        .reasons
                         .get(&id)
                         .cloned()
                         .or_else(|| known.as_ref()?.reason.clone()),
-                    superseded_by: known.and_then(|known| known.superseded_by),
+                    superseded_by: told.superseded.get(&id).copied().or_else(|| known?.superseded_by),
                 };
                 let change = match end.superseded_by {
                     Some(_) => ChangeKind::Superseded,
@@ -292,6 +319,29 @@ impl Rebuild {
         }
     }
 
+    /// Takes what went straight into the archive; what is stored of it counts, since a redaction may have passed it.
+    fn take_historic(&mut self, mark: &Mark, historic: &[(Record, String)]) {
+        for (record, reason) in historic {
+            let end = self.stored_end(record.id, mark.version).unwrap_or(Ending {
+                mark: mark.clone(),
+                reason: Some(reason.clone()),
+                superseded_by: None,
+            });
+            self.built.entry(record.id).or_insert_with(|| Built {
+                life: Life {
+                    label: record.label.clone(),
+                    reason: record.reason.clone(),
+                    content: record.content.clone(),
+                    written_at: record.time,
+                    end: Some(end),
+                    ..empty(record.id, mark)
+                },
+                is_birth_certain: true,
+                is_text_certain: false,
+            });
+        }
+    }
+
     fn is_there(&mut self, record: Record, mark: &Mark, is_birth_certain: bool) {
         let built = self.built.entry(record.id).or_insert_with(|| Built {
             life: empty(record.id, mark),
@@ -303,6 +353,7 @@ impl Rebuild {
         built.life.label = record.label;
         built.life.reason = record.reason;
         built.life.content = record.content;
+        built.life.written_at = record.time;
     }
 
     fn stored_end(&self, id: RecordId, version: i64) -> Option<Ending> {
@@ -317,6 +368,7 @@ fn empty(id: RecordId, born: &Mark) -> Life {
         label: None,
         reason: None,
         content: String::new(),
+        written_at: None,
         born: born.clone(),
         end: None,
     }
@@ -339,9 +391,12 @@ mod tests {
         texts: &[(i64, Option<&str>)],
     ) -> (Vec<Life>, Vec<RecordEvent>) {
         let mut rebuild = Rebuild::new(stored.0, stored.1);
-        let reasons = HashMap::from([("KL-1".parse().unwrap(), "it is over".to_owned())]);
+        let told = Told {
+            reasons: HashMap::from([("KL-1".parse().unwrap(), "it is over".to_owned())]),
+            ..Told::default()
+        };
         for (version, text) in texts {
-            rebuild.version(&mark(*version), *text, &reasons);
+            rebuild.version(&mark(*version), *text, &told);
         }
         rebuild.finish()
     }

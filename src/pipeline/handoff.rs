@@ -189,7 +189,7 @@ impl Pipeline {
         let caps = self.handoff.caps();
         let material = Material::of(snapshot);
         let mut draft = compile(&material, &caps);
-        let written = self.write_handoff(&material).await;
+        let written = self.write_handoff(&request.vault, &material).await?;
         if let Some(written) = &written {
             // A section that the model left without a good line stays as the rules have it.
             for (part, lines) in written.lines.iter().filter(|(_, lines)| !lines.is_empty()) {

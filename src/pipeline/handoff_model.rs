@@ -1,8 +1,10 @@
 //! The prose of a handoff by a model: asked, held to what it was shown, asked once more about its bad lines.
 
-use super::Pipeline;
+use super::{HandoffError, Pipeline, PipelineError};
 use crate::domain::handoff::{Answer, Dropped, Line, Material, Part, read_answer, shown};
+use crate::domain::ids::VaultId;
 use crate::llm::{self, Asked, Request, RoleModel, Speaker, Turn};
+use crate::storage::usage::{RoleSpent, Spender, Spent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,6 +25,8 @@ struct Report {
     attempts: u32,
     reprompts: u32,
     input_tokens: Option<u64>,
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
     output_tokens: Option<u64>,
     millis: u64,
     failed: Option<String>,
@@ -37,6 +41,8 @@ impl Report {
             Ok(answer) => {
                 for (sum, more) in [
                     (&mut self.input_tokens, answer.input_tokens),
+                    (&mut self.cached_tokens, answer.cached_tokens),
+                    (&mut self.cache_write_tokens, answer.cache_write_tokens),
                     (&mut self.output_tokens, answer.output_tokens),
                 ] {
                     if let Some(more) = more {
@@ -45,6 +51,23 @@ impl Report {
                 }
             }
             Err(error) => self.failed = Some(error.public().to_string()),
+        }
+    }
+
+    fn spent(&self, model: &RoleModel) -> RoleSpent {
+        RoleSpent {
+            role: Spender::Handoff,
+            model: model.model.name().to_owned(),
+            spent: Spent {
+                runs: 1,
+                calls: u64::from(self.attempts),
+                failures: u64::from(self.failed.is_some()),
+                input_tokens: self.input_tokens.unwrap_or(0),
+                cached_tokens: self.cached_tokens.unwrap_or(0),
+                cache_write_tokens: self.cache_write_tokens.unwrap_or(0),
+                output_tokens: self.output_tokens.unwrap_or(0),
+                millis: self.millis,
+            },
         }
     }
 
@@ -62,15 +85,40 @@ impl Report {
 }
 
 impl Pipeline {
-    /// What the model writes; `None` if rules alone do. A model that fails leaves the lines to the rules, and its
-    /// report says why.
-    pub(super) async fn write_handoff(&self, material: &Material) -> Option<Written> {
-        let model = self.models.for_handoff().filter(|_| self.handoff.model)?;
+    /// What the model writes; `None` if rules alone do. A model that fails, or is not asked because the vault has
+    /// spent the day's tokens, leaves the lines to the rules, and its report says why. What it spends is written down.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) async fn write_handoff(
+        &self,
+        vault: &VaultId,
+        material: &Material,
+    ) -> Result<Option<Written>, HandoffError> {
+        let Some(model) = self.models.for_handoff().filter(|_| self.handoff.model) else {
+            return Ok(None);
+        };
         let caps = self.handoff.caps();
         let (entries, citations) = shown(material);
         if citations.is_empty() {
             // Nothing could be cited, so nothing could be said.
-            return None;
+            return Ok(None);
+        }
+        let begun = self.clock.now();
+        match self.refuse_over_tokens(vault).await {
+            Ok(()) => {}
+            Err(PipelineError::Storage(error)) => return Err(error.into()),
+            Err(refused) => {
+                let report = Report {
+                    failed: Some(refused.to_string()),
+                    ..Report::default()
+                };
+                return Ok(Some(Written {
+                    lines: BTreeMap::new(),
+                    dropped: Vec::new(),
+                    report: report.to_json(model),
+                }));
+            }
         }
         let mut asking = Request {
             role: None,
@@ -110,11 +158,12 @@ impl Pipeline {
                 text: self.prompts.handoff_again(&describe(&answer.dropped)),
             });
         }
-        Some(Written {
+        self.write_down(vault, begun, &[report.spent(model)]).await;
+        Ok(Some(Written {
             lines: answer.lines,
             dropped: answer.dropped,
             report: report.to_json(model),
-        })
+        }))
     }
 }
 

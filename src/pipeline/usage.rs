@@ -4,8 +4,8 @@ use super::run::Running;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
-use crate::storage::usage::{RoleSpent, Spent};
-use chrono::{Days, NaiveTime};
+use crate::storage::usage::{RoleSpent, Spender, Spent};
+use chrono::{DateTime, Days, NaiveTime, Utc};
 
 impl Pipeline {
     /// Refuses a vault whose models have spent the day's tokens. What they spend while an update runs is known at its
@@ -51,15 +51,20 @@ impl Pipeline {
                     millis: report.millis,
                 };
                 Some(RoleSpent {
-                    role,
+                    role: Spender::Update(role),
                     model: report.model.clone(),
                     spent,
                 })
             })
             .collect();
-        let day = running.created_at.date_naive();
-        if let Err(error) = self.storage.add_usage(&running.target.vault, day, &spent).await {
-            tracing::warn!(%error, "what an update spent could not be written down");
+        self.write_down(&running.target.vault, running.created_at, &spent)
+            .await;
+    }
+
+    /// Adds what was spent to the counts of a time's day.
+    pub(super) async fn write_down(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
+        if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
+            tracing::warn!(%error, "what models spent could not be written down");
         }
     }
 }

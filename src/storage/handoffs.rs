@@ -1,7 +1,8 @@
 //! Kept handoffs: `handoffs`.
 
+use super::events::{self, EventKind, NewEvent};
 use super::head::lock_memory;
-use super::{Storage, StorageError, records};
+use super::{Storage, StorageError, error, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
@@ -218,7 +219,8 @@ impl Storage {
             .collect()
     }
 
-    /// Saves a handoff as the newest, under the lock of the memory's row, and takes out the oldest beyond `keep`.
+    /// Saves a handoff as the newest, under the lock of the memory's row, takes out the oldest beyond `keep`, and tells
+    /// of it.
     /// `handoff.number` is the number of the newest one that was known when it was made, 0 for none; it is saved only
     /// if that is still the newest, and if what it was made from may still be quoted.
     ///
@@ -226,6 +228,21 @@ impl Storage {
     /// The database's; nothing was saved.
     #[tracing::instrument(name = "db.handoffs.save", skip_all)]
     pub async fn save_handoff(
+        &self,
+        snapshot: &Snapshot,
+        handoff: Handoff,
+        keep: i64,
+    ) -> Result<SaveHandoff, StorageError> {
+        let mut repeats = 0;
+        loop {
+            match self.try_save_handoff(snapshot, handoff.clone(), keep).await {
+                Err(error) if error::may_repeat(&error) && repeats < error::MAX_REPEATS => repeats += 1,
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_save_handoff(
         &self,
         snapshot: &Snapshot,
         mut handoff: Handoff,
@@ -259,7 +276,14 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
+        let told = [NewEvent {
+            actor: Some(handoff.generated_by.clone()),
+            details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
+            ..self.event(&memory, EventKind::Handoff)
+        }];
+        events::append(&mut transaction, &vault, &told).await?;
         transaction.commit().await?;
+        self.appended(&vault, &told);
         Ok(SaveHandoff::Saved(Box::new(handoff)))
     }
 }

@@ -5,7 +5,7 @@ use super::events::{self, EventKind};
 use super::head::lock_memory;
 use super::idempotency::forget_answers;
 use super::prompt_items::forget_items;
-use super::{Preconditions, Storage, StorageError};
+use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
@@ -296,6 +296,25 @@ impl Storage {
     /// As [`DeleteError`] says.
     #[tracing::instrument(name = "db.memories.delete", skip_all)]
     pub async fn delete_memory(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        preconditions: &Preconditions,
+    ) -> Result<(), DeleteError> {
+        let mut repeats = 0;
+        loop {
+            match self.try_delete(vault, memory, preconditions).await {
+                Err(DeleteError::Storage(error))
+                    if error::may_repeat(&error) && repeats < error::MAX_REPEATS =>
+                {
+                    repeats += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_delete(
         &self,
         vault: &VaultId,
         memory: &MemoryId,

@@ -101,7 +101,8 @@ pub(super) async fn save_version(
         at: head.now,
         by: &new.actor,
     };
-    record_changes::save(connection, &place, &new.changes, &new.operations).await?;
+    let superseded = new.window.superseded;
+    record_changes::save(connection, &place, &new.changes, &new.operations, superseded).await?;
     window::save(connection, &place, &new.window).await?;
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;

@@ -1,13 +1,13 @@
 //! Records and their history made anew from the versions.
 
 use super::head::lock_memory;
-use super::record_changes::ROWS_PER_STATEMENT;
+use super::window::{told_by, told_tasks};
 use super::{Storage, StorageError, record_history, records};
 use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
-use crate::domain::ids::{MemoryId, RecordId, VaultId};
-use serde_json::Value;
+use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
+use crate::domain::window::Task;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Versions read at once; each may have 100 KiB and more.
 const VERSIONS_AT_ONCE: i64 = 32;
@@ -15,8 +15,11 @@ const VERSIONS_AT_ONCE: i64 = 32;
 /// Memories listed at once.
 const MEMORIES_AT_ONCE: i64 = 500;
 
-/// A record row takes sixteen of the 65,535 parameters that a statement may have.
-const RECORDS_PER_STATEMENT: usize = ROWS_PER_STATEMENT;
+/// A record row takes 22 of the 65,535 parameters that a statement may have.
+const RECORDS_PER_STATEMENT: usize = 2_900;
+
+/// Deletions of one statement.
+const DELETIONS_PER_STATEMENT: usize = 4_000;
 
 /// What a rebuilding came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,11 +93,13 @@ impl Storage {
         let mut lives: Vec<Life> = stored.into_iter().map(Life::from).collect();
         lives.sort_by_key(|life| life.id);
         let mut rebuild = Rebuild::new(lives.clone(), events.clone());
-        read_versions(&mut transaction, vault, memory, &mut rebuild).await?;
+        let tasks = read_versions(&mut transaction, vault, memory, &mut rebuild).await?;
         let (new_lives, new_events) = rebuild.finish();
         let (same_lives, same_events) = (new_lives == lives, new_events == events);
         if !same_lives {
-            replace_records(&mut transaction, vault, memory, &new_lives).await?;
+            let mend = Mend::of(&lives, &new_lives);
+            delete_records(&mut transaction, vault, memory, &mend.gone).await?;
+            write_records(&mut transaction, vault, memory, &mend.written, &tasks).await?;
         }
         if !same_events {
             replace_events(&mut transaction, vault, memory, &new_events).await?;
@@ -104,12 +109,35 @@ impl Storage {
     }
 }
 
+/// What is not as it is stored.
+struct Mend<'l> {
+    gone: Vec<RecordId>,
+    written: Vec<&'l Life>,
+}
+
+impl<'l> Mend<'l> {
+    fn of(stored: &[Life], lives: &'l [Life]) -> Self {
+        let known: HashMap<RecordId, &Life> = stored.iter().map(|life| (life.id, life)).collect();
+        let new: HashSet<RecordId> = lives.iter().map(|life| life.id).collect();
+        let ids = stored.iter().map(|life| life.id);
+        Self {
+            gone: ids.filter(|id| !new.contains(id)).collect(),
+            written: lives
+                .iter()
+                .filter(|life| known.get(&life.id) != Some(life))
+                .collect(),
+        }
+    }
+}
+
+/// Hands all versions to `rebuild`, and returns what they tell of tasks.
 async fn read_versions(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,
     rebuild: &mut Rebuild,
-) -> Result<(), StorageError> {
+) -> Result<HashMap<RecordId, Task>, StorageError> {
+    let mut tasks = HashMap::new();
     let mut after = 0;
     loop {
         let rows = sqlx::query!(
@@ -125,7 +153,7 @@ async fn read_versions(
         )
         .fetch_all(&mut *connection)
         .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
+        let Some(last) = rows.last() else { return Ok(tasks) };
         after = last.version;
         for row in rows {
             let mark = Mark {
@@ -139,25 +167,10 @@ async fn read_versions(
                 })?,
             };
             let text = (!row.redacted).then_some(row.context.as_str());
-            rebuild.version(&mark, text, &reasons(row.operations.as_ref()));
+            rebuild.version(&mark, text, &told_by(row.operations.as_ref()));
+            tasks.extend(told_tasks(row.operations.as_ref()));
         }
     }
-}
-
-/// Why a version's operations archived what they archived.
-fn reasons(operations: Option<&Value>) -> HashMap<RecordId, String> {
-    let operations = operations
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let archived = operations
-        .iter()
-        .filter(|operation| operation["op"] == "archive")
-        .filter_map(|operation| {
-            let id = operation["id"].as_str()?.parse().ok()?;
-            Some((id, operation["reason"].as_str()?.to_owned()))
-        });
-    archived.collect()
 }
 
 async fn replace_events(
@@ -170,28 +183,50 @@ async fn replace_events(
     record_history::insert(connection, vault, memory, events).await
 }
 
-/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
-async fn replace_records(
+async fn delete_records(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,
-    lives: &[Life],
+    ids: &[RecordId],
 ) -> Result<(), StorageError> {
-    sqlx::query!(
-        "DELETE FROM records WHERE vault_id = $1 AND memory_id = $2",
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(&mut *connection)
-    .await?;
+    for ids in ids.chunks(DELETIONS_PER_STATEMENT) {
+        let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
+        sqlx::query!(
+            "DELETE FROM records
+             WHERE vault_id = $1 AND memory_id = $2
+               AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
+            vault.as_str(),
+            memory.as_str(),
+            &kinds,
+            &numbers,
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Writes records. Of one that is there, what was told of its task stays: a redaction may have taken some of it.
+///
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+async fn write_records(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    lives: &[&Life],
+    tasks: &HashMap<RecordId, Task>,
+) -> Result<(), StorageError> {
     for rows in lives.chunks(RECORDS_PER_STATEMENT) {
         let mut statement = QueryBuilder::<Postgres>::new(
             "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
                                   created_version, created_at, created_by, ended_version, ended_at, ended_by,
-                                  archive_reason, superseded_by) ",
+                                  archive_reason, superseded_by, written_at, task_id, intent, summary, outcome,
+                                  epic) ",
         );
         statement.push_values(rows, |mut row, life| {
             let end = life.end.as_ref();
+            let task = tasks.get(&life.id);
             row.push_bind(vault.as_str())
                 .push_bind(memory.as_str())
                 .push_bind(life.id.kind.prefix())
@@ -207,8 +242,23 @@ async fn replace_records(
                 .push_bind(end.map(|end| end.mark.at))
                 .push_bind(end.map(|end| end.mark.by.as_str()))
                 .push_bind(end.and_then(|end| end.reason.as_deref()))
-                .push_bind(end.and_then(|end| end.superseded_by).map(|id| id.to_string()));
+                .push_bind(end.and_then(|end| end.superseded_by).map(|id| id.to_string()))
+                .push_bind(life.written_at)
+                .push_bind(task.and_then(|task| task.task_id.as_ref().map(TaskId::as_str)))
+                .push_bind(task.map(|task| task.intent.as_str()))
+                .push_bind(task.map(|task| task.summary.as_str()))
+                .push_bind(task.and_then(|task| task.outcome.as_ref()))
+                .push_bind(task.and_then(|task| task.epic.as_deref()));
         });
+        statement.push(
+            " ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
+              SET status = excluded.status, label = excluded.label, reason = excluded.reason,
+                  content = excluded.content, created_version = excluded.created_version,
+                  created_at = excluded.created_at, created_by = excluded.created_by,
+                  ended_version = excluded.ended_version, ended_at = excluded.ended_at,
+                  ended_by = excluded.ended_by, archive_reason = excluded.archive_reason,
+                  superseded_by = excluded.superseded_by, written_at = excluded.written_at",
+        );
         statement
             .build()
             .persistent(false)

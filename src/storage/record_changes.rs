@@ -22,13 +22,15 @@ pub(super) struct Place<'a> {
 }
 
 /// Carries the changes of one version over to the rows. The reason of an archiving is that of the
-/// operation that did it; a record that a put left out has none.
+/// operation that did it; a record that a put left out has none. Of `superseded` the first is archived by this very
+/// version, and the second takes its place.
 #[tracing::instrument(name = "db.records.change", skip_all)]
 pub(super) async fn save(
     connection: &mut PgConnection,
     place: &Place<'_>,
     changes: &[RecordChange],
     operations: &[AppliedOperation],
+    superseded: Option<(RecordId, RecordId)>,
 ) -> Result<(), StorageError> {
     let mut present: Vec<&Record> = Vec::new();
     let mut archived: Vec<RecordId> = Vec::new();
@@ -48,7 +50,7 @@ pub(super) async fn save(
     archived.sort_by_key(|id| (id.kind.prefix(), id.number));
     let mut history = Vec::new();
     for rows in archived.chunks(ROWS_PER_STATEMENT) {
-        history.extend(archive(connection, place, rows, operations).await?);
+        history.extend(archive(connection, place, rows, operations, superseded).await?);
     }
     for rows in present.chunks(ROWS_PER_STATEMENT) {
         let was_there = upsert(connection, place, rows).await?;
@@ -117,6 +119,7 @@ async fn archive(
     place: &Place<'_>,
     ids: &[RecordId],
     operations: &[AppliedOperation],
+    superseded: Option<(RecordId, RecordId)>,
 ) -> Result<Vec<(RecordId, ChangeKind)>, StorageError> {
     let reasons: HashMap<RecordId, &str> = operations
         .iter()
@@ -129,13 +132,16 @@ async fn archive(
         .iter()
         .map(|id| reasons.get(id).map(|reason| (*reason).to_owned()))
         .collect();
+    let by = |id: &RecordId| superseded.filter(|(old, _)| old == id).map(|(_, new)| new);
+    let replacements: Vec<Option<String>> = ids.iter().map(|id| by(id).map(|new| new.to_string())).collect();
     let done = sqlx::query!(
-        r#"UPDATE records
-           SET status = 'archived', ended_version = $3, ended_at = $4, ended_by = $5, archive_reason = ended.reason
-           FROM unnest($6::text[], $7::bigint[], $8::text[]) AS ended (kind, number, reason)
-           WHERE records.vault_id = $1 AND records.memory_id = $2
-             AND records.kind = ended.kind AND records.number = ended.number
-           RETURNING records.kind, records.number, records.superseded_by"#,
+        "UPDATE records
+         SET status = 'archived', ended_version = $3, ended_at = $4, ended_by = $5, archive_reason = ended.reason,
+             superseded_by = ended.superseded_by
+         FROM unnest($6::text[], $7::bigint[], $8::text[], $9::text[])
+              AS ended (kind, number, reason, superseded_by)
+         WHERE records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = ended.kind AND records.number = ended.number",
         place.vault.as_str(),
         place.memory.as_str(),
         place.version,
@@ -144,24 +150,21 @@ async fn archive(
         &kinds,
         &numbers,
         &reasons as &[Option<String>],
+        &replacements as &[Option<String>],
     )
-    .fetch_all(connection)
-    .await?;
-    if done.len() != ids.len() {
+    .execute(connection)
+    .await?
+    .rows_affected();
+    if done != ids.len() as u64 {
         return Err(StorageError::WrongRowCount {
             statement: "db.records.archive",
             expected: ids.len() as u64,
-            actual: done.len() as u64,
+            actual: done,
         });
     }
-    let superseded: HashSet<(String, i64)> = done
-        .into_iter()
-        .filter(|row| row.superseded_by.is_some())
-        .map(|row| (row.kind, row.number))
-        .collect();
-    let change = |id: &RecordId| match superseded.contains(&(id.kind.prefix().to_owned(), id.number)) {
-        true => ChangeKind::Superseded,
-        false => ChangeKind::Archived,
+    let change = |id: &RecordId| match by(id) {
+        Some(_) => ChangeKind::Superseded,
+        None => ChangeKind::Archived,
     };
     Ok(ids.iter().map(|id| (*id, change(id))).collect())
 }

@@ -310,6 +310,7 @@ impl From<StoredRecord> for Life {
             label: record.label,
             reason: record.reason,
             content: record.content,
+            written_at: record.written_at,
             born: Mark {
                 version: record.created_version,
                 at: record.created_at,

@@ -5,7 +5,7 @@ use super::handoffs::forget_handoffs;
 use super::head::lock_memory;
 use super::idempotency::forget_answers;
 use super::updates::redacted_json;
-use super::{Preconditions, Storage, StorageError};
+use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use chrono::{DateTime, Utc};
@@ -72,6 +72,28 @@ impl Storage {
         reference: &ContextRef,
         actor: &ActorId,
         reason: &str,
+        preconditions: &Preconditions,
+    ) -> Result<ContextMetadata, RedactError> {
+        let mut repeats = 0;
+        loop {
+            let done = self.try_redact(vault, memory, reference, (actor, reason), preconditions);
+            match done.await {
+                Err(RedactError::Storage(error))
+                    if error::may_repeat(&error) && repeats < error::MAX_REPEATS =>
+                {
+                    repeats += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_redact(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        reference: &ContextRef,
+        (actor, reason): (&ActorId, &str),
         preconditions: &Preconditions,
     ) -> Result<ContextMetadata, RedactError> {
         let mut transaction = self.begin().await?;

@@ -210,27 +210,28 @@ impl Storage {
               SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
               WHERE search_entries.version < excluded.version",
         );
-        let mut transaction = self.begin().await?;
-        statement
-            .build()
-            .persistent(false)
-            .execute(&mut *transaction)
-            .await?;
-        let (memories, versions): (Vec<String>, Vec<i64>) = heads
-            .into_iter()
-            .map(|head| (head.memory_id, head.version))
+        let (memories, versions): (Vec<&str>, Vec<i64>) = heads
+            .iter()
+            .map(|head| (head.memory_id.as_str(), head.version))
             .unzip();
+        let mut transaction = self.begin().await?;
+        // The memories first: who deletes one holds its row when its entries go with it.
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version
              FROM unnest($2::text[], $3::bigint[]) AS indexed (memory_id, version)
              WHERE memories.vault_id = $1 AND memories.memory_id = indexed.memory_id
                AND memories.indexed_version < indexed.version",
             vault.as_str(),
-            &memories,
+            &memories as &[&str],
             &versions,
         )
         .execute(&mut *transaction)
         .await?;
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *transaction)
+            .await?;
         transaction.commit().await?;
         Ok(())
     }

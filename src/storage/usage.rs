@@ -33,11 +33,31 @@ pub struct Spent {
     pub millis: u64,
 }
 
+/// For what a model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spender {
+    /// A section of an update.
+    Update(Role),
+    /// The prose of a handoff.
+    Handoff,
+}
+
+impl Spender {
+    /// The stored name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Update(role) => role.name(),
+            Self::Handoff => "handoff",
+        }
+    }
+}
+
 /// What one run cost of one role's model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleSpent {
     /// The role.
-    pub role: Role,
+    pub role: Spender,
     /// The model's name, out of the configuration.
     pub model: String,
     /// What it cost.

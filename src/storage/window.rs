@@ -3,6 +3,8 @@
 
 use super::record_changes::Place;
 use super::{Storage, StorageError};
+use crate::domain::document::Record;
+use crate::domain::history::Told;
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, Historic, Known, Task};
 use chrono::{DateTime, Utc};
@@ -75,6 +77,64 @@ fn task_json(task: &Task) -> Value {
     })
 }
 
+/// The operations of a version, as they are kept.
+fn each(operations: Option<&Value>) -> impl Iterator<Item = &Value> {
+    operations.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn id_of(value: &Value) -> Option<RecordId> {
+    value.as_str()?.parse().ok()
+}
+
+/// What the operations of a version say of records that its text does not.
+pub(super) fn told_by(operations: Option<&Value>) -> Told {
+    let mut told = Told::default();
+    for operation in each(operations) {
+        let Some(id) = id_of(&operation["id"]) else {
+            continue;
+        };
+        if operation["op"] == "archive" {
+            if let Some(reason) = operation["reason"].as_str() {
+                told.reasons.insert(id, reason.to_owned());
+            }
+            if let Some(by) = id_of(&operation["superseded_by"]) {
+                told.superseded.insert(id, by);
+            }
+        } else if operation["op"] == "history" {
+            let record = Record {
+                id,
+                time: time_of(&operation["time"]),
+                reason: operation["reason"].as_str().map(str::to_owned),
+                label: None,
+                content: operation["content"].as_str().unwrap_or_default().to_owned(),
+            };
+            told.historic.push((record, TAKEN_OVER.to_owned()));
+        }
+    }
+    told
+}
+
+fn time_of(value: &Value) -> Option<DateTime<Utc>> {
+    value.as_str()?.parse().ok()
+}
+
+/// What the operations of a version tell of the tasks that it adds.
+pub(super) fn told_tasks(operations: Option<&Value>) -> HashMap<RecordId, Task> {
+    let told = each(operations).filter_map(|operation| {
+        let (id, task) = (id_of(&operation["id"])?, &operation["task"]);
+        let text = |name: &str| task[name].as_str().map(str::to_owned);
+        let task = Task {
+            task_id: text("task_id").and_then(|id| id.parse().ok()),
+            intent: text("intent")?,
+            summary: text("summary").unwrap_or_default(),
+            outcome: Some(task["outcome"].clone()).filter(|outcome| !outcome.is_null()),
+            epic: text("epic"),
+        };
+        Some((id, task))
+    });
+    told.filter(|(id, _)| id.kind == RecordKind::Task).collect()
+}
+
 /// Stores it, behind the records of the version.
 #[tracing::instrument(name = "db.records.window", skip_all)]
 pub(super) async fn save(
@@ -95,19 +155,6 @@ pub(super) async fn save(
     told.sort_by_key(|(id, _)| id.number);
     for tasks in told.chunks(ROWS_PER_STATEMENT) {
         describe(connection, place, tasks).await?;
-    }
-    if let Some((old, new)) = rows.superseded {
-        sqlx::query!(
-            "UPDATE records SET superseded_by = $5
-             WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
-            place.vault.as_str(),
-            place.memory.as_str(),
-            old.kind.prefix(),
-            old.number,
-            new.to_string(),
-        )
-        .execute(connection)
-        .await?;
     }
     Ok(())
 }

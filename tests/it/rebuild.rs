@@ -1,8 +1,14 @@
 //! Records and their history, rebuilt from the versions alone.
 
-use crate::harness::Service;
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::storage::Rebuilt;
+
+async fn post(memory: &Memory<'_>, below: &str, body: Value) -> Answer {
+    Answer::to(memory.request(Method::POST, below).json(&body)).await
+}
 
 async fn rows(service: &Service) -> Vec<String> {
     let statement =
@@ -80,4 +86,47 @@ async fn lost_records_come_back_from_the_versions() {
             mended: 0
         }
     );
+}
+
+#[tokio::test]
+async fn tasks_decisions_and_what_superseded_them_survive_a_rebuilding() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    for number in 1..=7 {
+        service.clock.advance(Duration::from_secs(60));
+        let task = json!({
+            "task_id": format!("t-{number}"), "intent": format!("intent {number}"), "summary": "Done. And more.",
+            "outcome": {"tests": number}, "epic": "parser",
+        });
+        post(&memory, "tasks", task).await.is(201);
+    }
+    let one = json!({"decision": "one", "reason": "first"});
+    post(&memory, "decisions", one).await.is(201);
+    let two = json!({"decision": "two", "reason": "better", "supersedes": "D-1"});
+    post(&memory, "decisions", two).await.is(201);
+    let history = json!({
+        "history": [{"time": "2020-01-01T00:00:00Z", "intent": "old", "summary": "Long ago.", "epic": "past"}],
+    });
+    post(&memory, "window/import", history).await.is(201);
+    let before = rows(&service).await;
+    let told: Vec<String> =
+        sqlx::query_scalar("SELECT change FROM record_changes WHERE kind = 'D' ORDER BY version, number")
+            .fetch_all(service.rows())
+            .await
+            .unwrap();
+    assert_eq!(told, ["added", "superseded", "added"]);
+    let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
+    assert_eq!((rebuilt.mended, rows(&service).await), (0, before.clone()));
+    for lost in [
+        "DELETE FROM records",
+        "DELETE FROM record_changes",
+        "DELETE FROM records WHERE kind = 'D'",
+        "UPDATE records SET content = 'x', written_at = NULL WHERE kind = 'T' AND number < 8",
+        "UPDATE records SET superseded_by = NULL",
+    ] {
+        sqlx::query(lost).execute(service.rows()).await.unwrap();
+        let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
+        assert_eq!(rebuilt.mended, 1, "{lost}");
+        assert_eq!(rows(&service).await, before, "{lost}");
+    }
 }

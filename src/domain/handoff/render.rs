@@ -121,13 +121,30 @@ fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
     text
 }
 
-/// The hash of a managed section's text; of one that is not there, of no text.
-#[must_use]
-pub(super) fn section_hash(document: &str, section: ManagedSection) -> String {
-    let found = outline(document)
-        .into_iter()
-        .find(|found| found.managed == Some(section));
-    let text = found.map_or("", |found| document[found.body].trim());
+/// The texts of a document's managed sections.
+pub(super) struct Sections<'d>(Vec<(ManagedSection, &'d str)>);
+
+impl<'d> Sections<'d> {
+    /// Reads a document once.
+    #[must_use]
+    pub(super) fn of(document: &'d str) -> Self {
+        let found = outline(document).into_iter();
+        Self(
+            found
+                .filter_map(|found| Some((found.managed?, document[found.body].trim())))
+                .collect(),
+        )
+    }
+
+    /// The hash of a section's text; of one that is not there, of no text.
+    #[must_use]
+    pub(super) fn hash(&self, section: ManagedSection) -> String {
+        let found = self.0.iter().find(|(managed, _)| *managed == section);
+        hex_digest(found.map_or("", |(_, text)| text))
+    }
+}
+
+fn hex_digest(text: &str) -> String {
     Sha256::digest(text)
         .iter()
         .fold(String::with_capacity(64), |mut hex, byte| {
@@ -151,6 +168,7 @@ struct Page<'m> {
 impl<'m> Page<'m> {
     fn new(snapshot: &Snapshot, material: &'m Material) -> Self {
         let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
+        let document = Sections::of(&snapshot.text);
         Self {
             material,
             markdown: String::new(),
@@ -160,7 +178,7 @@ impl<'m> Page<'m> {
             counts: BTreeMap::new(),
             hashes: sections
                 .into_iter()
-                .map(|section| (section, section_hash(&snapshot.text, section)))
+                .map(|section| (section, document.hash(section)))
                 .collect(),
         }
     }

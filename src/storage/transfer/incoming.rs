@@ -190,7 +190,7 @@ impl Incoming {
             at: line.creation_time,
             by: &actor,
         };
-        record_changes::save(&mut self.transaction, &place, &changes, &[]).await?;
+        record_changes::save(&mut self.transaction, &place, &changes, &[], None).await?;
         self.text = line.context;
         Ok(())
     }

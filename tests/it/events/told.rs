@@ -178,3 +178,33 @@ async fn two_hundred_clients_are_told_the_same() {
         .collect();
     assert_eq!(versions, (1..=20).map(Value::from).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn a_handoff_is_told_when_it_is_made_and_not_when_the_newest_will_do() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Key Learnings\n- KL-1 because a: secret\n")
+        .await
+        .is(201);
+    let mut watch = Watch::vault(&service, "", None).await;
+    let refresh = || {
+        let request = memory.request(Method::POST, "handoff/refresh");
+        Answer::to(request.header("X-Actor-Id", "ann"))
+    };
+    let made = refresh().await.is(201).json();
+    refresh().await.is(200);
+    memory.put("the end").await.is(201);
+    let told = watch.next().await.unwrap();
+    assert_eq!(
+        [
+            &told.data["kind"],
+            &told.data["memory_id"],
+            &told.data["actor"],
+            &told.data["version"]
+        ],
+        [&json!("handoff"), &json!("agent"), &json!("ann"), &Value::Null]
+    );
+    assert_eq!(told.data["details"], json!({ "handoff_id": made["handoff_id"] }));
+    assert_eq!(watch.next().await.unwrap().name, "version");
+}

@@ -5,8 +5,8 @@ use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
 use crate::http::problem::Problem;
 use crate::storage::handoffs::Handoff;
-use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -162,7 +162,8 @@ pub(crate) fn answer(
     let tag = ETag::opaque(format!("{id};{hash}"));
     let headers = [
         (ETAG, tag.header_value()),
-        (VARY, axum::http::HeaderValue::from_static("Accept")),
+        (VARY, HeaderValue::from_static("Accept")),
+        (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
     Ok(match conditions.for_read(&tag)? {
         Verdict::NotModified => (StatusCode::NOT_MODIFIED, headers).into_response(),

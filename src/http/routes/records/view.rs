@@ -50,6 +50,7 @@ pub(crate) struct RecordBody {
     superseded_by: Option<String>,
     /// Of a task more.
     #[serde(flatten)]
+    #[schema(value_type = TaskMembers)]
     task: Option<TaskBody>,
 }
 
@@ -71,6 +72,28 @@ pub(in crate::http::routes) struct TaskBody {
     outcome: Option<Value>,
     /// The larger work it is a part of.
     #[schema(required)]
+    epic: Option<String>,
+}
+
+/// The same as members of a record, where they may be absent.
+#[derive(utoipa::ToSchema)]
+#[schema(as = RecordTaskFields)]
+#[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
+struct TaskMembers {
+    /// When it was done: the time on its line. This and what follows: of tasks only.
+    #[schema(nullable = false)]
+    time: Option<DateTime<Utc>>,
+    /// What its writer calls it.
+    task_id: Option<String>,
+    /// What was to be done, as it was told.
+    #[schema(nullable = false)]
+    intent: Option<String>,
+    /// What was done, as it was told.
+    #[schema(nullable = false)]
+    summary: Option<String>,
+    /// A report on it, any JSON.
+    outcome: Option<Value>,
+    /// The larger work it is a part of.
     epic: Option<String>,
 }
 

@@ -3,18 +3,26 @@ use crate::harness::Service;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
+use working_memory::config::Config;
 use working_memory::llm::scripted::{Scripted, Step};
-use working_memory::llm::{ModelError, Models, Retry, RoleModel, Speaker};
+use working_memory::llm::{self, ModelError, Models, Retry, RoleModel, Speaker};
 
 const DOCUMENT: &str = "# Current Progress\n## In Progress\n- Wire the parser to the route\n\n\
     # Key Learnings\n- KL-1 because a: queries need prepared data\n- KL-2 because b: the cache is cold\n";
 
 async fn start(steps: impl IntoIterator<Item = Step>) -> (Service, Arc<Scripted>) {
+    start_with(|_| {}, steps).await
+}
+
+async fn start_with(
+    configure: impl FnOnce(&mut Config),
+    steps: impl IntoIterator<Item = Step>,
+) -> (Service, Arc<Scripted>) {
     let model = Arc::new(Scripted::new("writer", steps));
     let patience = Retry::new(Duration::from_secs(20), 0);
     let silent = RoleModel::new(Arc::new(Scripted::new("silent", [])), patience);
     let models = Models::new(|_| silent.clone()).with_handoff(RoleModel::new(model.clone(), patience));
-    let service = Service::with_models(models).await;
+    let service = Service::start_with(configure, Some(models)).await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);
     memory
@@ -119,4 +127,51 @@ async fn a_model_is_not_asked_where_it_is_switched_off() {
         json!(null)
     );
     assert!(model.asked().is_empty());
+}
+
+#[tokio::test]
+async fn its_tokens_count_and_a_vault_that_has_spent_them_gets_the_rules() {
+    let answer = llm::Answer {
+        text: "SUMMARY:\n- A lesson came. [KL-1@1]\n".to_owned(),
+        input_tokens: Some(900),
+        cached_tokens: Some(300),
+        output_tokens: Some(100),
+        ..llm::Answer::default()
+    };
+    let limit = |config: &mut Config| config.limits.vault_tokens_per_day = Some(1_000);
+    let (service, model) = start_with(limit, [Step::Answer(answer)]).await;
+    let memory = service.memory("m");
+    refresh(&memory, "", None).await.is(201);
+    let usage = service.get("/v1/vaults/acme/usage").await.is(200).json();
+    assert_eq!(usage["tokens_today"], 1_000);
+    let spent = &usage["items"][0];
+    assert_eq!(
+        [
+            &spent["model"],
+            &spent["runs"],
+            &spent["calls"],
+            &spent["cached_tokens"]
+        ],
+        [&json!("writer"), &json!(1), &json!(1), &json!(300)]
+    );
+    let role: String = sqlx::query_scalar("SELECT role FROM model_usage")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(role, "handoff");
+
+    let made = refresh(&memory, "?force=true", None).await.is(201).json();
+    assert_eq!(model.asked().len(), 1);
+    let failed = made["manifest"]["model"]["failed"].as_str().unwrap();
+    assert!(failed.contains("1000 tokens today"), "{failed}");
+    let summary = section(made["markdown"].as_str().unwrap(), "Summary").join(" ");
+    assert!(
+        !summary.contains("A lesson came") && summary.contains("KL-2"),
+        "{summary}"
+    );
+
+    service.clock.advance(Duration::from_secs(24 * 3_600));
+    refresh(&memory, "?force=true", None).await.is(201);
+    // On the next day it may be asked again.
+    assert_eq!(model.asked().len(), 2);
 }

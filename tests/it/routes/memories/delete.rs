@@ -4,6 +4,7 @@ use crate::harness::{Answer, Service, scripted};
 use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
+use working_memory::domain::ids::VaultId;
 use working_memory::llm::Answer as ModelAnswer;
 use working_memory::llm::scripted::Step;
 
@@ -165,4 +166,45 @@ async fn a_deletion_among_writers_leaves_a_whole_memory_or_none() {
         );
         assert_eq!(service.count("memories").await, i64::from(!versions.is_empty()));
     }
+}
+
+/// Who deletes a memory holds its row when its search entry goes with it, so whoever writes the entry must not wait
+/// for the row with the entry in its hands.
+#[tokio::test]
+async fn an_indexer_that_waits_for_a_deletion_holds_nothing_that_it_needs() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put("first").await.is(201);
+    let vault: VaultId = "acme".parse().unwrap();
+    service.storage().index_vault(&vault).await.unwrap();
+    memory.put("second").await.is(201);
+
+    let mut deletion = service.rows().begin().await.unwrap();
+    sqlx::query("SELECT FROM memories WHERE vault_id = 'acme' FOR UPDATE")
+        .execute(&mut *deletion)
+        .await
+        .unwrap();
+    let storage = service.storage().clone();
+    let indexing = tokio::spawn(async move { storage.index_vault(&vault).await });
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let mut count = 0_i64;
+    while count == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        count = sqlx::query_scalar(waiting)
+            .fetch_one(service.rows())
+            .await
+            .unwrap();
+    }
+    sqlx::query("SET LOCAL lock_timeout = '100ms'")
+        .execute(&mut *deletion)
+        .await
+        .unwrap();
+    sqlx::query("DELETE FROM memories WHERE vault_id = 'acme'")
+        .execute(&mut *deletion)
+        .await
+        .expect("the entry is free");
+    deletion.commit().await.unwrap();
+    indexing.await.unwrap().unwrap();
+    assert_eq!(service.count("search_entries").await, 0);
 }

@@ -43,7 +43,10 @@ async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
     assert_eq!(listed["items"][0], read);
     let log = memory.get("log").await.is(200).json();
     assert_eq!(log["items"][0]["source"], "task");
-    assert!(log["items"][0]["log"].as_str().unwrap().contains("T-1"), "{log}");
+    assert_eq!(
+        log["items"][0]["log"],
+        "+ T-1 Fix: the parser: First line. Second: line"
+    );
 }
 
 #[tokio::test]
