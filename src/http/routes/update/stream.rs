@@ -15,6 +15,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 /// How long an update has to fail with a status of its own before the stream begins.
 const EARLY: Duration = Duration::from_millis(250);
@@ -45,13 +46,14 @@ pub(super) async fn stream(
     let (tell, mut steps) = unbounded_channel();
     request.steps = Steps::watched(tell);
     let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
-    let update = tokio::spawn(async move {
+    let work = async move {
         let _slot = slot;
         match timeout(time, pipeline.update(request)).await {
             Ok(result) => result.map_err(Problem::from),
             Err(_) => Err(Problem::given_up(time)),
         }
-    });
+    };
+    let update = tokio::spawn(work.in_current_span());
     if is_kept {
         return whole(steps, update).await;
     }
