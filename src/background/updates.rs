@@ -11,7 +11,7 @@ use crate::storage::listen::Notification;
 use crate::storage::queue::{Claimed, HandBack};
 use crate::storage::updates::RunStatus;
 use crate::storage::{Storage, StorageError};
-use crate::telemetry;
+use crate::telemetry::{self, traces};
 use chrono::TimeDelta;
 use futures::FutureExt;
 use std::collections::HashMap;
@@ -191,8 +191,11 @@ impl Shared {
                 .give_up_update(&claimed, RunStatus::Failed, &problem)
                 .await
         } else {
-            let end = self.run_to_its_end(&claimed, claimed.attempts < max).await;
-            self.end(&claimed, end).await
+            let work = async {
+                let end = self.run_to_its_end(&claimed, claimed.attempts < max).await;
+                self.end(&claimed, end).await
+            };
+            traces::queued_update(claimed.due.update_id.as_str(), claimed.attempts, work).await
         };
         match ended {
             Ok(true) => {}

@@ -10,6 +10,7 @@
 //! whoever waits for a change looks by himself.
 
 use super::pool::connect_options;
+use super::session::keeps_sessions;
 use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
 use sqlx::PgConnection;
@@ -29,6 +30,9 @@ const PROOF_LASTS: Duration = Duration::from_secs(12);
 
 /// How long to wait before connecting again.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// How long until it is tried again whether a pooler is gone.
+const AFTER_POOLER: Duration = Duration::from_secs(60);
 
 /// Notifications that a receiver may be behind; one that is further behind is told that it missed some.
 const KEPT: usize = 4_096;
@@ -132,8 +136,22 @@ impl Storage {
     /// Listens for as long as it is polled, connecting again where it has to. `url` must lead to the same database
     /// without a transaction-mode pooler between.
     pub async fn listen(&self, url: &str) {
+        let mut complained = false;
         loop {
-            let ended = self.listen_once(url).await;
+            let ended = match keeps_sessions(url).await {
+                Ok(true) => self.listen_once(url).await,
+                Ok(false) => {
+                    if !std::mem::replace(&mut complained, true) {
+                        tracing::warn!(
+                            "the database is behind a transaction-mode pooler, which cannot listen: what other \
+                             instances write is looked for instead; set database.listen_url to the database itself"
+                        );
+                    }
+                    sleep(AFTER_POOLER).await;
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
             self.notifications.proved.send_replace(false);
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
@@ -165,8 +183,8 @@ impl Storage {
                         self.notifications.proved.send_replace(false);
                         if !std::mem::replace(&mut complained, true) {
                             tracing::warn!(
-                                "nothing arrives on the listening connection; is it behind a transaction-mode pooler? \
-                                 set database.listen_url to the database itself"
+                                "nothing arrives on the listening connection; does database.listen_url lead to the same \
+                                 database, without a transaction-mode pooler between?"
                             );
                         }
                     }

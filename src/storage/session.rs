@@ -9,7 +9,7 @@ use super::pool::connect_options;
 use super::{Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection, PgConnection, Postgres, Transaction};
+use sqlx::{Connection, PgConnection, Postgres, Row, Transaction};
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
@@ -79,6 +79,41 @@ const PROBES: i64 = 3;
 fn is_about_names(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|database| database.code());
     code.is_some_and(|code| code == "42P05" || code == "26000")
+}
+
+/// Whether a connection to this URL keeps one session of the server: not behind a transaction-mode pooler. There a
+/// `LISTEN` would stay behind in a session that others use next, whose requests then fail over what it hears.
+///
+/// # Errors
+/// A URL that is none, or a database that does not answer.
+pub(super) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
+    let options = connect_options(url, false)?;
+    let mut watched = PgConnection::connect_with(&options).await?;
+    let mut beside = PgConnection::connect_with(&options).await?;
+    let first = session_of(&mut watched).await?;
+    for _ in 0..PROBES {
+        // A transaction has its session to itself: a pooler that lent out this one has to take another.
+        let mut transaction = beside.begin().await?;
+        let held = session_of(&mut transaction).await?;
+        let now = session_of(&mut watched).await?;
+        transaction.rollback().await?;
+        if held == first || now != first {
+            return Ok(false);
+        }
+    }
+    for session in [watched, beside] {
+        // Whether the good-bye arrives changes nothing.
+        let _ = session.close().await;
+    }
+    Ok(true)
+}
+
+/// Which session of the server answers; in one message, as a pooler may need it.
+async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> {
+    let row = sqlx::raw_sql("SELECT pg_backend_pid()")
+        .fetch_one(connection)
+        .await?;
+    Ok(row.try_get(0)?)
 }
 
 impl Storage {

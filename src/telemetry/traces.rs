@@ -132,6 +132,12 @@ pub async fn step<T>(name: &'static str, work: impl Future<Output = T>) -> T {
     work.instrument(span).await
 }
 
+/// One attempt of a queued update: a trace of its own, since whoever asked for it was answered long ago.
+pub async fn queued_update<T>(update_id: &str, attempt: i32, work: impl Future<Output = T>) -> T {
+    let span = tracing::trace_span!(target: TARGET, parent: None, "update.run", update_id, attempt);
+    work.instrument(span).await
+}
+
 /// One request to a model as a span.
 pub async fn model_call<T>(
     role: &'static str,

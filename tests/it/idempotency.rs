@@ -1,11 +1,13 @@
 //! `Idempotency-Key`: a request runs once, however often and wherever it is sent.
 
 use crate::harness::{Answer, Memory, Service, scripted};
+use crate::pipeline::dictated::{Gate, dictate, learning};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use working_memory::domain::operation::Role;
 use working_memory::llm::scripted::Step;
 use working_memory::llm::{ModelError, Models};
 
@@ -125,19 +127,25 @@ async fn equal_requests_at_once_run_one_of_them_also_on_two_instances() {
 
 #[tokio::test]
 async fn a_client_that_goes_away_finds_the_work_done() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let service = Service::with_models(slow(&asked)).await;
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
-    // The service has a connection, and knows that it asks for no keys.
-    service.get("/v1/vaults").await.is(200);
+    let update = || {
+        let body = dictate(json!({"learnings": learning("one")}));
+        let request = memory.request(Method::POST, "update").header(KEY, "k");
+        request.json(&body)
+    };
 
-    let impatient = update(&memory, "k").timeout(Duration::from_millis(40));
-    impatient.send().await.unwrap_err();
-    let answer = Answer::to(update(&memory, "k")).await.is(200);
+    let impatient = tokio::spawn(update().send());
+    gate.asked().await;
+    impatient.abort();
+    assert!(impatient.await.unwrap_err().is_cancelled());
+    gate.open();
+    let answer = Answer::to(update()).await.is(200);
 
     assert_eq!(answer.json()["version"], 1);
     assert_eq!(answer.header("idempotency-replayed"), "true");
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(service.count("updates").await, 1);
 }
 
 /// A first request whose process died: its claim stands and nobody renews it.
@@ -205,6 +213,36 @@ async fn what_may_pass_later_is_run_again_and_what_cannot_is_replayed() {
     let invalid = Answer::to(put(&memory, "k4", " ")).await;
     assert_eq!(invalid.status, 422);
     is_replay_of(&Answer::to(put(&memory, "k4", " ")).await, &invalid);
+}
+
+#[tokio::test]
+async fn a_stream_that_failed_is_run_again_and_one_that_was_told_whole_is_replayed_in_any_form() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let counting = tries.clone();
+    let models = scripted(move |_| match counting.fetch_add(1, Ordering::SeqCst) {
+        0 => Step::Fail(ModelError::BadAnswer {
+            detail: "no JSON".to_owned(),
+        }),
+        _ => Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n"),
+    });
+    let service = Service::with_models(models).await;
+    let memory = service.memory("agent");
+    let streaming = || update(&memory, "k").header("Accept", "text/event-stream");
+
+    Answer::to(streaming()).await.problem(502, "model-failed", None);
+    let first = Answer::to(streaming()).await.is(200);
+    assert_eq!(first.header("content-type"), "text/event-stream");
+    let told = first.text();
+    assert!(told.starts_with("event: started\n"), "{told}");
+    assert!(told.contains("event: saved\n"), "{told}");
+    assert_eq!(told.matches("event: done\n").count(), 1, "{told}");
+
+    is_replay_of(&Answer::to(streaming()).await, &first);
+    is_replay_of(&Answer::to(update(&memory, "k")).await, &first);
+    let later = update(&memory, "k").header("Prefer", "respond-async");
+    is_replay_of(&Answer::to(later).await, &first);
+    assert_eq!(tries.load(Ordering::SeqCst), 2);
+    assert_eq!(service.count("memory_contexts").await, 1);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod harness;
 mod health;
 mod idempotency;
 mod life;
+mod migrations;
 mod observability;
 mod openapi;
 mod pipeline;

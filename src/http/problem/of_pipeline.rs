@@ -3,15 +3,29 @@
 use super::{Kind, Problem};
 use crate::http::extract::conditions::refused_write;
 use crate::pipeline::PipelineError;
+use crate::telemetry;
 use chrono::SecondsFormat;
 
 /// How long a client is asked to wait, in seconds, when too many updates of a memory wait already: about as long as
 /// one of them takes.
 const QUEUE_RETRY_SECONDS: u64 = 5;
 
+/// The bound that refused an update, as the metric of refused requests calls it.
+fn bound(error: &PipelineError) -> Option<&'static str> {
+    match error {
+        PipelineError::QueueFull { .. } | PipelineError::LineFull { .. } => Some("queue"),
+        PipelineError::VaultBusy { .. } | PipelineError::Busy { .. } => Some("updates"),
+        PipelineError::TokensSpent { .. } => Some("tokens"),
+        _ => None,
+    }
+}
+
 impl From<PipelineError> for Problem {
     fn from(error: PipelineError) -> Self {
         let message = error.to_string();
+        if let Some(bound) = bound(&error) {
+            telemetry::refused(bound);
+        }
         match error {
             PipelineError::PreconditionFailed { current } => refused_write(current.as_ref()),
             PipelineError::QueueFull { limit } => Self::new(Kind::TooManyRequests, message)

@@ -7,6 +7,7 @@ use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::extract::single_header;
 use crate::http::feed::{Client, EventBody, Filter};
+use crate::http::middleware::access::Admission;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::events::{EventKind, Place, Resumed};
@@ -17,8 +18,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use futures::Stream;
 use futures::stream::unfold;
+use futures::{Stream, StreamExt};
 use serde::Serialize;
 use std::convert::Infallible;
 use tokio::sync::OwnedSemaphorePermit;
@@ -95,7 +96,7 @@ pub(crate) struct EventPage {
 /// What happens in the vault, as server-sent events or, with `Accept: application/json`, as a page of them, oldest
 /// first. Each event is told in the same order to everybody, within a memory in the order in which it happened. A
 /// client that comes back with `Last-Event-ID` misses nothing and sees nothing twice; where that is not possible any
-/// more an event `reset` says so.
+/// more an event `reset` says so. A stream ends with its key.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/events",
@@ -116,6 +117,7 @@ pub(crate) async fn events(
     VaultPath { vault_id }: VaultPath,
     Query((chosen, page)): Query<(Chosen, Page)>,
     accept: Accept,
+    admission: Admission,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let list = format!("events/{vault_id}/{chosen:?}");
@@ -126,7 +128,7 @@ pub(crate) async fn events(
             let body = read_page(&state, &vault_id, &filter, &page, place, &list).await?;
             Ok(Json(body).into_response())
         }
-        _ => stream(&state, &vault_id, filter, place).await,
+        _ => stream(&state, &vault_id, filter, place, admission).await,
     }
 }
 
@@ -147,6 +149,7 @@ async fn stream(
     vault: &VaultId,
     filter: Filter,
     place: Option<Place>,
+    admission: Admission,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
     let heartbeat = state.settings.heartbeat;
@@ -159,7 +162,7 @@ async fn stream(
             Some((bytes, (client, open)))
         }
     });
-    Ok(event_stream(chunks))
+    Ok(event_stream(chunks.take_until(admission.ended())))
 }
 
 async fn read_page(
@@ -219,6 +222,7 @@ impl OpenStream {
     /// 503 if every place is taken.
     pub(super) fn new(state: &AppState) -> Result<Self, Problem> {
         let permit = state.streams.clone().try_acquire_owned().map_err(|_| {
+            telemetry::refused("streams");
             Problem::new(Kind::Unavailable, "as many streams are open as may be")
                 .with("limit", state.settings.max_streams)
                 .with("limit_name", "events.max_streams")
@@ -237,7 +241,6 @@ impl Drop for OpenStream {
 
 /// The answer that sends these pieces as they come.
 pub(super) fn event_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
-    use futures::StreamExt;
     let headers = [
         (CONTENT_TYPE, "text/event-stream"),
         (CACHE_CONTROL, "no-store, no-transform"),

@@ -178,7 +178,7 @@ pub(crate) async fn update(
     };
     match way {
         Way::Waiting => Ok(Json(state.pipeline.update(request).await?).into_response()),
-        Way::Watching(slot) => stream::stream(&state, request, slot).await,
+        Way::Watching(watching) => stream::stream(&state, request, watching).await,
         Way::Later => accepted(&state, request).await,
     }
 }

@@ -4,6 +4,7 @@ mod actors;
 mod headers;
 mod keys;
 mod rates;
+mod rules;
 mod scopes;
 mod sockets;
 mod tls;

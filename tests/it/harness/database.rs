@@ -23,6 +23,15 @@ impl Database {
     pub(crate) async fn create() -> Self {
         let server = server();
         let template = template(&server).await;
+        Self::of_template(server, &template).await
+    }
+
+    /// A database without any schema.
+    pub(crate) async fn create_empty() -> Self {
+        Self::of_template(server(), "template1").await
+    }
+
+    async fn of_template(server: PgConnectOptions, template: &str) -> Self {
         let name = format!("wm_test_{}", unique());
         let mut connection = server.connect().await.unwrap();
         execute(

@@ -61,6 +61,11 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), configure, models).await
     }
 
+    /// A service on a database that may have any schema.
+    pub(crate) async fn on(database: Arc<Database>) -> Self {
+        Self::start_on(database, Arc::new(TestClock::new()), |_| {}, None).await
+    }
+
     /// Another service on the database of this one, with its clock.
     pub(crate) async fn beside(&self, models: Option<Models>) -> Self {
         Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, models).await

@@ -156,6 +156,43 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
 }
 
 #[tokio::test]
+async fn a_watched_update_is_in_its_requests_trace_and_a_queued_one_has_its_own() {
+    let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
+    let mut program = outside.service(folder.path(), &database).await;
+    outside.answers.add_permits(2);
+    let update = |header: &'static str, value: &'static str| {
+        let request = program.request(Method::POST, "agent", "update");
+        let request = request.header("traceparent", format!("00-{TRACE}-{CALLER}-01"));
+        let request = request.json(&json!({"task": "wire it", "roles": ["progress"]}));
+        Answer::to(request.header(header, value))
+    };
+    let watched = update("Accept", "text/event-stream").await.is(200);
+    assert!(watched.text().contains("event: done"), "{}", watched.text());
+    let queued = update("Prefer", "respond-async").await.is(202).json();
+    let run = format!("updates/{}", queued["update_id"].as_str().unwrap());
+    eventually("it has ended", async || {
+        let run = Answer::to(program.request(Method::GET, "agent", &run)).await;
+        !run.is(200).json()["finished_at"].is_null()
+    })
+    .await;
+    program.signal(Signal::TERM);
+    assert!(program.ended().await.success());
+
+    let spans = outside.seen.spans.lock().unwrap().clone();
+    let runs: Vec<&Span> = spans.iter().filter(|span| span.name == "update.run").collect();
+    let [run] = runs[..] else { panic!("{runs:?}") };
+    assert!(run.parent_span_id.is_empty(), "{run:?}");
+    let of_trace = |trace: &str, name: &str| {
+        let of_trace = spans.iter().filter(|span| hex(&span.trace_id) == trace);
+        of_trace.filter(|span| span.name == name).count()
+    };
+    for name in ["update.ask", "model.call"] {
+        assert_eq!(of_trace(TRACE, name), 1, "{name}");
+        assert_eq!(of_trace(&hex(&run.trace_id), name), 1, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn termination_finishes_the_update_that_runs() {
     let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
     let mut program = outside.service(folder.path(), &database).await;

@@ -5,7 +5,8 @@
 //! refused on what was read after it came, so that a new key is taken everywhere at once. Requests share one reading,
 //! and readings keep a distance, so that a flood of bad keys costs the database a few short queries a second.
 
-use crate::domain::access::{Caller, Token};
+use crate::domain::access::{Caller, SecretHash, Token};
+use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
 use crate::http::settings::Settings;
 use crate::storage::Storage;
@@ -104,6 +105,17 @@ impl Gate {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a key that let a request in is still taken.
+    ///
+    /// # Errors
+    /// 503 if the database does not answer.
+    pub(super) async fn takes(&self, key_id: &KeyId, secret: &SecretHash) -> Result<bool, Problem> {
+        let known = self.known(None).await?;
+        let now = self.storage.now();
+        let found = known.active.keys.get(key_id);
+        Ok(found.is_some_and(|found| found.is_opened_by(secret, now) && found.key.is_active(now)))
     }
 
     /// Has the keys read again for the next request: one was just made or ended here.

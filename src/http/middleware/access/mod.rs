@@ -4,11 +4,13 @@
 //! order: a vault that the key does not reach is answered as one that is not there (404), whatever is asked of it; a
 //! role that does not suffice is 403 (see [`policy`]); more requests than the rate are 429.
 
+mod admission;
 mod credentials;
 mod document;
 mod gate;
 mod policy;
 
+pub(crate) use admission::Admission;
 pub(crate) use document::{document, document_route};
 pub(crate) use gate::Gate;
 
@@ -53,8 +55,8 @@ type Refused = (Problem, Option<Standing>);
 async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
     let told = |(problem, standing)| (problem, Some(standing));
     let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
-    let caller = match identify(state, parts, route).await {
-        Ok(caller) => caller,
+    let (caller, admission) = match identify(state, parts, route).await {
+        Ok(identified) => identified,
         Err(problem) => {
             // Whoever shows no key is known by its address.
             let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
@@ -70,29 +72,29 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
         .await
         .map_err(|problem| (problem, standing))?;
     parts.extensions.insert(caller.0);
+    parts.extensions.insert(admission);
     Ok(standing)
 }
 
-/// Who makes the request.
-async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<CallerOf, Problem> {
+/// Who makes the request, and what lets it in.
+async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(CallerOf, Admission), Problem> {
     let arrived = tokio::time::Instant::now();
     let gate = &state.gate;
     let offline = policy::is_needed_in_an_outage(route);
     if gate.is_open(offline).await? {
-        return Ok(CallerOf(Caller::open()));
+        return Ok((CallerOf(Caller::open()), Admission::new(gate, None)));
     }
     let text = credentials::of(&parts.headers)?;
-    let caller = match Token::parse(&text) {
-        Some(token) => gate.holder_of(&token, arrived, offline).await?,
-        None => None,
-    };
-    caller.map(CallerOf).ok_or_else(|| {
-        let challenge = r#"Bearer realm="working-memory", error="invalid_token""#;
-        unauthorized(
-            "the key is not taken: it is none of this service's, was revoked, or has expired",
-            challenge,
-        )
-    })
+    if let Some(token) = Token::parse(&text)
+        && let Some(caller) = gate.holder_of(&token, arrived, offline).await?
+    {
+        let shown = (token.key_id().clone(), token.hash());
+        return Ok((CallerOf(caller), Admission::new(gate, Some(shown))));
+    }
+    Err(unauthorized(
+        "the key is not taken: it is none of this service's, was revoked, or has expired",
+        r#"Bearer realm="working-memory", error="invalid_token""#,
+    ))
 }
 
 /// Whether the caller may do this.

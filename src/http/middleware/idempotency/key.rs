@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName};
 pub(super) const NAME: &str = "Idempotency-Key";
 
 /// The header.
-pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The longest key in bytes.
 pub(super) const MAX_BYTES: usize = 255;

@@ -12,6 +12,7 @@ mod fingerprint;
 mod key;
 
 pub(crate) use document::document;
+pub(crate) use key::IDEMPOTENCY_KEY;
 
 use super::bounds::Slot;
 use crate::domain::ids::{MemoryId, VaultId};

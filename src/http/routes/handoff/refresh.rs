@@ -12,6 +12,7 @@ use crate::http::problem::{Kind, Problem};
 use crate::http::routes::memory;
 use crate::http::state::AppState;
 use crate::pipeline::{HandoffError, HandoffRequest, Refreshed};
+use crate::telemetry;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -189,10 +190,13 @@ impl From<HandoffError> for Problem {
                 ),
             )
             .with("limit", longest.to_string()),
-            HandoffError::QueueFull { limit } => Self::new(Kind::TooManyRequests, message)
-                .with("limit", limit)
-                .with("limit_name", "pipeline.queue_per_memory")
-                .retry_after(QUEUE_RETRY_SECONDS),
+            HandoffError::QueueFull { limit } => {
+                telemetry::refused("queue");
+                Self::new(Kind::TooManyRequests, message)
+                    .with("limit", limit)
+                    .with("limit_name", "pipeline.queue_per_memory")
+                    .retry_after(QUEUE_RETRY_SECONDS)
+            }
             HandoffError::Moved => Self::new(Kind::Conflict, format!("{message}; try again")),
             HandoffError::Storage(error) => error.into(),
         }

@@ -1,7 +1,7 @@
 //! An update for somebody who waits and watches: its steps as server-sent events, then its answer.
 
+use super::way::Watching;
 use crate::http::feed::{COMMENT, frame};
-use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
 use crate::http::routes::events::{OpenStream, event_stream};
 use crate::http::state::AppState;
@@ -9,11 +9,13 @@ use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Step, Steps, UpdateRequest};
 use axum::body::Bytes;
 use axum::response::Response;
+use futures::StreamExt;
 use futures::stream::unfold;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 /// How long an update has to fail with a status of its own before the stream begins.
 const EARLY: Duration = Duration::from_millis(250);
@@ -34,19 +36,27 @@ struct Watched {
 pub(super) async fn stream(
     state: &AppState,
     mut request: UpdateRequest,
-    slot: Option<Slot>,
+    Watching {
+        slot,
+        admission,
+        is_kept,
+    }: Watching,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
     let (tell, mut steps) = unbounded_channel();
     request.steps = Steps::watched(tell);
     let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
-    let update = tokio::spawn(async move {
+    let work = async move {
         let _slot = slot;
         match timeout(time, pipeline.update(request)).await {
             Ok(result) => result.map_err(Problem::from),
             Err(_) => Err(Problem::given_up(time)),
         }
-    });
+    };
+    let update = tokio::spawn(work.in_current_span());
+    if is_kept {
+        return whole(steps, update).await;
+    }
     let first = timeout(EARLY, steps.recv()).await.ok().flatten();
     if first.is_none() && update.is_finished() {
         return match ended(update).await {
@@ -63,10 +73,26 @@ pub(super) async fn stream(
         heartbeat: state.settings.heartbeat,
         _open: open,
     };
-    Ok(event_stream(unfold(watched, |mut watched| async move {
+    let chunks = unfold(watched, |mut watched| async move {
         let bytes = watched.next().await?;
         Some((bytes, watched))
-    })))
+    });
+    Ok(event_stream(chunks.take_until(admission.ended())))
+}
+
+/// The stream in one piece, once the update has ended: its answer is kept for retries, so a failure has its own
+/// status, by which it is known whether a retry runs again.
+async fn whole(
+    mut steps: UnboundedReceiver<Step>,
+    update: JoinHandle<Result<UpdateAnswer, Problem>>,
+) -> Result<Response, Problem> {
+    let answer = ended(update).await?;
+    let mut chunks = Vec::new();
+    while let Ok(step) = steps.try_recv() {
+        chunks.push(shown(&step));
+    }
+    chunks.push(frame("done", None, &answer));
+    Ok(event_stream(futures::stream::iter(chunks)))
 }
 
 impl Watched {
