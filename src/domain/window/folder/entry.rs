@@ -218,7 +218,11 @@ impl Entry for BroughtTask {
         let is_fit = !one_line(intent).is_empty()
             && fits(intent, INTENT_BYTES)
             && fits(summary, SUMMARY_BYTES)
-            && self.task.epic.as_deref().is_none_or(|epic| fits(epic, EPIC_BYTES))
+            && self
+                .task
+                .epic
+                .as_deref()
+                .is_none_or(|epic| fits(epic, EPIC_BYTES))
             && self.task.outcome.as_ref().is_none_or(is_storable)
             && is_writable(self.time);
         is_fit.then_some(self)
@@ -273,7 +277,10 @@ impl Entry for BroughtDecision {
     fn within_limits(self) -> Option<Self> {
         let is_fit = !one_line(&self.decision).is_empty()
             && fits(&self.decision, DECISION_BYTES)
-            && self.reason.as_deref().is_none_or(|reason| fits(reason, DECISION_BYTES))
+            && self
+                .reason
+                .as_deref()
+                .is_none_or(|reason| fits(reason, DECISION_BYTES))
             && is_writable(self.time);
         is_fit.then_some(self)
     }

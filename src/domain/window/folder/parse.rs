@@ -153,7 +153,9 @@ impl Reader<'_> {
                 date.zip(line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")))
             {
                 found.extend(self.close(open.replace(begin(time, bullet.trim(), false))));
-            } else if let Some(Open { words, is_heading, .. }) = &mut open
+            } else if let Some(Open {
+                words, is_heading, ..
+            }) = &mut open
                 && !line.trim().is_empty()
                 && (*is_heading || line.starts_with([' ', '\t']))
             {
