@@ -31,6 +31,7 @@ mod serve;
 mod set_status;
 mod task;
 mod update;
+mod window;
 mod with_postgres;
 
 use crate::config::{Config, ConfigError};

@@ -3,7 +3,7 @@
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::text::one_line;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Write as _;
@@ -24,6 +24,16 @@ pub(in crate::cli) struct Answer {
 }
 
 impl Answer {
+    /// Whether what the client has is what there is (304).
+    pub(in crate::cli) fn is_not_modified(&self) -> bool {
+        self.status == 304
+    }
+
+    /// Its validator.
+    pub(in crate::cli) fn etag(&self) -> Option<&HeaderValue> {
+        self.headers.get(ETAG)
+    }
+
     /// The body as what the command knows it to be.
     ///
     /// # Errors
@@ -74,7 +84,7 @@ struct Fault {
 /// A success, or the failure that another status is. `about` is what the request was about.
 pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
     let exit = match answer.status {
-        200..=299 => return Ok(answer),
+        200..=299 | 304 => return Ok(answer),
         401 | 403 => Exit::NotAllowed,
         404 => Exit::NotFound,
         408 | 429 | 503 => Exit::Busy,

@@ -3,7 +3,7 @@
 use super::failure::{Failure, finish};
 use crate::cli::{
     completions, decision, diff, get, handoff, items, log, man, memories, operations, prompt, put, records,
-    restore, search, sections, set_status, task, update,
+    restore, search, sections, set_status, task, update, window,
 };
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -39,6 +39,9 @@ pub enum ClientCommand {
     Decision(decision::Decision),
     /// Write the goal and what blocks it.
     SetStatus(set_status::SetStatus),
+    /// The window and its archive as a folder of Markdown files.
+    #[command(subcommand)]
+    Window(window::Window),
     /// Parts of system prompts that components own.
     #[command(subcommand)]
     Items(items::Items),
@@ -92,6 +95,7 @@ impl ClientCommand {
                 Self::Task(command) => command.run().await,
                 Self::Decision(command) => command.run().await,
                 Self::SetStatus(command) => command.run().await,
+                Self::Window(command) => command.run().await,
                 Self::Items(command) => command.run().await,
                 Self::Prompt(command) => command.run().await,
                 Self::Refresh(command) => command.run().await,

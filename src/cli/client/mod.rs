@@ -6,6 +6,7 @@
 
 mod answer;
 pub(super) mod command;
+mod events;
 mod failure;
 mod input;
 mod output;
@@ -16,10 +17,11 @@ mod settings;
 mod text;
 
 pub(super) use answer::Answer;
-pub(super) use failure::{EXIT_CODES, Failure, note};
+pub(super) use events::{Feed, Told};
+pub(super) use failure::{EXIT_CODES, Exit, Failure, note};
 pub(super) use input::{read, read_text};
 pub(super) use output::{Look, Output};
-pub(super) use page::{List, PageArgs};
+pub(super) use page::{List, PageArgs, all};
 pub(super) use reqwest::Method;
 pub(super) use service::{Call, Service};
 pub(super) use settings::{Place, PlaceArgs, ServiceArgs};

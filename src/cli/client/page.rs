@@ -1,9 +1,13 @@
 //! Lists: one page at a time, as the service gives them.
 
-use super::failure::note;
+use super::failure::{Failure, note};
 use super::service::Call;
 use clap::Args;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// More pages than any list has.
+const MAX_PAGES: usize = 20_000;
 
 /// Options of every list.
 #[derive(Debug, Clone, Args)]
@@ -32,6 +36,29 @@ pub(in crate::cli) struct List<T> {
     pub(in crate::cli) items: Vec<T>,
     #[serde(default)]
     next_cursor: Option<String>,
+}
+
+/// All entries of a list, page after page. `call` begins the request of each.
+///
+/// # Errors
+/// A page cannot be had, or the list has no end.
+pub(in crate::cli) async fn all<'s, T: DeserializeOwned>(
+    call: impl Fn() -> Result<Call<'s>, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let (mut items, mut cursor) = (Vec::new(), None::<String>);
+    for _ in 0..MAX_PAGES {
+        let call = call()?.query("limit", "500").maybe("cursor", cursor.as_ref());
+        let List::<T> {
+            items: more,
+            next_cursor,
+        } = call.send().await?.json()?;
+        items.extend(more);
+        match next_cursor {
+            Some(next) => cursor = Some(next),
+            None => return Ok(items),
+        }
+    }
+    Err(Failure::failed("the service's list does not end"))
 }
 
 impl<T> List<T> {

@@ -5,7 +5,9 @@ use super::failure::{Exit, Failure};
 use super::settings::{Place, ServiceArgs, Surroundings, is_loopback};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::VaultId;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+};
 use reqwest::{Body, Method};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
@@ -220,6 +222,21 @@ impl Call<'_> {
         Ok(self)
     }
 
+    /// Asks only for what is another than this; the answer may be 304, without a body.
+    pub(in crate::cli) fn if_none_match(mut self, etag: Option<&HeaderValue>) -> Self {
+        if let Some(etag) = etag {
+            self.headers.insert(IF_NONE_MATCH, etag.clone());
+        }
+        self
+    }
+
+    /// Goes on behind this event.
+    pub(super) fn behind(mut self, id: &str) -> Result<Self, Failure> {
+        let id = HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is none"))?;
+        self.headers.insert(HeaderName::from_static("last-event-id"), id);
+        Ok(self)
+    }
+
     /// Sends a text.
     pub(in crate::cli) fn text(mut self, text: Vec<u8>) -> Self {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -283,27 +300,42 @@ impl Call<'_> {
         }
     }
 
+    /// Sends it once and leaves the answer open, however long it lasts. Only its beginning has to come in time.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    pub(super) async fn open(self) -> Result<reqwest::Response, Failure> {
+        let service = self.service;
+        let request = service.client.request(self.method.clone(), self.url.clone());
+        let beginning = request.headers(self.headers.clone()).send();
+        let Ok(begun) = tokio::time::timeout(service.timeout, beginning).await else {
+            let sentence = format!("{} did not answer in time", service.url);
+            return Err(Failure::new(Exit::Busy, sentence));
+        };
+        let response = begun.map_err(|error| match error.is_connect() {
+            true => self.nobody_there(&error),
+            false => self.lost(&error),
+        })?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        match tokio::time::timeout(service.timeout, whole(response)).await {
+            Ok(Ok(answer)) => Err(judged(answer, &self.about)
+                .err()
+                .unwrap_or_else(|| Failure::failed("the answer is no stream"))),
+            _ => Err(Failure::failed(format!("the answer of {} was lost", service.url))),
+        }
+    }
+
     async fn once(&self) -> Result<Answer, Broken> {
         let request = self.service.client.request(self.method.clone(), self.url.clone());
-        let mut response = request
+        let response = request
             .headers(self.headers.clone())
             .timeout(self.service.timeout)
             .body(Body::from(self.body.clone()))
             .send()
             .await?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-                return Err(Broken::TooLarge);
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(Answer {
-            status,
-            headers,
-            body,
-        })
+        whole(response).await
     }
 
     fn nobody_there(&self, error: &reqwest::Error) -> Failure {
@@ -329,6 +361,23 @@ impl Call<'_> {
             innermost(error)
         ))
     }
+}
+
+/// An answer with its body.
+async fn whole(mut response: reqwest::Response) -> Result<Answer, Broken> {
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
+            return Err(Broken::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Answer {
+        status,
+        headers,
+        body,
+    })
 }
 
 /// An exchange that came to no end.

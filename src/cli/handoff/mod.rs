@@ -20,3 +20,5 @@ pub(super) mod show;
 pub(super) mod status;
 mod time;
 mod write;
+
+pub(super) use time::Window;

@@ -9,11 +9,16 @@ const MAX_SECONDS: u64 = 100 * 366 * 86_400;
 
 /// A length of time: `6h`, `90m`, `2d`, or `PT6H`; shown as the latter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
+pub(in crate::cli) struct Window {
     seconds: u64,
 }
 
 impl Window {
+    /// The same as a time to wait.
+    pub(in crate::cli) fn duration(self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.seconds)
+    }
+
     /// The same as a difference of times.
     pub(super) fn length(self) -> TimeDelta {
         // A hundred years fit.

@@ -166,6 +166,8 @@ pub(super) struct Change<'t> {
     archived: Vec<RecordId>,
     /// Whether a record went straight to the archive.
     reserved: bool,
+    /// What `Updated:` says after it.
+    updated: DateTime<Utc>,
 }
 
 impl<'t> Change<'t> {
@@ -179,7 +181,14 @@ impl<'t> Change<'t> {
             added: None,
             archived: Vec::new(),
             reserved: false,
+            updated: now,
         }
+    }
+
+    /// `Updated:` says this time after it, or what it says now if that is later; never a time to come.
+    pub(super) fn as_of(&mut self, time: DateTime<Utc>) {
+        let standing = Status::of(self.document).updated;
+        self.updated = time.max(standing.unwrap_or(time)).min(self.now);
     }
 
     /// Goal and blocker as they stand in the document.
@@ -280,7 +289,7 @@ impl<'t> Change<'t> {
     /// The document after it, `Updated:` moved if anything was done.
     pub(super) fn finish(mut self, sizes: &Sizes) -> Result<Written, WindowError> {
         if self.reserved || !self.operations.is_empty() {
-            self.status.updated = Some(self.now.trunc_subsecs(0));
+            self.status.updated = Some(self.updated.trunc_subsecs(0));
             let body = self.status.body_on(self.document);
             self.edit.rewrite(ManagedSection::ActiveContext, body);
         }

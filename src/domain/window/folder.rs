@@ -28,15 +28,18 @@ use super::status::Status;
 use super::take_over::{Brought, BroughtDecision, BroughtTask};
 
 /// The file of the rules.
-const RULES: &str = "CONTEXT.md";
+pub const RULES: &str = "CONTEXT.md";
 /// The file of status and recent tasks.
 const STATUS: &str = "active/current_status.md";
 /// The file of decisions.
 const DECISIONS: &str = "active/decisions.log.md";
 /// The file of older tasks.
 const HISTORY: &str = "archive/history.md";
-/// The folder of older tasks by epic.
-const EPICS: &str = "archive/epics/";
+/// The folder of older tasks by epic, with a slash behind it.
+pub const EPICS: &str = "archive/epics/";
+
+/// The files of every folder; those of the epics come beside them.
+pub const FILES: [&str; 4] = [RULES, STATUS, DECISIONS, HISTORY];
 
 /// What a folder says. Times are in whole seconds, goals, epics and decisions are single lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

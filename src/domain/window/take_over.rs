@@ -39,7 +39,7 @@ pub struct BroughtDecision {
 /// What is to be taken over.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Brought {
-    /// Goal and blocker; taken only where no goal stands.
+    /// Goal and blocker; taken only where no goal stands. Where none stands, `Updated:` does not move beyond its time.
     pub status: Status,
     /// Tasks for the window.
     pub tasks: Vec<BroughtTask>,
@@ -91,6 +91,54 @@ pub struct Taken {
     pub taken: Counts,
     /// How much was there already.
     pub present: Counts,
+}
+
+impl Counts {
+    fn of(brought: &Brought) -> Self {
+        let status = &brought.status;
+        Self {
+            status: usize::from(status.goal.is_some() || status.blocker.is_some()),
+            tasks: brought.tasks.len(),
+            decisions: brought.decisions.len(),
+            history: brought.history.len(),
+        }
+    }
+}
+
+impl Brought {
+    /// What is not known yet, which is known from then on, and how much was. `goal_stands` in the memory, so that a
+    /// status is not taken. Of a task that is brought twice the one for the window counts, because it says more.
+    #[must_use]
+    pub fn unknown(mut self, known: &mut Known, goal_stands: bool) -> (Self, Counts) {
+        let all = Counts::of(&self);
+        if goal_stands {
+            self.status = Status::default();
+        }
+        self.tasks.retain(|task| known.admits(task));
+        self.history.retain(|task| known.admits(task));
+        self.decisions.retain(|made| {
+            let words = words(&made.decision, made.reason.as_deref());
+            known.decisions.insert(words)
+        });
+        let new = Counts::of(&self);
+        let present = Counts {
+            status: all.status - new.status,
+            tasks: all.tasks - new.tasks,
+            decisions: all.decisions - new.decisions,
+            history: all.history - new.history,
+        };
+        (self, present)
+    }
+}
+
+impl BroughtTask {
+    /// The task without an id that was only made of its time and words, and that it would be given again.
+    #[must_use]
+    pub fn without_derived_id(mut self) -> Self {
+        let derived = derived_id(self.time, &self.task);
+        self.task.task_id = self.task.task_id.filter(|id| id.as_str() != derived);
+        self
+    }
 }
 
 impl Known {
@@ -158,35 +206,22 @@ pub fn take_over(
     sizes: &Sizes,
 ) -> Result<Taken, WindowError> {
     let mut change = Change::begin(document, counters, now);
-    let (mut taken, mut present) = (Counts::default(), Counts::default());
-    if brought.status.goal.is_some() || brought.status.blocker.is_some() {
-        let stands = change.status().goal.is_some();
-        *(if stands {
-            &mut present.status
-        } else {
-            &mut taken.status
-        }) += 1;
-        if !stands {
-            change.set_status(brought.status);
-        }
+    let stands = change.status().goal.is_some();
+    let updated = brought.status.updated.filter(|_| !stands);
+    let (brought, present) = brought.unknown(&mut known, stands);
+    let taken = Counts::of(&brought);
+    if taken.status > 0 {
+        change.set_status(brought.status);
     }
-    let mut admit = |tasks: Vec<BroughtTask>, taken: &mut usize, present: &mut usize| {
-        let all = tasks.len();
-        let new: Vec<_> = tasks.into_iter().filter(|task| known.admits(task)).collect();
-        *taken = new.len();
-        *present = all - new.len();
-        new
-    };
-    // Those for the window first: of a task that is brought twice they say more.
-    let tasks = admit(brought.tasks, &mut taken.tasks, &mut present.tasks);
-    let mut past = admit(brought.history, &mut taken.history, &mut present.history);
-    let all = brought.decisions.len();
-    let mut decisions = brought.decisions;
-    decisions.retain(|brought| {
-        let words = words(&brought.decision, brought.reason.as_deref());
-        known.decisions.insert(words)
-    });
-    (taken.decisions, present.decisions) = (decisions.len(), all - decisions.len());
+    if let Some(updated) = updated {
+        change.as_of(updated);
+    }
+    let Brought {
+        tasks,
+        decisions,
+        history: mut past,
+        ..
+    } = brought;
 
     let (recent, older) = split(&change, RecordKind::Task, tasks, |task| task.time, sizes);
     past.extend(older);

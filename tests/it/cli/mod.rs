@@ -1,10 +1,12 @@
 //! The commands that ask a running service, as the program runs them.
 
 mod answers;
+mod folder;
 mod git_hook;
 mod handoff;
 mod memory;
 mod program;
 mod settings;
 mod stub;
+mod watch;
 mod window;

@@ -2,9 +2,10 @@
 
 use super::super::take_over::{BroughtDecision, BroughtTask};
 use super::super::task::{Task, one_line, split_line, task_line};
+use super::super::{DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, OUTCOME_BYTES, SUMMARY_BYTES};
 use crate::domain::document::written_time;
 use crate::domain::ids::RecordId;
-use chrono::{DateTime, NaiveDate, NaiveTime, SubsecRound as _, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
 use serde_json::{Map, Value, json};
 
 /// What opens and closes the comment behind a line.
@@ -24,6 +25,24 @@ pub(super) trait Entry: Sized + PartialEq {
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self>;
     /// It after a person changed its words: what a comment says beside them stays.
     fn with_words(self, words: &str) -> Self;
+    /// It as a memory can hold it; `None` if none can. Words that are too long for an intent go on as its summary.
+    fn within_limits(self) -> Option<Self>;
+}
+
+/// Whether a memory can hold a text that may have so many bytes.
+pub(super) fn fits(text: &str, limit: usize) -> bool {
+    text.len() <= limit && !text.contains('\0')
+}
+
+/// Whether a record line can hold the time.
+fn is_writable(time: DateTime<Utc>) -> bool {
+    (1..=9999).contains(&time.year())
+}
+
+/// Whether the database can hold the JSON.
+fn is_storable(outcome: &Value) -> bool {
+    let json = outcome.to_string();
+    json.len() <= OUTCOME_BYTES && !json.contains("\\u0000")
 }
 
 /// The line of an entry.
@@ -187,6 +206,27 @@ impl Entry for BroughtTask {
         changed.task.epic = self.task.epic;
         changed
     }
+
+    fn within_limits(mut self) -> Option<Self> {
+        let Task { intent, summary, .. } = &mut self.task;
+        if intent.len() > INTENT_BYTES {
+            let whole = intent.floor_char_boundary(INTENT_BYTES);
+            let end = intent[..whole].rfind(' ').filter(|end| *end > 0).unwrap_or(whole);
+            let rest = intent.split_off(end);
+            *summary = format!("{} {summary}", rest.trim()).trim().to_owned();
+        }
+        let is_fit = !one_line(intent).is_empty()
+            && fits(intent, INTENT_BYTES)
+            && fits(summary, SUMMARY_BYTES)
+            && self
+                .task
+                .epic
+                .as_deref()
+                .is_none_or(|epic| fits(epic, EPIC_BYTES))
+            && self.task.outcome.as_ref().is_none_or(is_storable)
+            && is_writable(self.time);
+        is_fit.then_some(self)
+    }
 }
 
 impl Entry for BroughtDecision {
@@ -232,5 +272,16 @@ impl Entry for BroughtDecision {
 
     fn with_words(self, words: &str) -> Self {
         Self::of_words(self.time, words)
+    }
+
+    fn within_limits(self) -> Option<Self> {
+        let is_fit = !one_line(&self.decision).is_empty()
+            && fits(&self.decision, DECISION_BYTES)
+            && self
+                .reason
+                .as_deref()
+                .is_none_or(|reason| fits(reason, DECISION_BYTES))
+            && is_writable(self.time);
+        is_fit.then_some(self)
     }
 }

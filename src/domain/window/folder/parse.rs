@@ -2,7 +2,8 @@
 
 use super::super::status::Status;
 use super::super::take_over::BroughtTask;
-use super::entry::{Entry, entry_of, read};
+use super::super::{EPIC_BYTES, STATUS_BYTES};
+use super::entry::{Entry, entry_of, fits, read};
 use super::render::RULE;
 use super::{DECISIONS, EPICS, Folder, HISTORY, Parsed, RULES, STATUS, Unplaced};
 use chrono::{DateTime, Utc};
@@ -100,6 +101,15 @@ fn sections(text: &str) -> Vec<String> {
     said.map(str::to_owned).collect()
 }
 
+/// An entry on its way.
+struct Open<'t> {
+    index: usize,
+    line: &'t str,
+    time: DateTime<Utc>,
+    words: String,
+    is_heading: bool,
+}
+
 /// One file on its way.
 struct Reader<'p> {
     path: &'p str,
@@ -117,39 +127,62 @@ impl Reader<'_> {
         }
     }
 
-    /// Entries that begin with a date. Deeper lines and prose below a heading with a date belong to it.
+    /// Entries that begin with a date. Deeper lines and prose below a heading with a date belong to it. What no memory
+    /// could hold is not placed.
     fn entries<'t, E: Entry>(&mut self, lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<E> {
         let mut found: Vec<E> = Vec::new();
-        let mut open: Option<(DateTime<Utc>, String, bool)> = None;
+        let mut open: Option<Open<'t>> = None;
         let mut date = None;
         for (index, line) in lines {
             let is_heading = line.starts_with('#');
+            let begin = |time, words: &str, is_heading| Open {
+                index,
+                line,
+                time,
+                words: words.to_owned(),
+                is_heading,
+            };
             if let Some((time, words)) = read(line) {
-                found.extend(open.take().map(|(time, words, _)| entry_of(time, &words)));
-                open = Some((time, words.to_owned(), is_heading));
+                found.extend(self.close(open.replace(begin(time, words, is_heading))));
                 date = None;
             } else if is_heading {
-                found.extend(open.take().map(|(time, words, _)| entry_of(time, &words)));
+                found.extend(self.close(open.take()));
                 // `## 2026-11-21` alone dates the bullets below it; a title says nothing more.
                 date = read(&format!("{line} x")).map(|(time, _)| time);
             } else if let Some((time, bullet)) =
                 date.zip(line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")))
             {
-                found.extend(open.take().map(|(time, words, _)| entry_of(time, &words)));
-                open = Some((time, bullet.trim().to_owned(), false));
-            } else if let Some((_, words, under_heading)) = &mut open
+                found.extend(self.close(open.replace(begin(time, bullet.trim(), false))));
+            } else if let Some(Open {
+                words, is_heading, ..
+            }) = &mut open
                 && !line.trim().is_empty()
-                && (*under_heading || line.starts_with([' ', '\t']))
+                && (*is_heading || line.starts_with([' ', '\t']))
             {
-                let is_first = *under_heading && !words.contains(": ");
+                let is_first = *is_heading && !words.contains(": ");
                 words.push_str(if is_first { ": " } else { " " });
                 words.push_str(line.trim().trim_start_matches(['-', '*']).trim_start());
             } else {
                 self.unplaced(index, line);
             }
         }
-        found.extend(open.map(|(time, words, _)| entry_of(time, &words)));
+        found.extend(self.close(open));
         found
+    }
+
+    fn close<E: Entry>(&mut self, open: Option<Open<'_>>) -> Option<E> {
+        let Open {
+            index,
+            line,
+            time,
+            words,
+            ..
+        } = open?;
+        let entry = entry_of::<E>(time, &words).within_limits();
+        if entry.is_none() {
+            self.unplaced(index, line);
+        }
+        entry
     }
 
     fn status(&mut self, text: &str, folder: &mut Folder) {
@@ -170,8 +203,10 @@ impl Reader<'_> {
                 matches!(name.as_str(), "goal" | "blocker" | "blockers" | "updated") && read(line).is_none();
             match (known, heading.take()) {
                 (true, _) if value.is_empty() && line.starts_with('#') => heading = Some(name),
+                (true, _) if !is_told(value) => self.unplaced(index, line),
                 (true, _) => set(&mut folder.status, &name, value),
                 (false, Some(name)) if bare.is_empty() => heading = Some(name),
+                (false, Some(_)) if !line.starts_with('#') && !is_told(bare) => self.unplaced(index, line),
                 (false, Some(name)) if !line.starts_with('#') => set(&mut folder.status, &name, bare),
                 (false, _) => rest.push((index, line)),
             }
@@ -189,12 +224,20 @@ impl Reader<'_> {
         let title = text.lines().next().and_then(|line| line.strip_prefix("# "));
         let name = title
             .map(str::trim)
-            .filter(|title| !title.is_empty())
-            .unwrap_or(file)
+            .filter(|title| !title.is_empty() && fits(title, EPIC_BYTES))
+            .unwrap_or_else(|| &file[..file.floor_char_boundary(EPIC_BYTES)])
             .to_owned();
+        if let Some(line) = title.filter(|title| !fits(title.trim(), EPIC_BYTES)) {
+            self.unplaced(0, line);
+        }
         let skipped = usize::from(title.is_some());
         (name, self.entries(text.lines().enumerate().skip(skipped)))
     }
+}
+
+/// Whether a memory can hold it as a goal or a blocker.
+fn is_told(value: &str) -> bool {
+    fits(value, STATUS_BYTES)
 }
 
 /// Sets one line of the status; the first that says something counts.

@@ -4,7 +4,7 @@ use super::super::take_over::BroughtTask;
 use super::entry::{Entry, line};
 use super::{DECISIONS, EPICS, Folder, HISTORY, RULES, STATUS};
 use crate::domain::document::written_time;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What opens a rule.
 pub(super) const RULE: &str = "<!-- rule -->";
@@ -27,13 +27,13 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
             epics.entry(epic).or_default().push(task);
         }
     }
-    let mut taken = HashSet::new();
+    let mut taken = Taken::default();
     for (epic, tasks) in epics {
         let mut text = format!("# {epic}\n\n");
         for task in tasks {
             text.push_str(&line(&without_epic(task)));
         }
-        files.push((format!("{EPICS}{}.md", file_name(epic, &mut taken)), text));
+        files.push((format!("{EPICS}{}.md", taken.file_name(epic)), text));
     }
     files
 }
@@ -87,28 +87,42 @@ fn rules(rules: &[String]) -> String {
     text
 }
 
-/// A name that any file system takes, not taken before.
-fn file_name(epic: &str, taken: &mut HashSet<String>) -> String {
-    let mut name: String = epic
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
+/// The names that are in use.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// How often each name was asked for.
+    numbers: HashMap<String, usize>,
+}
+
+impl Taken {
+    /// A name that any file system takes, not taken before.
+    fn file_name(&mut self, epic: &str) -> String {
+        let mut name: String = epic
+            .chars()
+            .take(64)
+            .map(|c| {
+                if c.is_ascii_alphanumeric() {
+                    c.to_ascii_lowercase()
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        name = match name.trim_matches('-') {
+            "" => "epic".to_owned(),
+            trimmed => trimmed.to_owned(),
+        };
+        let number = self.numbers.entry(name.clone()).or_insert(0);
+        loop {
+            *number += 1;
+            let free = match *number {
+                1 => name.clone(),
+                number => format!("{name}-{number}"),
+            };
+            if self.names.insert(free.clone()) {
+                return free;
             }
-        })
-        .collect();
-    name.truncate(64);
-    let name = match name.trim_matches('-') {
-        "" => "epic",
-        trimmed => trimmed,
-    };
-    let mut free = name.to_owned();
-    let mut number = 1;
-    while !taken.insert(free.clone()) {
-        number += 1;
-        free = format!("{name}-{number}");
+        }
     }
-    free
 }

@@ -52,6 +52,9 @@ struct StatusBody {
     goal: Option<String>,
     /// At most 1,000 bytes.
     blocker: Option<String>,
+    /// When window and status last changed where they were kept. Where no goal stands, `Updated:` says this instead of
+    /// now, unless it says a later time already.
+    updated: Option<DateTime<Utc>>,
 }
 
 /// A task and when it was done.
@@ -197,6 +200,8 @@ impl ImportBody {
                 fields::optional(field, text.as_deref().unwrap_or_default(), STATUS_BYTES)?;
             }
             status = Status::new(told.goal.as_deref(), told.blocker.as_deref());
+            let updated = told.updated.map(|time| checked_time("status.updated", time));
+            status.updated = updated.transpose()?;
         }
         let decisions = self.decisions.into_iter().enumerate();
         let decisions = decisions.map(|(index, Object(made))| made.into_brought(index));

@@ -1,0 +1,241 @@
+//! `working-memory window import`: takes over a folder.
+
+use super::memory::{known, rules};
+use super::send::{Report, RuleSender, chunks};
+use super::tree::Tree;
+use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
+use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplaced, parse};
+use crate::domain::window::{Brought, BroughtDecision, BroughtTask, task_line};
+use clap::Args;
+use serde::Serialize;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A chunk of a long history is one version.
+const ANSWER_TIME: Duration = Duration::from_secs(300);
+
+/// More files of epics than are read.
+const MAX_EPICS: usize = 10_000;
+
+/// The most that is read of all files, in bytes.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+
+/// Arguments of `window import`.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The folder.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Say what would be taken, and take nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Take nothing if a line has no place or a file cannot be read; exits with 5.
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+/// A file that was left out.
+#[derive(Debug, Serialize)]
+pub(super) struct Unread {
+    file: String,
+    why: String,
+}
+
+/// What a folder says, and what of it is not understood.
+struct Contents {
+    folder: Folder,
+    unplaced: Vec<Unplaced>,
+    unread: Vec<Unread>,
+}
+
+impl Import {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let Contents {
+            mut folder,
+            unplaced,
+            unread,
+        } = self.read()?;
+        for Unplaced { file, line, text } in &unplaced {
+            note(&format!("{file}:{line}: {text}"));
+        }
+        for Unread { file, why } in &unread {
+            note(&format!("{file}: {why}"));
+        }
+        if self.strict && !(unplaced.is_empty() && unread.is_empty()) {
+            return Err(Failure::new(
+                Exit::Refused,
+                format!(
+                    "nothing was taken (--strict): {} lines have no place, {} files cannot be read",
+                    unplaced.len(),
+                    unread.len()
+                ),
+            ));
+        }
+        let mut report = Report::new(self.dry_run, unplaced, unread);
+        let brought_rules = std::mem::take(&mut folder.rules);
+        if self.dry_run {
+            let (mut known, goal_stands, present) = known(&service).await?;
+            let (new, present_counts) = Brought::from(folder).unknown(&mut known, goal_stands);
+            report.would_take(&new, present_counts);
+            let rules = new_rules(brought_rules, &present, &mut report);
+            report.taken_rules(rules.len());
+            if !self.service.json {
+                show(&new, &rules)?;
+            }
+        } else {
+            for chunk in chunks(folder)? {
+                let call = service.of_memory(Method::POST, &["window", "import"])?;
+                report.add(call.json(&chunk)?.send().await?.json()?);
+            }
+            if !brought_rules.is_empty() {
+                let present = rules(&service).await?;
+                let rules = new_rules(brought_rules, &present, &mut report);
+                RuleSender::of(&service).send(&rules, &mut report).await?;
+            }
+        }
+        report.tell(self.service.json)
+    }
+
+    fn read(&self) -> Result<Contents, Failure> {
+        let shown = self.folder.display();
+        let tree = Tree::open(&self.folder)
+            .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+        let (mut unplaced, mut unread) = (Vec::new(), Vec::new());
+        let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
+        match tree.names(EPICS) {
+            Ok(names) => {
+                let epics = names
+                    .into_iter()
+                    .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
+                paths.extend(epics.map(|name| format!("{EPICS}{name}")));
+            }
+            Err(error) => unread.push(Unread::of(EPICS, &error)),
+        }
+        if paths.len() > FILES.len() + MAX_EPICS {
+            return Err(Failure::usage(format!(
+                "{shown}/{EPICS} has more than {MAX_EPICS} files"
+            )));
+        }
+        let (mut files, mut bytes) = (Vec::new(), 0);
+        for path in paths {
+            match tree.read(&path) {
+                Ok(None) => {}
+                Ok(Some(content)) => {
+                    bytes += content.len();
+                    if bytes > MAX_BYTES {
+                        return Err(Failure::usage(format!(
+                            "{shown} holds more than {MAX_BYTES} bytes"
+                        )));
+                    }
+                    let text = decode(&path, content, &mut unplaced);
+                    files.push((path, text));
+                }
+                Err(error) => unread.push(Unread::of(&path, &error)),
+            }
+        }
+        if files.is_empty() && unread.is_empty() {
+            return Err(Failure::usage(format!(
+                "{shown} holds none of {}, {EPICS}*.md",
+                FILES.join(", ")
+            )));
+        }
+        let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        let Parsed {
+            folder,
+            unplaced: more,
+        } = parse(files);
+        unplaced.extend(more);
+        Ok(Contents {
+            folder,
+            unplaced,
+            unread,
+        })
+    }
+}
+
+impl Unread {
+    fn of(file: &str, error: &std::io::Error) -> Self {
+        Self {
+            file: file.to_owned(),
+            why: error.to_string(),
+        }
+    }
+}
+
+/// A file as text: without a mark of its encoding, its lines ending as ours do. Lines that are not UTF-8, or hold a
+/// NUL, are listed, and empty lines stand for them; rules that are damaged so are not taken at all.
+fn decode(path: &str, bytes: Vec<u8>, unplaced: &mut Vec<Unplaced>) -> String {
+    let text = match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => text,
+        other => {
+            let bytes = other.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes);
+            let mut text = String::with_capacity(bytes.len());
+            for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+                match std::str::from_utf8(line) {
+                    Ok(line) if !line.contains('\0') => text.push_str(line),
+                    _ => unplaced.push(Unplaced {
+                        file: path.to_owned(),
+                        line: index + 1,
+                        text: String::from_utf8_lossy(line).into_owned(),
+                    }),
+                }
+                text.push('\n');
+            }
+            if path == RULES { String::new() } else { text }
+        }
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let is_crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
+    if is_crlf {
+        text.replace("\r\n", "\n")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The rules that are not there yet, blank lines around them aside.
+fn new_rules(brought: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
+    let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
+    let brought: Vec<_> = brought
+        .into_iter()
+        .filter(|rule| !rule.trim().is_empty())
+        .collect();
+    let all = brought.len();
+    let new: Vec<_> = brought
+        .into_iter()
+        .filter(|rule| known.insert(rule.trim().to_owned()))
+        .collect();
+    report.present_rules(all - new.len());
+    new
+}
+
+/// Prints what would be taken, one line each.
+fn show(new: &Brought, rules: &[String]) -> Result<(), Failure> {
+    let mut out = Output::new();
+    for (name, value) in [("goal", &new.status.goal), ("blocker", &new.status.blocker)] {
+        if let Some(value) = value {
+            out.text(&format!("{name}: {value}")).end();
+        }
+    }
+    let lists = [("task", &new.tasks), ("history", &new.history)];
+    for (name, tasks) in lists {
+        for BroughtTask { time, task } in tasks {
+            let line = task_line(&task.intent, &task.summary);
+            out.text(&format!("{name} {}: {line}", time.format("%FT%TZ")))
+                .end();
+        }
+    }
+    for BroughtDecision { time, decision, .. } in &new.decisions {
+        let line = one_line(decision);
+        out.text(&format!("decision {}: {line}", time.format("%FT%TZ")))
+            .end();
+    }
+    for rule in rules {
+        out.text(&format!("rule: {}", one_line(rule))).end();
+    }
+    out.write()
+}

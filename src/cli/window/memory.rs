@@ -1,0 +1,272 @@
+//! What a memory of a running service has of the things that stand in a folder.
+
+use crate::cli::client::{Exit, Failure, Method, Service, all};
+use crate::domain::window::folder::Folder;
+use crate::domain::window::{BroughtDecision, BroughtTask, Known, Status, Task, one_line};
+use chrono::{DateTime, SubsecRound as _, Utc};
+use reqwest::header::HeaderValue;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The category of the rules.
+pub(super) const RULES: &str = "rules";
+
+/// How often the window is read anew because it changed while the archive was read.
+const MAX_READINGS: usize = 10;
+
+/// What stands in the place of an intent that was redacted.
+const REDACTED: &str = "[redacted]";
+
+#[derive(Debug, Deserialize)]
+struct WindowBody {
+    version: i64,
+    status: StatusBody,
+    tasks: Vec<TaskBody>,
+    decisions: Vec<DecisionBody>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StatusBody {
+    goal: Option<String>,
+    blocker: Option<String>,
+    updated: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct TaskBody {
+    record_id: String,
+    time: Option<DateTime<Utc>>,
+    task_id: Option<String>,
+    intent: String,
+    summary: String,
+    outcome: Option<Value>,
+    epic: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DecisionBody {
+    record_id: String,
+    time: Option<DateTime<Utc>>,
+    decision: String,
+    reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ItemBody {
+    content: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordBody {
+    created_at: DateTime<Utc>,
+    content: Option<String>,
+    reason: Option<String>,
+}
+
+/// A memory as it was read.
+#[derive(Debug)]
+pub(super) struct Memory {
+    /// The version of its document.
+    pub(super) version: i64,
+    /// What of it stands in a folder.
+    pub(super) folder: Folder,
+    /// The validator of its window.
+    pub(super) etag: Option<HeaderValue>,
+}
+
+impl Memory {
+    /// Reads all of it, as it stood in one version.
+    ///
+    /// # Errors
+    /// There is no such memory, or the service cannot be asked.
+    pub(super) async fn read(service: &Service) -> Result<Self, Failure> {
+        let (mut window, mut etag) = newer(service, None).await?.ok_or_else(no_window)?;
+        for _ in 0..MAX_READINGS {
+            let history = history(service).await?;
+            // A task that left the window meanwhile would stand in both or in neither.
+            match newer(service, etag.as_ref()).await? {
+                Some(changed) => (window, etag) = changed,
+                None => {
+                    let version = window.version;
+                    let folder = Folder {
+                        rules: rules(service).await?,
+                        history,
+                        ..of_window(service, window).await?
+                    };
+                    return Ok(Self {
+                        version,
+                        folder,
+                        etag,
+                    });
+                }
+            }
+        }
+        Err(Failure::new(
+            Exit::Busy,
+            "the memory changes faster than it can be read",
+        ))
+    }
+
+    /// Whether its window is another by now.
+    ///
+    /// # Errors
+    /// As [`Memory::read`].
+    pub(super) async fn has_changed(&self, service: &Service) -> Result<bool, Failure> {
+        Ok(newer(service, self.etag.as_ref()).await?.is_some())
+    }
+}
+
+fn no_window() -> Failure {
+    Failure::failed("the service sent no window")
+}
+
+/// The window, unless it is still that of this validator.
+async fn newer(
+    service: &Service,
+    etag: Option<&HeaderValue>,
+) -> Result<Option<(WindowBody, Option<HeaderValue>)>, Failure> {
+    let call = service.of_memory(Method::GET, &["window"])?;
+    let answer = call.if_none_match(etag).send().await?;
+    if answer.is_not_modified() {
+        return Ok(None);
+    }
+    Ok(Some((answer.json()?, answer.etag().cloned())))
+}
+
+/// The rules of the vault and then of the memory, each once, in the order they were added.
+///
+/// # Errors
+/// The service cannot be asked.
+pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
+    let of_vault = || {
+        Ok(service
+            .of_vault(Method::GET, &["items"])?
+            .query("category", RULES))
+    };
+    let of_memory = || {
+        Ok(service
+            .of_memory(Method::GET, &["items"])?
+            .query("category", RULES))
+    };
+    let mut items: Vec<ItemBody> = all(of_vault).await?;
+    items.extend(all::<ItemBody>(of_memory).await?);
+    let mut told = std::collections::HashSet::new();
+    let contents = items.into_iter().map(|item| item.content);
+    Ok(contents.filter(|content| told.insert(content.clone())).collect())
+}
+
+async fn history(service: &Service) -> Result<Vec<BroughtTask>, Failure> {
+    let page = || service.of_memory(Method::GET, &["archive", "history"]);
+    let tasks: Vec<TaskBody> = all(page).await?;
+    let tasks = tasks.into_iter().map(|task| {
+        let time = task
+            .time
+            .ok_or_else(|| Failure::failed("a task of the history has no time"))?;
+        Ok(task.at(time))
+    });
+    tasks.collect()
+}
+
+/// The newest first, also where a person keeps another order: so a folder says the same wherever it was taken to.
+async fn of_window(service: &Service, window: WindowBody) -> Result<Folder, Failure> {
+    let mut tasks = Vec::new();
+    for task in window.tasks {
+        let time = time_of(service, task.time, &task.record_id).await?;
+        tasks.push(task.at(time));
+    }
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.time));
+    let mut decisions = Vec::new();
+    for made in window.decisions {
+        decisions.push(BroughtDecision {
+            time: time_of(service, made.time, &made.record_id).await?,
+            decision: one_line(&made.decision),
+            reason: made.reason.as_deref().map(one_line),
+        });
+    }
+    decisions.sort_by_key(|made| std::cmp::Reverse(made.time));
+    let StatusBody {
+        goal,
+        blocker,
+        updated,
+    } = window.status;
+    let status = Status {
+        updated: updated.map(|time| time.trunc_subsecs(0)),
+        ..Status::new(goal.as_deref(), blocker.as_deref())
+    };
+    Ok(Folder {
+        status,
+        tasks,
+        decisions,
+        ..Folder::default()
+    })
+}
+
+/// When a record was made, if its line does not say.
+async fn time_of(
+    service: &Service,
+    time: Option<DateTime<Utc>>,
+    record_id: &str,
+) -> Result<DateTime<Utc>, Failure> {
+    let time = match time {
+        Some(time) => time,
+        None => {
+            let call = service.of_memory(Method::GET, &["records", record_id])?;
+            call.send().await?.json::<RecordBody>()?.created_at
+        }
+    };
+    Ok(time.trunc_subsecs(0))
+}
+
+impl TaskBody {
+    fn at(self, time: DateTime<Utc>) -> BroughtTask {
+        let is_redacted = one_line(&self.intent).is_empty();
+        let task = Task {
+            task_id: self.task_id.and_then(|id| id.parse().ok()),
+            intent: if is_redacted {
+                REDACTED.to_owned()
+            } else {
+                self.intent
+            },
+            summary: self.summary,
+            outcome: self.outcome,
+            epic: self.epic.as_deref().map(one_line).filter(|epic| !epic.is_empty()),
+        };
+        let time = time.trunc_subsecs(0);
+        BroughtTask { time, task }.without_derived_id()
+    }
+}
+
+/// What an import would find in the memory: what is known there, whether a goal stands, and the rules. A memory that
+/// does not exist knows nothing but rules.
+///
+/// # Errors
+/// The service cannot be asked.
+pub(super) async fn known(service: &Service) -> Result<(Known, bool, Vec<String>), Failure> {
+    let mut known = Known::default();
+    let memory = match Memory::read(service).await {
+        Ok(memory) => memory,
+        Err(failure) if failure.exit == Exit::NotFound => {
+            return Ok((known, false, rules(service).await?));
+        }
+        Err(failure) => return Err(failure),
+    };
+    let Folder {
+        status,
+        tasks,
+        history,
+        rules,
+        ..
+    } = memory.folder;
+    for BroughtTask { time, task } in tasks.iter().chain(&history) {
+        known.task(*time, task);
+    }
+    let page = || {
+        let call = service.of_memory(Method::GET, &["records"])?;
+        Ok(call.query("kind", "D").query("status", "all"))
+    };
+    for record in all::<RecordBody>(page).await? {
+        let content = record.content.unwrap_or_default();
+        known.decision(&content, record.reason.as_deref());
+    }
+    Ok((known, status.goal.is_some(), rules))
+}

@@ -1,0 +1,230 @@
+//! A folder on disk that cannot be left: every step below it is taken from the open folder above, and no symbolic
+//! link is followed.
+
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// The largest file that is read, in bytes.
+pub(super) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// More copies of one file than are kept beside it.
+const MAX_KEPT: u32 = 1_000;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// An open folder. Paths are relative to it, with `/` between names that are no `..`.
+#[derive(Debug)]
+pub(super) struct Tree(OwnedFd);
+
+impl Tree {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// It is no folder, or may not be read.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(path, FOLDER, Mode::empty())?))
+    }
+
+    /// Makes it, if need be, and opens it.
+    ///
+    /// # Errors
+    /// As [`Tree::open`], or it cannot be made.
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(path)?;
+        Self::open(path)
+    }
+
+    /// Keeps out other writers for as long as the value lives.
+    ///
+    /// # Errors
+    /// The file system knows no locks.
+    pub(super) fn lock(&self) -> io::Result<Lock<'_>> {
+        rustix::fs::flock(&self.0, FlockOperation::LockExclusive)?;
+        Ok(Lock(self))
+    }
+
+    /// The folder that a path's file is in, and the file's name. `None` if that folder is missing.
+    fn parent<'p>(&self, path: &'p str, make: bool) -> io::Result<Option<(OwnedFd, &'p str)>> {
+        let mut folder = self.0.try_clone()?;
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        for part in folders.split('/').filter(|part| !part.is_empty()) {
+            match step(&folder, part, make) {
+                Ok(next) => folder = next,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        if matches!(name, "" | "." | "..") {
+            return Err(io::Error::other("is no name of a file"));
+        }
+        Ok(Some((folder, name)))
+    }
+
+    /// The bytes of a file; `None` if it is not there.
+    ///
+    /// # Errors
+    /// It, or a folder above it, is a symbolic link; it is no plain file; it is over 64 MiB.
+    pub(super) fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
+        let Some((folder, name)) = self.parent(path, false)? else {
+            return Ok(None);
+        };
+        // Without waiting for the other end of a pipe.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP) => return Err(is_link()),
+            Err(error) => return Err(error.into()),
+        };
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("is no plain file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(io::Error::other(format!("is over {MAX_FILE_BYTES} bytes")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The names in a folder, in order; none if it is not there. Names that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    /// It is a symbolic link, or cannot be read.
+    pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
+        let Some((folder, _)) = self.parent(&format!("{folder}x"), false)? else {
+            return Ok(Vec::new());
+        };
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&folder)? {
+            let entry = entry?;
+            if entry.file_type() != FileType::Directory
+                && let Ok(name) = entry.file_name().to_str()
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+/// The folder as its only writer has it.
+pub(super) struct Lock<'t>(&'t Tree);
+
+impl Lock<'_> {
+    /// Writes a file as a whole: whoever reads it finds what was there before or all of this.
+    ///
+    /// # Errors
+    /// A folder above it is a symbolic link, or the disk refuses.
+    pub(super) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
+        let part = format!(".{name}.working-memory.part");
+        // One that an earlier writer left behind.
+        match rustix::fs::unlinkat(&folder, &part, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let done = write_new(&folder, &part, bytes).and_then(|()| {
+            rustix::fs::renameat(&folder, &part, &folder, name)?;
+            Ok(rustix::fs::fsync(&folder)?)
+        });
+        if done.is_err() {
+            // It is the failure that is told.
+            let _ = rustix::fs::unlinkat(&folder, &part, AtFlags::empty());
+        }
+        done
+    }
+
+    /// Keeps a copy of what a file holds beside it, and says under which path.
+    ///
+    /// # Errors
+    /// The disk refuses, or a thousand are kept already.
+    pub(super) fn keep(&self, path: &str, bytes: &[u8]) -> io::Result<String> {
+        let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
+        let above = &path[..path.len() - name.len()];
+        for number in 1..=MAX_KEPT {
+            let kept = match number {
+                1 => format!("{name}.kept"),
+                number => format!("{name}.kept-{number}"),
+            };
+            match write_new(&folder, &kept, bytes) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(format!("{above}{kept}")),
+            }
+        }
+        Err(io::Error::other(format!("{MAX_KEPT} copies are kept already")))
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub(super) fn remove(&self, path: &str) -> io::Result<()> {
+        if let Some((folder, name)) = self.0.parent(path, false)? {
+            match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        // It ends with the folder at the latest.
+        let _ = rustix::fs::flock(&self.0.0, FlockOperation::Unlock);
+    }
+}
+
+/// The folder of this name in a folder.
+fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
+    if matches!(name, "." | "..") {
+        return Err(io::Error::other("leads out of the folder"));
+    }
+    if make {
+        match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match rustix::fs::openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+        Ok(next) => Ok(next),
+        Err(Errno::LOOP) => Err(is_link()),
+        Err(Errno::NOTDIR) => {
+            // A symbolic link is no folder either.
+            let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            Err(match FileType::from_raw_mode(found.st_mode) {
+                FileType::Symlink => is_link(),
+                _ => io::Error::other(format!("{name} is no folder")),
+            })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn write_new(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(
+        folder,
+        name,
+        flags,
+        Mode::from_raw_mode(0o666),
+    )?);
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn is_link() -> io::Error {
+    io::Error::other("is or is behind a symbolic link, which is not followed")
+}
+
+fn no_folder() -> io::Error {
+    io::Error::other("its folder cannot be made")
+}

@@ -1,0 +1,149 @@
+//! What `window export` wrote into a folder: a small file there that lets the next run tell its own files from those
+//! of people.
+
+use super::tree::{Lock, Tree};
+use crate::cli::client::{Failure, note};
+use crate::domain::window::folder::EPICS;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+/// Its name.
+const NAME: &str = ".working-memory-folder.json";
+
+/// By path, the SHA-256 of every text that may stand there because this command wrote it.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Written {
+    files: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What a run did to a folder.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Changes {
+    /// Files that were written.
+    pub(super) written: Vec<String>,
+    /// Files of epics that are no more.
+    pub(super) removed: Vec<String>,
+    /// Copies of what others had written where a file now stands.
+    pub(super) kept: Vec<String>,
+}
+
+/// Brings the files of a folder up to date. What stands there and was not written by this command is kept in a copy
+/// beside its file; of files that are no longer wanted, only those are removed that still are as they were written.
+///
+/// # Errors
+/// The disk refuses, or something in the folder is no plain file or folder.
+pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes, Failure> {
+    let failed = |path: &str, error: io::Error| {
+        let at = shown.join(path);
+        Failure::failed(format!("{} {error}", at.display()))
+    };
+    let tree = Tree::create(shown).map_err(|error| failed("", error))?;
+    let lock = tree.lock().map_err(|error| failed("", error))?;
+    let before = read_own(&tree).map_err(|error| failed(NAME, error))?;
+    let mut changes = Changes::default();
+    let mut wanted = Written::default();
+    let mut stale = Vec::new();
+    for (path, text) in files {
+        let there = tree.read(path).map_err(|error| failed(path, error))?;
+        wanted
+            .files
+            .insert(path.clone(), BTreeSet::from([hash(text.as_bytes())]));
+        if there.as_deref() != Some(text.as_bytes()) {
+            stale.push((path, text, there));
+        }
+    }
+    // Should this end in the middle, the next run knows the new texts and the old ones.
+    let mut between = before.clone();
+    for (path, hashes) in &wanted.files {
+        between
+            .files
+            .entry(path.clone())
+            .or_default()
+            .extend(hashes.clone());
+    }
+    write_own(&lock, &before, &between).map_err(|error| failed(NAME, error))?;
+    for (path, text, there) in stale {
+        if let Some(there) = there
+            && !before.wrote(path, &there)
+        {
+            let kept = lock.keep(path, &there).map_err(|error| failed(path, error))?;
+            note(&format!(
+                "{path} was written by others; what it said is kept as {kept}"
+            ));
+            changes.kept.push(kept);
+        }
+        lock.replace(path, text.as_bytes())
+            .map_err(|error| failed(path, error))?;
+        changes.written.push(path.clone());
+    }
+    for path in before.files.keys().filter(|path| is_epic(path)) {
+        if wanted.files.contains_key(path) {
+            continue;
+        }
+        match tree.read(path) {
+            Ok(Some(there)) if before.wrote(path, &there) => {
+                lock.remove(path).map_err(|error| failed(path, error))?;
+                changes.removed.push(path.clone());
+            }
+            Ok(None) => {}
+            // Whatever stands there now is somebody else's.
+            Ok(Some(_)) | Err(_) => note(&format!(
+                "{path} is of no epic any more and was changed by others: it stays"
+            )),
+        }
+    }
+    write_own(&lock, &between, &wanted).map_err(|error| failed(NAME, error))?;
+    Ok(changes)
+}
+
+impl Written {
+    fn wrote(&self, path: &str, bytes: &[u8]) -> bool {
+        self.files
+            .get(path)
+            .is_some_and(|hashes| hashes.contains(&hash(bytes)))
+    }
+}
+
+/// Whether a path is one that the file of an epic has. The list of what was written came with the folder: it may say
+/// anything.
+fn is_epic(path: &str) -> bool {
+    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
+    name.is_some_and(|name| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    })
+}
+
+/// What the last run noted; nothing if that cannot be read, so that everything counts as written by others.
+fn read_own(tree: &Tree) -> io::Result<Written> {
+    let bytes = tree.read(NAME)?;
+    Ok(bytes
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default())
+}
+
+fn write_own(lock: &Lock<'_>, there: &Written, wanted: &Written) -> io::Result<()> {
+    if there == wanted {
+        return Ok(());
+    }
+    let mut json = serde_json::to_vec_pretty(wanted)?;
+    json.push(b'\n');
+    lock.replace(NAME, &json)
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut hash, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(hash, "{byte:02x}");
+            hash
+        })
+}

@@ -1,0 +1,329 @@
+//! `window export` and `window import` between a running service and folders of all kinds.
+
+use super::program::{Done, User};
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::time::Duration;
+
+/// Every file below a folder with its bytes.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, fs::read(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+async fn export(user: &User, memory: &str, folder: &str) -> Done {
+    user.run(&["window", "export", folder, "--memory", memory])
+        .await
+        .is(0)
+}
+
+async fn import(user: &User, memory: &str, folder: &str) -> Value {
+    let arguments = ["window", "import", folder, "--memory", memory, "--json"];
+    user.run(&arguments).await.is(0).json()
+}
+
+async fn post(service: &Service, memory: &str, below: &str, body: Value) {
+    let request = service.memory(memory).request(Method::POST, below).json(&body);
+    Answer::to(request).await.is(201);
+}
+
+/// A service with a memory `agent` that has something of everything, hostile names included, and its user.
+async fn full() -> (Service, User) {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    let epics = [
+        "../../x",
+        "/etc/passwd",
+        "Start",
+        "start",
+        "漢字",
+        "字漢",
+        &"long ".repeat(25),
+    ];
+    for number in 0..14_usize {
+        let epic = epics.get(number % 8).map(|epic| (*epic).to_owned());
+        post(
+            &service,
+            "agent",
+            "tasks",
+            json!({"intent": format!("Step {number}\nwith a second line"), "summary": "Done: all. And <!-- more -->",
+                   "epic": epic, "task_id": (number % 2 == 0).then(|| format!("t-{number}")),
+                   "outcome": {"tests": number, "text": "-->"}}),
+        )
+        .await;
+    }
+    for number in 0..3 {
+        let decision = json!({"decision": format!("Use {number}: it"), "reason": "a: b"});
+        post(&service, "agent", "decisions", decision).await;
+    }
+    let memory = service.memory("agent");
+    let status = json!({"goal": "Goal: ship", "blocker": "- none of it"});
+    let status = memory.request(Method::PUT, "status").json(&status);
+    assert!(Answer::to(status).await.status < 300);
+    for rule in ["## Never\n- push\n\n", "<!-- rule -->\nodd", "brief"] {
+        post(
+            &service,
+            "agent",
+            "items",
+            json!({"category": "rules", "content": rule}),
+        )
+        .await;
+    }
+    (service, user)
+}
+
+#[tokio::test]
+async fn a_folder_taken_over_by_another_memory_comes_out_the_same() {
+    let (service, user) = full().await;
+    export(&user, "agent", "a").await;
+    service.clock.advance(Duration::from_secs(10_800));
+    let first = import(&user, "other", "a").await;
+    assert_eq!(
+        first["taken"],
+        json!({"status": 1, "tasks": 5, "decisions": 3, "history": 9, "rules": 3})
+    );
+    assert_eq!((&first["unplaced"], &first["unread"]), (&json!([]), &json!([])));
+    export(&user, "other", "b").await;
+    let (a, b) = (files(&user.path().join("a")), files(&user.path().join("b")));
+    assert!(
+        a.contains_key("archive/epics/start.md") && a.contains_key("archive/epics/start-2.md"),
+        "{:?}",
+        a.keys()
+    );
+    for (name, bytes) in &a {
+        let other = b.get(name).map(|bytes| String::from_utf8_lossy(bytes));
+        assert_eq!(other.as_deref(), Some(&*String::from_utf8_lossy(bytes)), "{name}");
+    }
+    assert_eq!(a.len(), b.len());
+
+    let again = import(&user, "other", "a").await;
+    assert_eq!(
+        (&again["unchanged"], &again["version"]),
+        (&json!(true), &first["version"])
+    );
+    assert_eq!(again["taken"]["rules"], 0);
+    assert_eq!(again["present"]["history"], 9);
+}
+
+#[tokio::test]
+async fn nothing_is_written_outside_and_what_is_current_is_left_alone() {
+    let (service, user) = full().await;
+    export(&user, "agent", "deep/a").await;
+    let outside: Vec<_> = fs::read_dir(user.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(outside, ["deep"], "{outside:?}");
+    let history = user.path().join("deep/a/archive/history.md");
+    let before = fs::metadata(&history).unwrap().ino();
+    let again = export(&user, "agent", "deep/a").await;
+    assert!(again.out.starts_with("deep/a: unchanged, version "), "{again:?}");
+    post(
+        &service,
+        "agent",
+        "decisions",
+        json!({"decision": "x", "reason": "y"}),
+    )
+    .await;
+    let again = export(&user, "agent", "deep/a").await;
+    assert!(
+        again.out.starts_with("deep/a: 2 written, version "),
+        "status and decisions: {again:?}"
+    );
+    assert_eq!(fs::metadata(&history).unwrap().ino(), before);
+}
+
+#[tokio::test]
+async fn files_of_people_are_kept_and_files_of_old_epics_go_only_if_they_are_ours() {
+    let (service, user) = full().await;
+    user.file("a/CONTEXT.md", "# Mine\nkeep this\n");
+    user.file("a/archive/epics/mine.md", "mine\n");
+    let told = export(&user, "agent", "a").await;
+    assert!(told.err.contains("CONTEXT.md.kept"), "{told:?}");
+    assert_eq!(
+        fs::read_to_string(user.path().join("a/CONTEXT.md.kept")).unwrap(),
+        "# Mine\nkeep this\n"
+    );
+    let epics = user.path().join("a/archive/epics");
+    fs::write(epics.join("start.md"), "changed by me\n").unwrap();
+
+    // Another memory in the same folder has none of these epics.
+    assert!(service.memory("bare").put("x").await.status == 201);
+    let told = export(&user, "bare", "a").await;
+    assert!(
+        told.err.contains("archive/epics/start.md is of no epic any more"),
+        "{told:?}"
+    );
+    let left: Vec<_> = files(&epics).into_keys().collect();
+    assert_eq!(left, ["mine.md", "start.md"]);
+
+    // The list of what was written may come from anybody.
+    user.file("b/secret.md", "s");
+    let hash = "043a718774c572bd8a25adbeb1bfcd5c0256ae11cecf9f9c3f925d0e52beaf89";
+    let list = json!({"files": {"archive/epics/../../secret.md": [hash], "secret.md": [hash]}});
+    user.file("b/.working-memory-folder.json", &list.to_string());
+    export(&user, "bare", "b").await;
+    assert!(user.path().join("b/secret.md").exists());
+}
+
+#[tokio::test]
+async fn links_are_not_followed() {
+    let (_service, user) = full().await;
+    user.file("outside/CONTEXT.md", "# Secret\nkey\n");
+    for link in ["active", "CONTEXT.md", "archive"] {
+        fs::create_dir_all(user.path().join(format!("to-{link}"))).unwrap();
+        symlink(
+            user.path().join("outside"),
+            user.path().join(format!("to-{link}/{link}")),
+        )
+        .unwrap();
+        let folder = format!("to-{link}");
+        let told = user.run(&["window", "export", &folder]).await.is(1);
+        assert!(told.err.contains("symbolic link"), "{told:?}");
+    }
+    assert_eq!(files(&user.path().join("outside")).len(), 1);
+
+    fs::create_dir(user.path().join("in")).unwrap();
+    symlink(
+        user.path().join("outside/CONTEXT.md"),
+        user.path().join("in/CONTEXT.md"),
+    )
+    .unwrap();
+    user.file("in/archive/history.md", "- 2026-11-20 Began\n");
+    let report = import(&user, "other", "in").await;
+    assert_eq!(report["unread"][0]["file"], "CONTEXT.md");
+    assert_eq!(
+        (&report["taken"]["rules"], &report["taken"]["history"]),
+        (&json!(0), &json!(1))
+    );
+}
+
+#[tokio::test]
+async fn folders_of_people_are_taken_as_far_as_they_go() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.file(
+        "in/active/current_status.md",
+        "\u{feff}# Status\r\nGoal: ship\r\n\r\n- 2026-11-20 Fix CI: cached\r\n",
+    );
+    let long = "word ".repeat(150);
+    user.file(
+        "in/active/decisions.log.md",
+        &format!(
+            "- 2026-11-20 Keep it small because we are few\nno date\n- 2026-11-19 {}\n",
+            "x".repeat(3_000)
+        ),
+    );
+    fs::create_dir_all(user.path().join("in/archive")).unwrap();
+    let mut history = format!("- 2026-10-01 {long}\n- 2026-10-02 bad ").into_bytes();
+    history.extend(b"\xff\xfe\n- 2026-10-03 good\n- 2026-10-04 nul \0\n");
+    fs::write(user.path().join("in/archive/history.md"), history).unwrap();
+    user.file("in/notes.txt", "left alone");
+
+    let strict = user.run(&["window", "import", "in", "--strict"]).await.is(5);
+    assert!(strict.err.contains("nothing was taken"), "{strict:?}");
+    let dry = user.run(&["window", "import", "in", "--dry-run"]).await.is(0);
+    assert!(
+        dry.out.contains("goal: ship\n") && dry.out.contains("history 2026-10-03T00:00:00Z: good\n"),
+        "{dry:?}"
+    );
+    assert!(
+        dry.out
+            .contains("would be taken: 1 status, 1 tasks, 1 decisions, 2 history;"),
+        "{dry:?}"
+    );
+    assert_eq!(service.count("memories").await, 0);
+
+    let taken = user.run(&["window", "import", "in"]).await.is(0);
+    assert!(
+        taken
+            .out
+            .contains("taken: 1 status, 1 tasks, 1 decisions, 2 history;"),
+        "{taken:?}"
+    );
+    for place in [
+        "active/decisions.log.md:2: no date\n",
+        "active/decisions.log.md:3: - 2026-11-19 xxx",
+        "archive/history.md:2: - 2026-10-02 bad",
+        "archive/history.md:4: - 2026-10-04 nul \\u0000\n",
+    ] {
+        assert!(taken.err.contains(place), "{place} {taken:?}");
+    }
+    let dry = user
+        .run(&["window", "import", "in", "--dry-run", "--json"])
+        .await
+        .is(0)
+        .json();
+    assert_eq!(dry["unchanged"], true, "{dry}");
+    assert_eq!(dry["unplaced"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_folder_that_says_nothing_is_told_apart_from_none() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.run(&["window", "import", "nowhere"]).await.is(2);
+    fs::create_dir(user.path().join("empty")).unwrap();
+    let told = user.run(&["window", "import", "empty"]).await.is(2);
+    assert!(told.err.contains("holds none of CONTEXT.md"), "{told:?}");
+    user.file("blank/CONTEXT.md", "");
+    let report = import(&user, "agent", "blank").await;
+    assert_eq!(
+        (&report["unchanged"], &report["version"]),
+        (&json!(true), &json!(null))
+    );
+    assert_eq!(service.count("memories").await, 0);
+    let told = user.run(&["window", "export", "out"]).await.is(4);
+    assert!(told.err.contains("memory agent of vault acme"), "{told:?}");
+    assert!(!user.path().join("out").exists());
+}
+
+#[tokio::test]
+async fn a_long_history_is_taken_in_several_requests() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    let summary = "y".repeat(900);
+    let lines: String = (0..2_500)
+        .map(|number| {
+            format!(
+                "- [2026-01-01T00:{:02}:{:02}Z] Step {number}: {summary}\n",
+                number / 60,
+                number % 60
+            )
+        })
+        .collect();
+    user.file("in/archive/history.md", &format!("# History\n\n{lines}"));
+    user.file(
+        "in/active/current_status.md",
+        "Goal: ship\nUpdated: 2026-01-02T00:00:00Z\n",
+    );
+    let report = import(&user, "agent", "in").await;
+    assert_eq!(
+        (&report["taken"]["history"], &report["taken"]["status"]),
+        (&json!(2_500), &json!(1))
+    );
+    assert_eq!(report["version"], 3, "{report}");
+    assert_eq!(import(&user, "agent", "in").await["version"], 3);
+    export(&user, "agent", "out").await;
+    let history = fs::read_to_string(user.path().join("out/archive/history.md")).unwrap();
+    assert_eq!(history, format!("# History\n\n{lines}"));
+    let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
+    assert!(status.contains("Updated: 2026-01-02T00:00:00Z"), "{status}");
+}
