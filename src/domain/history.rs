@@ -221,7 +221,8 @@ impl Rebuild {
                     .stored
                     .get(&id)
                     .is_some_and(|life| life.born.version < mark.version);
-                let is_new = !self.built.contains_key(&id) && !(self.has_gap && was_before);
+                let is_known = self.built.contains_key(&id) || (self.has_gap && was_before);
+                let is_new = !is_known;
                 self.is_there(record, mark, is_new);
                 (
                     id,
