@@ -133,7 +133,8 @@ async fn newer(
     Ok(Some((answer.json()?, answer.etag().cloned())))
 }
 
-/// The rules of the vault and then of the memory, each once, in the order they were added.
+/// The rules of the vault and then of the memory, each once, in the order they were added. A memory that does not
+/// exist has none of its own.
 ///
 /// # Errors
 /// The service cannot be asked.
@@ -149,7 +150,11 @@ pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
             .query("category", RULES))
     };
     let mut items: Vec<ItemBody> = all(of_vault).await?;
-    items.extend(all::<ItemBody>(of_memory).await?);
+    match all::<ItemBody>(of_memory).await {
+        Ok(own) => items.extend(own),
+        Err(failure) if failure.exit == Exit::NotFound => {}
+        Err(failure) => return Err(failure),
+    }
     let mut told = std::collections::HashSet::new();
     let contents = items.into_iter().map(|item| item.content);
     Ok(contents.filter(|content| told.insert(content.clone())).collect())

@@ -135,6 +135,7 @@ async fn nothing_is_written_outside_and_what_is_current_is_left_alone() {
     let before = fs::metadata(&history).unwrap().ino();
     let again = export(&user, "agent", "deep/a").await;
     assert!(again.out.starts_with("deep/a: unchanged, version "), "{again:?}");
+    service.clock.advance(Duration::from_secs(60));
     post(
         &service,
         "agent",
@@ -293,6 +294,22 @@ async fn a_folder_that_says_nothing_is_told_apart_from_none() {
     let told = user.run(&["window", "export", "out"]).await.is(4);
     assert!(told.err.contains("memory agent of vault acme"), "{told:?}");
     assert!(!user.path().join("out").exists());
+}
+
+#[tokio::test]
+async fn rules_alone_make_a_memory_of_a_folder() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.file("in/CONTEXT.md", "# Rules\n\n- be brief\n");
+    let dry = user.run(&["window", "import", "in", "--dry-run"]).await.is(0);
+    assert!(dry.out.contains("rule: "), "{dry:?}");
+    let report = import(&user, "agent", "in").await;
+    assert_eq!(report["taken"]["rules"], 1, "{report}");
+    let again = import(&user, "agent", "in").await;
+    assert_eq!(
+        (&again["taken"]["rules"], &again["present"]["rules"]),
+        (&json!(0), &json!(1))
+    );
 }
 
 #[tokio::test]
