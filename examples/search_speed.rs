@@ -101,6 +101,7 @@ fn connect() -> Outcome<Storage> {
         max_connections: 8,
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
+        head_cache_bytes: 0,
     };
     Ok(Storage::connect_lazy(&options, clock)?)
 }

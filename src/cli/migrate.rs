@@ -44,6 +44,7 @@ impl Migrate {
             // One connection, one transaction: nothing is gained by keeping any.
             prepared_statements: false,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+            head_cache_bytes: 0,
         };
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
         match self.down_to {

@@ -49,6 +49,7 @@ impl Offline {
             max_connections: CONNECTIONS,
             prepared_statements,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+            head_cache_bytes: 0,
         };
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
         let offline = Self { storage, server };

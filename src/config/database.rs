@@ -20,6 +20,9 @@ pub struct DatabaseConfig {
     /// Whether prepared statements are named and kept. Not behind a transaction-mode pooler that does not
     /// track them (PgBouncer before 1.21). Left out, the service finds out when it starts.
     pub prepared_statements: Option<bool>,
+    /// Bytes of newest versions that the process keeps, so that reading them does not ask the database. They are used
+    /// only while the process hears at once what other instances write. 0 keeps none.
+    pub head_cache_bytes: u64,
     /// The embedded server's folder. Made if it is not there.
     pub data_dir: PathBuf,
 }
@@ -32,6 +35,7 @@ impl Default for DatabaseConfig {
             max_connections: 16,
             acquire_timeout_seconds: 5,
             prepared_statements: None,
+            head_cache_bytes: 48 << 20,
             data_dir: PathBuf::from("data"),
         }
     }

@@ -182,6 +182,7 @@ mod tests {
             max_connections: 1,
             prepared_statements: false,
             acquire_timeout: Duration::from_millis(20),
+            head_cache_bytes: 0,
         };
         let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
         let config = Config::default();

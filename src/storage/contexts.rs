@@ -5,6 +5,7 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What made a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -216,7 +217,28 @@ impl Row {
 }
 
 impl Storage {
-    /// The newest version of a memory; `None` if the memory does not exist.
+    /// The newest version of a memory, also from what the process keeps ([`super::heads`] says what that may miss);
+    /// `None` if the memory does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn recent_context(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<Arc<Context>>, StorageError> {
+        if let Some(kept) = self.heads.get(vault, memory) {
+            return Ok(Some(kept));
+        }
+        let ticket = self.heads.ticket(vault, memory);
+        let head = self.latest_context(vault, memory).await?.map(Arc::new);
+        if let Some(head) = &head {
+            self.heads.read(ticket, head.clone());
+        }
+        Ok(head)
+    }
+
+    /// The newest version of a memory, as the database has it; `None` if the memory does not exist.
     ///
     /// # Errors
     /// The database's.

@@ -8,16 +8,21 @@
 //! comes. So the instance sends a word to itself through its pool, again and again, and [`Storage::listening`] says
 //! whether it came back on the listening connection lately. While that says no, nobody may rely on being told, and
 //! whoever waits for a change looks by himself.
+//!
+//! A connection that heard the word may be dead a moment later. Kept heads ([`super::heads`]) need to know sooner: for
+//! them the connection itself is asked several times a second.
 
+use super::heads::Heads;
 use super::pool::connect_options;
 use super::session::keeps_sessions;
 use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
 use sqlx::PgConnection;
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Instant, interval, sleep};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 /// The channel of all instances on one database.
 const CHANNEL: &str = "working_memory";
@@ -27,6 +32,9 @@ const PROVE_EVERY: Duration = Duration::from_secs(5);
 
 /// For how long a proof counts: one may be late.
 const PROOF_LASTS: Duration = Duration::from_secs(12);
+
+/// How often the connection is asked whether it lives: several times in [`super::STALENESS_BOUND`].
+const PING_EVERY: Duration = Duration::from_millis(250);
 
 /// How long to wait before connecting again.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -82,24 +90,24 @@ impl Notification {
 }
 
 /// Where notifications come together.
-#[derive(Debug)]
 pub(super) struct Notifications {
+    heads: Arc<Heads>,
     heard: broadcast::Sender<Notification>,
     proved: watch::Sender<bool>,
 }
 
-impl Default for Notifications {
-    fn default() -> Self {
+impl Notifications {
+    pub(super) fn new(heads: Arc<Heads>) -> Self {
         Self {
+            heads,
             heard: broadcast::Sender::new(KEPT),
             proved: watch::Sender::new(false),
         }
     }
-}
 
-impl Notifications {
-    /// Tells everybody in this process; nobody may be listening.
+    /// Tells everybody in this process; nobody may be listening. Kept heads are forgotten when it returns.
     pub(super) fn tell(&self, notification: Notification) {
+        self.heads.told(&notification);
         let _ = self.heard.send(notification);
     }
 }
@@ -153,6 +161,7 @@ impl Storage {
                 Err(error) => Err(error),
             };
             self.notifications.proved.send_replace(false);
+            self.notifications.heads.distrust();
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
                 Err(error) => tracing::warn!(%error, "no listening connection, trying again"),
@@ -170,46 +179,102 @@ impl Storage {
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
         listener.listen(CHANNEL).await?;
-        let word = format!("proof {}", self.clock.new_id());
-        let mut proofs = interval(PROVE_EVERY);
-        let mut proved_at = Instant::now();
-        let mut complained = false;
+        self.notifications.heads.next_period();
+        let mut proof = Proof::new(format!("proof {}", self.clock.new_id()));
+        let (mut words, mut pings) = (every(PROVE_EVERY), every(PING_EVERY));
         loop {
-            let heard = tokio::select! {
-                heard = listener.try_recv() => heard?,
-                _ = proofs.tick() => {
-                    self.prove(&word).await?;
-                    if proved_at.elapsed() > PROOF_LASTS {
-                        self.notifications.proved.send_replace(false);
-                        if !std::mem::replace(&mut complained, true) {
-                            tracing::warn!(
-                                "nothing arrives on the listening connection; does database.listen_url lead to the same \
-                                 database, without a transaction-mode pooler between?"
-                            );
-                        }
-                    }
-                    continue;
-                }
-            };
-            let Some(heard) = heard else { return Ok(()) };
-            if heard.payload() == word {
-                proved_at = Instant::now();
-                complained = false;
-                self.notifications
-                    .proved
-                    .send_if_modified(|proved| !std::mem::replace(proved, true));
-            } else if let Some(notification) = Notification::from_line(heard.payload()) {
+            tokio::select! {
+                heard = listener.try_recv() => match heard? {
+                    Some(heard) => self.hear(heard.payload(), &mut proof),
+                    None => return Ok(()),
+                },
+                _ = words.tick() => self.send_word(&proof.word).await?,
+                _ = pings.tick() => self.ping_listener(&mut listener, &mut proof).await?,
+            }
+            if proof.came_at.is_none_or(|at| at.elapsed() > PROOF_LASTS) {
+                self.doubt(&mut proof);
+            }
+        }
+    }
+
+    fn hear(&self, line: &str, proof: &mut Proof) {
+        if line == proof.word {
+            proof.came_at = Some(Instant::now());
+            proof.complained = false;
+            let proved = &self.notifications.proved;
+            proved.send_if_modified(|proved| !std::mem::replace(proved, true));
+        } else {
+            for notification in line.lines().filter_map(Notification::from_line) {
                 self.notifications.tell(notification);
             }
         }
     }
 
-    async fn prove(&self, word: &str) -> Result<(), StorageError> {
+    /// Asks for an answer on the listening connection itself: the server sends what it has to tell before it. Whose
+    /// commit was answered before it was asked has been heard of by then.
+    async fn ping_listener(&self, listener: &mut PgListener, proof: &mut Proof) -> Result<(), StorageError> {
+        let asked = Instant::now();
+        let answer = sqlx::query_scalar!(r#"SELECT 1 AS "one!""#).fetch_one(&mut *listener);
+        timeout(PROOF_LASTS, answer)
+            .await
+            .map_err(|_| sqlx::Error::PoolTimedOut)??;
+        while let Some(heard) = listener.next_buffered() {
+            self.hear(heard.payload(), proof);
+        }
+        if proof.came_at.is_some_and(|at| at.elapsed() <= PROOF_LASTS) {
+            self.notifications.heads.prove(asked);
+        }
+        Ok(())
+    }
+
+    /// The word did not come back: whatever answers here does not hear what is written.
+    fn doubt(&self, proof: &mut Proof) {
+        let was_proved = self.notifications.proved.send_replace(false);
+        if was_proved {
+            self.notifications.heads.next_period();
+        }
+        let is_late = proof.begun.elapsed() > PROOF_LASTS;
+        if is_late && !std::mem::replace(&mut proof.complained, true) {
+            tracing::warn!(
+                "nothing arrives on the listening connection; does database.listen_url lead to the same \
+                 database, without a transaction-mode pooler between?"
+            );
+        }
+    }
+
+    async fn send_word(&self, word: &str) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
         send(&mut transaction, word).await?;
         transaction.commit().await?;
         Ok(())
     }
+}
+
+/// What a listening connection has to show for itself.
+struct Proof {
+    word: String,
+    begun: Instant,
+    /// When the word came back last.
+    came_at: Option<Instant>,
+    complained: bool,
+}
+
+impl Proof {
+    fn new(word: String) -> Self {
+        Self {
+            word,
+            begun: Instant::now(),
+            came_at: None,
+            complained: false,
+        }
+    }
+}
+
+/// Ticks that are late are not caught up with.
+fn every(time: Duration) -> Interval {
+    let mut interval = interval(time);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
 }
 
 #[cfg(test)]

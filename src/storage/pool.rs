@@ -1,6 +1,7 @@
 //! The connection pool and the door to the database.
 
 use super::StorageError;
+use super::heads::{HeadCacheUse, Heads};
 use super::listen::Notifications;
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -21,6 +22,8 @@ pub struct PoolOptions {
     pub prepared_statements: bool,
     /// How long a request waits for a connection before it is answered 503.
     pub acquire_timeout: Duration,
+    /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
+    pub head_cache_bytes: u64,
 }
 
 /// The database. Cheap to clone.
@@ -31,6 +34,8 @@ pub struct Storage {
     pub(super) prepared_statements: bool,
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
+    /// The newest versions that are kept in the process.
+    pub(super) heads: Arc<Heads>,
     /// What was written, here and elsewhere.
     pub(super) notifications: Arc<Notifications>,
 }
@@ -63,12 +68,14 @@ impl Storage {
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
             .connect_lazy_with(connect);
+        let heads = Arc::new(Heads::new(options.head_cache_bytes));
         Ok(Self {
             pool,
             clock,
             prepared_statements: options.prepared_statements,
             written: Arc::default(),
-            notifications: Arc::default(),
+            notifications: Arc::new(Notifications::new(heads.clone())),
+            heads,
         })
     }
 
@@ -99,6 +106,12 @@ impl Storage {
     #[must_use]
     pub fn most_connections(&self) -> u32 {
         self.pool.options().get_max_connections()
+    }
+
+    /// How the newest versions that the process keeps are used, for the metrics.
+    #[must_use]
+    pub fn head_cache(&self) -> HeadCacheUse {
+        self.heads.usage()
     }
 
     /// The pool itself, for tests that look at rows.

@@ -50,6 +50,9 @@ metrics! {
     POOL_MOST = "db_pool_max_connections", Gauge, [], "Database connections that may be open";
     POOL_WAIT_SECONDS = "db_pool_wait_seconds", Histogram, [], "Time to get a database connection, with the BEGIN of a transaction";
     STREAMS_OPEN = "event_streams_open", Gauge, [], "Streams of events and steps that are open";
+    HEAD_CACHE_BYTES = "head_cache_bytes", Gauge, [], "Bytes of newest versions that the process keeps";
+    HEAD_CACHE_HEADS = "head_cache_heads", Gauge, [], "Newest versions that the process keeps";
+    HEAD_CACHE_REQUESTS_TOTAL = "head_cache_requests_total", Counter, ["result"], "Readings of newest versions: hit or miss";
     CONNECTIONS_BROKEN_TOTAL = "http_connections_broken_total", Counter, ["reason"], "Connections that ended in a fault";
     CONNECTIONS_OPEN = "http_connections_open", Gauge, [], "Connections open";
     REQUEST_SECONDS = "http_request_duration_seconds", Histogram, ["method", "route"], "Time to answer a request";
@@ -171,6 +174,16 @@ pub fn purged(what: &'static str, rows: u64) {
 /// A connection was waited for.
 pub fn pool_wait(time: Duration) {
     metrics::histogram!(POOL_WAIT_SECONDS).record(time.as_secs_f64());
+}
+
+/// How the heads that the process keeps are used, as it is at the moment.
+pub fn head_cache(hits: u64, misses: u64, heads: usize, bytes: u64) {
+    metrics::counter!(HEAD_CACHE_REQUESTS_TOTAL, "result" => "hit").absolute(hits);
+    metrics::counter!(HEAD_CACHE_REQUESTS_TOTAL, "result" => "miss").absolute(misses);
+    #[expect(clippy::cast_precision_loss, reason = "a gauge is a float")]
+    let (heads, bytes) = (heads as f64, bytes as f64);
+    metrics::gauge!(HEAD_CACHE_HEADS).set(heads);
+    metrics::gauge!(HEAD_CACHE_BYTES).set(bytes);
 }
 
 /// The pool as it is at the moment.

@@ -441,6 +441,7 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
         max_connections: u32::try_from(AT_ONCE).unwrap(),
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
+        head_cache_bytes: 0,
     };
     let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
     let config = Config::default();

@@ -8,6 +8,7 @@ pub(crate) mod actor;
 pub(crate) mod body;
 pub(crate) mod caller;
 pub(crate) mod conditions;
+pub(crate) mod freshness;
 pub(crate) mod json;
 pub(crate) mod media_type;
 pub(crate) mod page;

@@ -124,6 +124,7 @@ async fn migrate(url: &str) {
         max_connections: 1,
         prepared_statements: false,
         acquire_timeout: Duration::from_secs(30),
+        head_cache_bytes: 0,
     };
     let storage = Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap();
     storage.migrate().await.unwrap();

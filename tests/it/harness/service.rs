@@ -84,6 +84,7 @@ impl Service {
             max_connections: config.database.max_connections.min(8),
             prepared_statements: true,
             acquire_timeout: Duration::from_secs(10),
+            head_cache_bytes: config.database.head_cache_bytes,
         };
         let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());

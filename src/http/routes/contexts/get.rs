@@ -54,5 +54,11 @@ pub(crate) async fn get(
         .context(&vault_id, &memory_id, &entry)
         .await?
         .ok_or_else(|| Problem::not_found("there is no such memory or version").with("field", "ref"))?;
-    view::answer(&state, context, section.as_deref(), representation, &conditions)
+    view::answer(
+        &state,
+        context.into(),
+        section.as_deref(),
+        representation,
+        &conditions,
+    )
 }

@@ -1,16 +1,20 @@
 //! `GET M/context`
 
 use super::view::{self, ContextBody, SectionParams};
+use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ReadHeaders};
+use crate::http::extract::freshness::{Freshness, FreshnessHeader};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::routes::memory;
 use crate::http::state::AppState;
+use crate::storage::{Context, StorageError};
 use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
+use std::sync::Arc;
 
 /// Which state of the document to show.
 #[derive(Debug, utoipa::IntoParams)]
@@ -37,7 +41,7 @@ impl FromQuery for LatestParams {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
     operation_id = "GetLatestContext",
     tag = "contexts",
-    params(SectionParams, LatestParams, ReadHeaders),
+    params(SectionParams, LatestParams, ReadHeaders, FreshnessHeader),
     responses(
         (status = 200, description = "The text.", headers(
             ("ETag" = String, description = "Strong; of the text it is the context_id in double quotes."),
@@ -62,6 +66,7 @@ pub(crate) async fn latest(
     Query(params): Query<(SectionParams, LatestParams)>,
     representation: Representation,
     conditions: Conditions,
+    freshness: Freshness,
 ) -> Result<Response, Problem> {
     let (SectionParams { section }, LatestParams { as_of }) = params;
     let context = match as_of {
@@ -69,7 +74,7 @@ pub(crate) async fn latest(
             return Err(Problem::malformed("as_of", "as_of must not lie in the future"));
         }
         Some(time) => match state.storage.context_as_of(&vault_id, &memory_id, time).await? {
-            Some(context) => context,
+            Some(context) => Arc::new(context),
             None if state.storage.memory_exists(&vault_id, &memory_id).await? => {
                 return Err(
                     Problem::not_found("the memory had no version at that time").with("field", "as_of")
@@ -77,11 +82,21 @@ pub(crate) async fn latest(
             }
             None => return Err(memory::missing()),
         },
-        None => state
-            .storage
-            .latest_context(&vault_id, &memory_id)
+        None => newest(&state, &vault_id, &memory_id, freshness)
             .await?
             .ok_or_else(memory::missing)?,
     };
     view::answer(&state, context, section.as_deref(), representation, &conditions)
+}
+
+async fn newest(
+    state: &AppState,
+    vault: &VaultId,
+    memory: &MemoryId,
+    freshness: Freshness,
+) -> Result<Option<Arc<Context>>, StorageError> {
+    match freshness {
+        Freshness::Recent => state.storage.recent_context(vault, memory).await,
+        Freshness::Latest => Ok(state.storage.latest_context(vault, memory).await?.map(Arc::new)),
+    }
 }

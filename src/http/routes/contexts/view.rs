@@ -9,12 +9,14 @@ use crate::http::state::AppState;
 use crate::pipeline::report;
 use crate::storage::{Context, ContextMetadata, Redaction};
 use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The number of the version that an answer is about.
 pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
@@ -123,9 +125,14 @@ impl ContextBody {
 /// # Errors
 /// 410 if its text was taken out.
 pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result<Context, Problem> {
-    match &context.metadata.redaction {
-        Some(redaction) => Err(redacted(context.metadata.version, redaction).with("field", field)),
-        None => Ok(context),
+    check_readable(&context.metadata, field)?;
+    Ok(context)
+}
+
+fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem> {
+    match &metadata.redaction {
+        Some(redaction) => Err(redacted(metadata.version, redaction).with("field", field)),
+        None => Ok(()),
     }
 }
 
@@ -150,31 +157,32 @@ pub(super) fn redacted(version: i64, redaction: &Redaction) -> Problem {
 /// 410 if its text was taken out, 404 if there is no such section, 412 if `If-Match` names another representation.
 pub(super) fn answer(
     state: &AppState,
-    context: Context,
+    context: Arc<Context>,
     section: Option<&str>,
     representation: Representation,
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
-    let Context { metadata, text } = readable(context, "ref")?;
+    let metadata = &context.metadata;
+    check_readable(metadata, "ref")?;
     let mut etag = ETag::of(&metadata.context_id);
-    let text = match section {
+    let section = match section {
         Some(name) => {
             etag = etag.representation(&format!("section={}", visible(name)));
-            find_section(&text, name)?
+            Some(find_section(&context.text, name)?)
         }
-        None => text,
+        None => None,
     };
     if representation == Representation::Json {
         etag = etag.representation("json");
     }
-    let mut headers = validators(&metadata, &etag);
+    let mut headers = validators(metadata, &etag);
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     Ok(match representation {
         Representation::Json => {
-            let mut body = ContextBody::of(&metadata, state.settings.context_bytes);
-            body.context = Some(text);
+            let mut body = ContextBody::of(metadata, state.settings.context_bytes);
+            body.context = Some(section.unwrap_or_else(|| context.text.clone()));
             (headers, Json(body)).into_response()
         }
         Representation::Plain
@@ -185,9 +193,22 @@ pub(super) fn answer(
                 CONTENT_TYPE,
                 HeaderValue::from_static(representation.content_type()),
             );
-            (headers, text).into_response()
+            let text = match section {
+                Some(section) => Bytes::from(section),
+                None => Bytes::from_owner(SharedText(context)),
+            };
+            (headers, Body::from(text)).into_response()
         }
     })
+}
+
+/// A version's text as the body of an answer, without a copy: many may be sending it at once.
+struct SharedText(Arc<Context>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.text.as_bytes()
+    }
 }
 
 /// The headers that tell which version an answer is about, and that let a client ask whether it changed.

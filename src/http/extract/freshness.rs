@@ -1,0 +1,92 @@
+//! How fresh a client wants its answer: `Cache-Control` of a request (RFC 9111, section 5.2.1).
+
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::header::CACHE_CONTROL;
+use axum::http::request::Parts;
+use std::convert::Infallible;
+
+/// What a read may be answered from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// What the service keeps will do.
+    Recent,
+    /// The database is to be asked: `no-cache`, `no-store` or `max-age=0`.
+    Latest,
+}
+
+/// The header, as the documentation shows it.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "documents the header")]
+pub(crate) struct FreshnessHeader {
+    /// `no-cache` asks the database also where the service keeps the newest version itself, which on other instances
+    /// than its writer's may be a moment behind.
+    #[param(rename = "Cache-Control", example = "no-cache")]
+    cache_control: Option<String>,
+}
+
+impl Freshness {
+    fn from_headers(headers: &HeaderMap) -> Self {
+        // What cannot be read may have been meant so.
+        let wants_latest = headers.get_all(CACHE_CONTROL).iter().any(|value| {
+            value
+                .to_str()
+                .map_or(true, |value| value.split(',').any(forbids_kept))
+        });
+        if wants_latest { Self::Latest } else { Self::Recent }
+    }
+}
+
+fn forbids_kept(directive: &str) -> bool {
+    let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+    let name = name.trim();
+    name.eq_ignore_ascii_case("no-cache")
+        || name.eq_ignore_ascii_case("no-store")
+        || (name.eq_ignore_ascii_case("max-age") && value.trim().trim_matches('"') == "0")
+}
+
+impl<S: Sync> FromRequestParts<S> for Freshness {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::from_headers(&parts.headers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn a_client_that_wants_the_latest_gets_it_in_any_spelling() {
+        let of = |values: &[&'static [u8]]| {
+            let values = values
+                .iter()
+                .map(|value| (CACHE_CONTROL, HeaderValue::from_bytes(value).unwrap()));
+            Freshness::from_headers(&HeaderMap::from_iter(values))
+        };
+        for latest in [
+            b"no-cache".as_slice(),
+            b"No-Cache",
+            b"max-stale=5, no-store",
+            b"max-age = 0",
+            b"max-age=\"0\"",
+            b"\xff",
+        ] {
+            assert_eq!(of(&[latest]), Freshness::Latest, "{latest:?}");
+            assert_eq!(of(&[b"max-age=9", latest]), Freshness::Latest, "{latest:?}");
+        }
+        for recent in [
+            b"".as_slice(),
+            b"max-age=10",
+            b"only-if-cached",
+            b"x-no-cache",
+            b"no-cached",
+        ] {
+            assert_eq!(of(&[recent]), Freshness::Recent, "{recent:?}");
+        }
+        assert_eq!(of(&[]), Freshness::Recent);
+    }
+}

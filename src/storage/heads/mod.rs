@@ -1,0 +1,259 @@
+//! The newest versions of memories, kept in the process: reads of a head that do not ask the database.
+//!
+//! **What holds.** Nobody is given a head that another version had replaced, and whose writer had been answered, more
+//! than [`STALENESS_BOUND`] before; on the instance that made the other version, not even a moment before.
+//!
+//! **Why it holds.**
+//! - A head is put in only by somebody who read it from the database *after* taking a [`Ticket`], or who made it while
+//!   holding one and the memory's row, and only if no other change of that memory was told since. So what was
+//!   overtaken by a write never comes back.
+//! - Who commits a change tells of it before its writer is answered ([`Heads::told`], by way of
+//!   `Notifications::tell`): the memory's head is forgotten, unless it is that very version.
+//! - Every commit is told to all instances, this one included, by the notification that it carries. So a commit
+//!   whose writer was never answered (the request was given up, the connection broke) is told too.
+//! - Notifications reach an instance in the order of the commits for as long as its listening connection lives. Heads
+//!   are given out only while that is proven ([`trust`]), and before the first proof of a new connection all of
+//!   them are forgotten.
+//!
+//! Heads are bounded by their bytes; which of them stay is the cache's choice. What a head holds is shared, not
+//! copied.
+
+mod trust;
+
+use super::Context;
+use super::listen::Notification;
+use crate::domain::ids::{MemoryId, VaultId};
+use quick_cache::sync::Cache;
+use quick_cache::{Equivalent, Weighter};
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+pub use trust::STALENESS_BOUND;
+use trust::Trust;
+
+/// Places that memories share by their hash: many enough that two busy ones seldom do, which costs a needless reading.
+const PLACES: usize = 1_024;
+
+/// What a head costs besides its text: its metadata, its key and its entry in the cache, in bytes.
+const OVERHEAD: u64 = 512;
+
+/// The size that is expected of a head, for the first size of the table.
+const EXPECTED: u64 = 4_096 + OVERHEAD;
+
+/// The heads that one process keeps.
+pub(super) struct Heads {
+    kept: Cache<Key, Arc<Context>, Bytes>,
+    changes: Vec<Mutex<Changes>>,
+    hasher: RandomState,
+    trust: Trust,
+    given: AtomicU64,
+    not_given: AtomicU64,
+}
+
+/// How the heads of a process are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadCacheUse {
+    /// Readings that did not ask the database, since the process started.
+    pub hits: u64,
+    /// Readings that did.
+    pub misses: u64,
+    /// Heads that are kept.
+    pub heads: usize,
+    /// What they weigh.
+    pub bytes: u64,
+}
+
+/// What was told of the memories of a place.
+#[derive(Debug, Default)]
+struct Changes {
+    count: u64,
+    /// The memory, by its hash, and the version of the last change.
+    last: Option<(u64, i64)>,
+}
+
+/// The right to put in what is read, or made, from now on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ticket {
+    hash: u64,
+    seen: u64,
+    period: u64,
+}
+
+impl Heads {
+    /// Keeps heads of `bytes` in all; of 0, none.
+    pub(super) fn new(bytes: u64) -> Self {
+        let about = usize::try_from(bytes / EXPECTED).unwrap_or(usize::MAX);
+        Self {
+            kept: Cache::with_weighter(about, bytes, Bytes),
+            changes: (0..PLACES).map(|_| Mutex::default()).collect(),
+            hasher: RandomState::new(),
+            trust: Trust::default(),
+            given: AtomicU64::new(0),
+            not_given: AtomicU64::new(0),
+        }
+    }
+
+    /// The head of a memory, if it is kept and the instance hears of changes.
+    pub(super) fn get(&self, vault: &VaultId, memory: &MemoryId) -> Option<Arc<Context>> {
+        let found = match self.trust.holds() {
+            true => self.kept.get(&Borrowed(vault, memory)),
+            false => None,
+        };
+        let counter = if found.is_some() {
+            &self.given
+        } else {
+            &self.not_given
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        found
+    }
+
+    /// To be taken before the head is read from the database, or while the memory's row is locked.
+    pub(super) fn ticket(&self, vault: &VaultId, memory: &MemoryId) -> Ticket {
+        let period = self.trust.period();
+        let hash = self.hasher.hash_one(Borrowed(vault, memory));
+        Ticket {
+            hash,
+            seen: self.place(hash).count,
+            period,
+        }
+    }
+
+    /// Puts in a head that was read after `ticket` was taken, unless a change was told meanwhile.
+    pub(super) fn read(&self, ticket: Ticket, head: Arc<Context>) {
+        let changes = self.place(ticket.hash);
+        if changes.count == ticket.seen {
+            self.insert(ticket, head);
+        }
+    }
+
+    /// Puts in a head that was made and committed by who took `ticket` while the memory's row was locked, unless
+    /// another change was told meanwhile. To be called before its writer is answered.
+    pub(super) fn wrote(&self, ticket: Ticket, head: Arc<Context>) {
+        let mut changes = self.place(ticket.hash);
+        let this = Some((ticket.hash, head.metadata.version));
+        // The commit may have been heard of already.
+        let heard_only_this = changes.count == ticket.seen + 1 && changes.last == this;
+        if changes.count == ticket.seen || heard_only_this {
+            // Who read an older one must not put it back.
+            *changes = Changes {
+                count: ticket.seen + 1,
+                last: this,
+            };
+            if !heard_only_this {
+                self.remove(&head);
+            }
+            self.insert(ticket, head);
+        } else {
+            self.remove(&head);
+        }
+    }
+
+    /// A change of a memory, here or elsewhere.
+    pub(super) fn told(&self, change: &Notification) {
+        let Notification {
+            vault,
+            memory,
+            version,
+            gone,
+            ..
+        } = change;
+        if version.is_none() && !gone {
+            return;
+        }
+        let key = Borrowed(vault, memory);
+        let hash = self.hasher.hash_one(key);
+        let mut changes = self.place(hash);
+        let version = version.filter(|_| !gone);
+        changes.count += 1;
+        changes.last = version.map(|version| (hash, version));
+        // Another number is older, or of a memory that was deleted and begun anew.
+        let is_other = |head: &Arc<Context>| Some(head.metadata.version) != version;
+        self.kept.remove_if(&key, is_other);
+    }
+
+    /// A listening connection begins: what was kept before counts no more, and nothing is given out before the first
+    /// [`Heads::prove`].
+    pub(super) fn next_period(&self) {
+        self.trust.next_period();
+        for place in 0..PLACES as u64 {
+            // Who puts in a head holds its place meanwhile: afterwards nobody puts in one of an earlier period.
+            drop(self.place(place));
+        }
+        self.kept.clear();
+    }
+
+    /// No listening connection lives.
+    pub(super) fn distrust(&self) {
+        self.trust.next_period();
+    }
+
+    /// Everything whose writer was answered before `asked` was told.
+    pub(super) fn prove(&self, asked: Instant) {
+        self.trust.prove(asked);
+    }
+
+    pub(super) fn usage(&self) -> HeadCacheUse {
+        HeadCacheUse {
+            hits: self.given.load(Ordering::Relaxed),
+            misses: self.not_given.load(Ordering::Relaxed),
+            heads: self.kept.len(),
+            bytes: self.kept.weight(),
+        }
+    }
+
+    fn insert(&self, ticket: Ticket, head: Arc<Context>) {
+        if self.trust.holds() && self.trust.period() == ticket.period {
+            let metadata = &head.metadata;
+            let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
+            self.kept.insert(key, head);
+        }
+    }
+
+    fn remove(&self, head: &Context) {
+        let metadata = &head.metadata;
+        self.kept
+            .remove(&Borrowed(&metadata.vault_id, &metadata.memory_id));
+    }
+
+    fn place(&self, hash: u64) -> MutexGuard<'_, Changes> {
+        let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
+        self.changes[place].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A memory, as its head is kept under.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key(VaultId, MemoryId);
+
+/// The same, as it is asked for.
+#[derive(Debug, Clone, Copy, Hash)]
+struct Borrowed<'a>(&'a VaultId, &'a MemoryId);
+
+impl Equivalent<Key> for Borrowed<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        *self.0 == key.0 && *self.1 == key.1
+    }
+}
+
+/// Weighs a head by its bytes.
+#[derive(Debug, Clone)]
+struct Bytes;
+
+impl std::fmt::Debug for Heads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Heads")
+            .field("use", &self.usage())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Weighter<Key, Arc<Context>> for Bytes {
+    fn weight(&self, _: &Key, head: &Arc<Context>) -> u64 {
+        OVERHEAD + (head.text.len() + head.metadata.log.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+use super::*;
+use crate::storage::{ContextMetadata, Source};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+fn ids() -> (VaultId, MemoryId) {
+    ("acme".parse().unwrap(), "agent".parse().unwrap())
+}
+
+fn head(version: i64, text: &str) -> Arc<Context> {
+    let (vault_id, memory_id) = ids();
+    Arc::new(Context {
+        metadata: ContextMetadata {
+            vault_id,
+            memory_id,
+            context_id: format!("c{version}").parse().unwrap(),
+            version,
+            actor_id: "a".parse().unwrap(),
+            creation_time: chrono::DateTime::UNIX_EPOCH,
+            source: Source::Put,
+            bytes: i32::try_from(text.len()).unwrap(),
+            update_id: None,
+            log: String::new(),
+            redaction: None,
+        },
+        text: text.to_owned(),
+    })
+}
+
+fn change(version: Option<i64>, gone: bool) -> Notification {
+    let (vault, memory) = ids();
+    Notification {
+        vault,
+        memory,
+        version,
+        gone,
+        queue: false,
+    }
+}
+
+fn trusted(bytes: u64) -> Heads {
+    let heads = Heads::new(bytes);
+    heads.next_period();
+    heads.prove(Instant::now());
+    heads
+}
+
+fn version_of(heads: &Heads) -> Option<i64> {
+    let (vault, memory) = ids();
+    heads.get(&vault, &memory).map(|head| head.metadata.version)
+}
+
+fn ticket(heads: &Heads) -> Ticket {
+    let (vault, memory) = ids();
+    heads.ticket(&vault, &memory)
+}
+
+#[test]
+fn a_head_is_given_until_another_is_told() {
+    let heads = trusted(1 << 20);
+    heads.read(ticket(&heads), head(1, "one"));
+    assert_eq!(version_of(&heads), Some(1));
+    // Neither the queue of a memory nor its handoff changes its head.
+    heads.told(&change(None, false));
+    assert_eq!(version_of(&heads), Some(1));
+    heads.told(&change(Some(2), false));
+    assert_eq!(version_of(&heads), None);
+}
+
+#[test]
+fn what_was_read_before_a_change_was_told_is_not_put_in() {
+    let heads = trusted(1 << 20);
+    let slow = ticket(&heads);
+    heads.read(ticket(&heads), head(2, "two"));
+    heads.told(&change(Some(2), false));
+    heads.read(slow, head(1, "one"));
+    assert_eq!(version_of(&heads), Some(2));
+}
+
+#[test]
+fn a_writer_puts_its_version_in_whether_it_was_heard_of_or_not() {
+    for heard_first in [false, true] {
+        let heads = trusted(1 << 20);
+        let (slow, mine) = (ticket(&heads), ticket(&heads));
+        if heard_first {
+            heads.told(&change(Some(2), false));
+        }
+        heads.wrote(mine, head(2, "two"));
+        heads.told(&change(Some(2), false));
+        heads.read(slow, head(1, "one"));
+        assert_eq!(version_of(&heads), Some(2), "{heard_first}");
+    }
+}
+
+#[test]
+fn a_writer_that_was_overtaken_puts_nothing_in() {
+    let heads = trusted(1 << 20);
+    let mine = ticket(&heads);
+    heads.told(&change(Some(2), false));
+    heads.told(&change(Some(3), false));
+    heads.wrote(mine, head(2, "two"));
+    assert_eq!(version_of(&heads), None);
+}
+
+#[test]
+fn a_memory_that_was_begun_anew_is_not_its_old_self() {
+    let heads = trusted(1 << 20);
+    heads.read(ticket(&heads), head(57, "old"));
+    heads.told(&change(Some(1), false));
+    assert_eq!(version_of(&heads), None);
+    heads.read(ticket(&heads), head(1, "new"));
+    heads.told(&change(None, true));
+    assert_eq!(version_of(&heads), None);
+}
+
+#[test]
+fn without_proof_nothing_is_given_and_after_a_break_nothing_of_before() {
+    let heads = Heads::new(1 << 20);
+    heads.read(ticket(&heads), head(1, "one"));
+    assert_eq!(version_of(&heads), None);
+    assert_eq!(heads.usage().heads, 0);
+
+    let heads = trusted(1 << 20);
+    heads.read(ticket(&heads), head(1, "one"));
+    let before = ticket(&heads);
+    heads.distrust();
+    assert_eq!(version_of(&heads), None);
+    heads.next_period();
+    heads.prove(Instant::now());
+    assert_eq!(version_of(&heads), None);
+    heads.read(before, head(1, "one"));
+    heads.wrote(before, head(1, "one"));
+    assert_eq!(version_of(&heads), None);
+    heads.read(ticket(&heads), head(1, "one"));
+    heads.prove(Instant::now().checked_sub(STALENESS_BOUND).unwrap());
+    assert_eq!(version_of(&heads), None, "an old proof proves nothing");
+}
+
+#[test]
+fn heads_are_bounded_by_their_bytes() {
+    let heads = trusted(64_000);
+    let (vault, _) = ids();
+    for number in 0..500 {
+        let mut head = Context::clone(&head(1, &"x".repeat(1_000)));
+        head.metadata.memory_id = format!("m{number}").parse().unwrap();
+        heads.read(heads.ticket(&vault, &head.metadata.memory_id), Arc::new(head));
+    }
+    let HeadCacheUse {
+        heads: count, bytes, ..
+    } = heads.usage();
+    assert!(count > 10 && bytes <= 64_000, "{count} heads of {bytes} bytes");
+    let none = trusted(0);
+    none.read(ticket(&none), head(1, "one"));
+    assert_eq!(version_of(&none), None);
+}
+
+/// What can happen to one memory.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    ReadBegins,
+    ReadEnds(usize),
+    WriteElsewhere,
+    DeletedElsewhere,
+    /// Whether it is heard of before its writer puts it in.
+    WriteHere {
+        heard_first: bool,
+    },
+    PlainWriteHere,
+    Heard,
+    Proved,
+    Broken,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => Just(Step::ReadBegins),
+        4 => (0usize..4).prop_map(Step::ReadEnds),
+        3 => Just(Step::WriteElsewhere),
+        1 => Just(Step::DeletedElsewhere),
+        2 => any::<bool>().prop_map(|heard_first| Step::WriteHere { heard_first }),
+        2 => Just(Step::PlainWriteHere),
+        4 => Just(Step::Heard),
+        1 => Just(Step::Proved),
+        1 => Just(Step::Broken),
+    ];
+    prop::collection::vec(step, 1..80)
+}
+
+/// A memory as the database has it. Every state is told from every other by its `age`, also after a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    age: usize,
+    version: i64,
+}
+
+impl State {
+    fn next(self) -> Self {
+        Self {
+            age: self.age + 1,
+            version: self.version + 1,
+        }
+    }
+}
+
+fn shown(state: State) -> Arc<Context> {
+    head(state.version, &state.age.to_string())
+}
+
+proptest! {
+    #[test]
+    fn nobody_is_given_what_was_replaced_before_the_last_proof(steps in steps()) {
+        let heads = trusted(1 << 20);
+        let mut now = State { age: 0, version: 1 };
+        // Whose notification is on its way: the age it makes, and what is told.
+        let mut on_the_way: VecDeque<(usize, Notification)> = VecDeque::new();
+        let mut readers: Vec<(Ticket, State)> = Vec::new();
+        // The oldest age that may still be given.
+        let mut oldest = 0;
+        for step in steps {
+            match step {
+                Step::ReadBegins => readers.push((ticket(&heads), now)),
+                Step::ReadEnds(which) if !readers.is_empty() => {
+                    let (ticket, state) = readers.remove(which % readers.len());
+                    if state.version > 0 {
+                        heads.read(ticket, shown(state));
+                    }
+                }
+                Step::ReadEnds(_) => {}
+                Step::WriteElsewhere => {
+                    now = now.next();
+                    on_the_way.push_back((now.age, change(Some(now.version), false)));
+                }
+                Step::DeletedElsewhere => {
+                    now = State { age: now.age + 1, version: 0 };
+                    on_the_way.push_back((now.age, change(None, true)));
+                }
+                Step::WriteHere { heard_first } => {
+                    let mine = ticket(&heads);
+                    now = now.next();
+                    let told = change(Some(now.version), false);
+                    if heard_first {
+                        for (_, earlier) in on_the_way.drain(..) {
+                            heads.told(&earlier);
+                        }
+                        heads.told(&told);
+                    } else {
+                        on_the_way.push_back((now.age, told.clone()));
+                    }
+                    heads.wrote(mine, shown(now));
+                    heads.told(&told);
+                    oldest = now.age;
+                }
+                Step::PlainWriteHere => {
+                    now = now.next();
+                    let told = change(Some(now.version), false);
+                    on_the_way.push_back((now.age, told.clone()));
+                    heads.told(&told);
+                    oldest = now.age;
+                }
+                Step::Heard => {
+                    if let Some((age, told)) = on_the_way.pop_front() {
+                        heads.told(&told);
+                        oldest = oldest.max(age);
+                    }
+                }
+                Step::Proved => {
+                    for (_, told) in on_the_way.drain(..) {
+                        heads.told(&told);
+                    }
+                    heads.prove(Instant::now());
+                    oldest = now.age;
+                }
+                Step::Broken => {
+                    on_the_way.clear();
+                    heads.distrust();
+                    prop_assert_eq!(version_of(&heads), None);
+                    heads.next_period();
+                    heads.prove(Instant::now());
+                    oldest = now.age;
+                }
+            }
+            let (vault, memory) = ids();
+            if let Some(given) = heads.get(&vault, &memory) {
+                let age: usize = given.text.parse().unwrap();
+                prop_assert!(age >= oldest, "{} was given, {} is the oldest allowed", age, oldest);
+            }
+        }
+    }
+}
