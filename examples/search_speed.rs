@@ -102,6 +102,7 @@ fn connect() -> Outcome<Storage> {
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
         head_cache_bytes: 0,
+        gather_puts: false,
     };
     Ok(Storage::connect_lazy(&options, clock)?)
 }

@@ -45,6 +45,7 @@ impl Migrate {
             prepared_statements: false,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
             head_cache_bytes: 0,
+            gather_puts: false,
         };
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
         match self.down_to {

@@ -50,6 +50,7 @@ impl Offline {
             prepared_statements,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
             head_cache_bytes: 0,
+            gather_puts: false,
         };
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
         let offline = Self { storage, server };

@@ -230,6 +230,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
         },
         acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
         head_cache_bytes: config.database.head_cache_bytes,
+        gather_puts: config.database.gather_puts,
     };
     if !options.prepared_statements {
         tracing::info!("prepared statements are not kept: the database is behind a transaction-mode pooler");

@@ -23,6 +23,9 @@ pub struct DatabaseConfig {
     /// Bytes of newest versions that the process keeps, so that reading them does not ask the database. They are used
     /// only while the process hears at once what other instances write. 0 keeps none.
     pub head_cache_bytes: u64,
+    /// Whether puts that come while another is being committed are sent together, in one transaction. A distributed
+    /// database (Citus) is recognised, and they are not.
+    pub gather_puts: bool,
     /// The embedded server's folder. Made if it is not there.
     pub data_dir: PathBuf,
 }
@@ -36,6 +39,7 @@ impl Default for DatabaseConfig {
             acquire_timeout_seconds: 5,
             prepared_statements: None,
             head_cache_bytes: 48 << 20,
+            gather_puts: true,
             data_dir: PathBuf::from("data"),
         }
     }

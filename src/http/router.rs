@@ -183,6 +183,7 @@ mod tests {
             prepared_statements: false,
             acquire_timeout: Duration::from_millis(20),
             head_cache_bytes: 0,
+            gather_puts: false,
         };
         let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
         let config = Config::default();

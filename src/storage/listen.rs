@@ -24,8 +24,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
+/// What the listening connection calls itself, so that an operator finds it in `pg_stat_activity`.
+const LISTENER: &str = "working-memory listener";
+
 /// The channel of all instances on one database.
 const CHANNEL: &str = "working_memory";
+
+/// The longest word that fits: PostgreSQL takes less than 8,000 bytes.
+const MOST_BYTES: usize = 7_900;
 
 /// How often the connection is put to the proof.
 const PROVE_EVERY: Duration = Duration::from_secs(5);
@@ -61,7 +67,7 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// Ids hold no blanks, so a line of words says it; well under the 8,000 bytes that fit.
+    /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
     fn to_line(&self) -> String {
         let version = self
             .version
@@ -112,13 +118,29 @@ impl Notifications {
     }
 }
 
-/// Has all instances told when the transaction commits.
+/// Has all instances told when the transaction commits, in as few words as they fit in: transactions that notify
+/// commit one after another.
 #[tracing::instrument(name = "db.notify", skip_all)]
 pub(super) async fn notify(
     connection: &mut PgConnection,
-    notification: &Notification,
+    notifications: &[Notification],
 ) -> Result<(), StorageError> {
-    send(connection, &notification.to_line()).await
+    let mut lines = String::new();
+    for notification in notifications {
+        let line = notification.to_line();
+        if !lines.is_empty() && lines.len() + 1 + line.len() > MOST_BYTES {
+            send(connection, &lines).await?;
+            lines.clear();
+        }
+        if !lines.is_empty() {
+            lines.push('\n');
+        }
+        lines.push_str(&line);
+    }
+    if !lines.is_empty() {
+        send(connection, &lines).await?;
+    }
+    Ok(())
 }
 
 async fn send(connection: &mut PgConnection, line: &str) -> Result<(), StorageError> {
@@ -174,7 +196,7 @@ impl Storage {
     async fn listen_once(&self, url: &str) -> Result<(), StorageError> {
         let pool = PgPoolOptions::new()
             .max_connections(1)
-            .connect_with(connect_options(url, false)?)
+            .connect_with(connect_options(url, false)?.application_name(LISTENER))
             .await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);

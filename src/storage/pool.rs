@@ -1,6 +1,7 @@
 //! The connection pool and the door to the database.
 
 use super::StorageError;
+use super::gather::Gathering;
 use super::heads::{HeadCacheUse, Heads};
 use super::listen::Notifications;
 use crate::clock::Clock;
@@ -24,6 +25,8 @@ pub struct PoolOptions {
     pub acquire_timeout: Duration,
     /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
     pub head_cache_bytes: u64,
+    /// Whether puts that come while another is being committed are sent together.
+    pub gather_puts: bool,
 }
 
 /// The database. Cheap to clone.
@@ -36,6 +39,8 @@ pub struct Storage {
     pub(super) written: Arc<Notify>,
     /// The newest versions that are kept in the process.
     pub(super) heads: Arc<Heads>,
+    /// Where puts wait for company.
+    pub(super) gathering: Arc<Gathering>,
     /// What was written, here and elsewhere.
     pub(super) notifications: Arc<Notifications>,
 }
@@ -76,6 +81,7 @@ impl Storage {
             written: Arc::default(),
             notifications: Arc::new(Notifications::new(heads.clone())),
             heads,
+            gathering: Arc::new(Gathering::new(options.gather_puts)),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::change::{ChangeError, Decision};
 use super::contexts::{ContextMetadata, Source};
+use super::head::Head;
 use super::new_version::NewVersion;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::changelog;
@@ -46,48 +47,68 @@ pub enum PutError {
     Storage(#[from] StorageError),
 }
 
+/// A text that is to be the newest version.
+#[derive(Debug)]
+pub struct PutJob {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; it is made if it does not exist.
+    pub memory: MemoryId,
+    /// The text, which must have passed [`crate::domain::document::check`].
+    pub text: String,
+    /// Who puts it.
+    pub actor: ActorId,
+    /// What has to hold of the newest version.
+    pub preconditions: Preconditions,
+    /// What is done if it loses much of the newest version.
+    pub guard: Guard,
+}
+
+/// What a put does to a head.
+pub(super) fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError> {
+    if !job
+        .preconditions
+        .hold(head.context_id.as_ref().map(ContextId::as_str))
+    {
+        return Err(PutError::PreconditionFailed {
+            current: head.context_id.clone(),
+        });
+    }
+    let text = job.text.as_str();
+    if head.exists() && head.text == text {
+        return Ok(Decision::Keep(Vec::new()));
+    }
+    let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, job.actor.clone());
+    let lost = match job.guard {
+        Guard::Off => Vec::new(),
+        Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
+    };
+    if job.guard == Guard::Reject && !lost.is_empty() {
+        return Err(PutError::Collapses(lost));
+    }
+    version.log = changelog::of_text(&head.text, text, &version.changes);
+    Ok(Decision::Save(Box::new(version), lost))
+}
+
 impl Storage {
-    /// Puts a text as the newest version, unless it is that already. The text must have passed
-    /// [`crate::domain::document::check`]. `guard` says what is done if it loses much of the newest version.
+    /// Puts a text as the newest version, unless it is that already.
     ///
     /// # Errors
     /// As [`PutError`] says.
-    pub async fn put_context(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        text: &str,
-        actor: &ActorId,
-        preconditions: &Preconditions,
-        guard: Guard,
-    ) -> Result<Put, PutError> {
+    pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
+        self.put_gathered(job).await
+    }
+
+    /// Puts it in a transaction of its own.
+    pub(super) async fn put_alone(&self, job: &PutJob) -> Result<Put, PutError> {
         let outcome = self
-            .change(vault, memory, &[], |head| {
-                if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
-                    return Err(PutError::PreconditionFailed {
-                        current: head.context_id.clone(),
-                    });
-                }
-                if head.exists() && head.text == text {
-                    return Ok(Decision::Keep(Vec::new()));
-                }
-                let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, actor.clone());
-                let lost = match guard {
-                    Guard::Off => Vec::new(),
-                    Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
-                };
-                if guard == Guard::Reject && !lost.is_empty() {
-                    return Err(PutError::Collapses(lost));
-                }
-                version.log = changelog::of_text(&head.text, text, &version.changes);
-                Ok(Decision::Save(Box::new(version), lost))
-            })
+            .change(&job.vault, &job.memory, &[], |head| decide(job, head))
             .await;
         match outcome {
             Ok(outcome) => match outcome.saved {
                 Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
                 None => self
-                    .latest_context(vault, memory)
+                    .latest_context(&job.vault, &job.memory)
                     .await?
                     .map(|context| Put::Unchanged(context.metadata))
                     .ok_or(PutError::Storage(StorageError::WrongRowCount {

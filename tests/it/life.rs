@@ -22,8 +22,8 @@ use working_memory::pipeline::{OnInvalid, OperationsRequest, Pipeline, UpdateReq
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
-    ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, Rebuilt, RedactError, RestoreError,
-    Storage,
+    ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RedactError,
+    RestoreError, Storage,
 };
 
 const SEQUENCES: usize = 1_000;
@@ -125,14 +125,14 @@ impl Life<'_> {
             .collect();
         match step {
             Step::Put(text) => {
-                let put = self.storage.put_context(
-                    &self.vault,
-                    &self.memory,
-                    text,
-                    &self.actor,
-                    &always,
-                    Guard::Off,
-                );
+                let put = self.storage.put_context(PutJob {
+                    vault: self.vault.clone(),
+                    memory: self.memory.clone(),
+                    text: text.clone(),
+                    actor: self.actor.clone(),
+                    preconditions: Preconditions::default(),
+                    guard: Guard::Off,
+                });
                 self.follow(matches!(put.await.unwrap(), Put::Created(..))).await;
             }
             Step::Operations(text) => {
@@ -442,6 +442,7 @@ async fn a_memory_keeps_its_law_whatever_is_done_to_it() {
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
         head_cache_bytes: 0,
+        gather_puts: true,
     };
     let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
     let config = Config::default();

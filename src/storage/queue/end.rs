@@ -65,7 +65,7 @@ impl Storage {
         let event = self.queue_event(memory, update_id, Some(&claimed.actor), details);
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
         let notification = changed(vault, memory);
-        listen::notify(&mut transaction, &notification).await?;
+        listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
         transaction.commit().await?;
         self.appended(vault, &[event]);
         self.notifications.tell(notification);
@@ -151,7 +151,7 @@ impl Storage {
         let event = self.queue_event(memory, id, None, json!({"step": "cancelled"}));
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
         let notification = changed(vault, memory);
-        listen::notify(&mut transaction, &notification).await?;
+        listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
         transaction.commit().await?;
         self.appended(vault, &[event]);
         self.notifications.tell(notification);

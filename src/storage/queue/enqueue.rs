@@ -88,7 +88,7 @@ impl Storage {
             );
             events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
             let notification = changed(&new.vault, &new.memory);
-            listen::notify(&mut transaction, &notification).await?;
+            listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
             transaction.commit().await?;
             self.appended(&new.vault, &[event]);
             self.notifications.tell(notification);

@@ -125,6 +125,7 @@ async fn migrate(url: &str) {
         prepared_statements: false,
         acquire_timeout: Duration::from_secs(30),
         head_cache_bytes: 0,
+        gather_puts: false,
     };
     let storage = Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap();
     storage.migrate().await.unwrap();

@@ -85,6 +85,7 @@ impl Service {
             prepared_statements: true,
             acquire_timeout: Duration::from_secs(10),
             head_cache_bytes: config.database.head_cache_bytes,
+            gather_puts: config.database.gather_puts,
         };
         let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());

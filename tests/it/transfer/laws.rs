@@ -9,7 +9,7 @@ use working_memory::domain::document;
 use working_memory::domain::ids::{ActorId, MemoryId, VaultId};
 use working_memory::storage::records::RecordFilter;
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
-use working_memory::storage::{Guard, PoolOptions, Preconditions, Storage};
+use working_memory::storage::{Guard, PoolOptions, Preconditions, PutJob, Storage};
 
 fn storage(database: &Database) -> Storage {
     let options = PoolOptions {
@@ -18,6 +18,7 @@ fn storage(database: &Database) -> Storage {
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(10),
         head_cache_bytes: 0,
+        gather_puts: false,
     };
     Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap()
 }
@@ -124,16 +125,15 @@ fn ids(vault: &str) -> (VaultId, MemoryId) {
 async fn put(storage: &Storage, vault: &str, texts: &[String]) {
     let (vault, memory) = ids(vault);
     for text in texts {
-        let actor = ActorId::anonymous();
         storage
-            .put_context(
-                &vault,
-                &memory,
-                text,
-                &actor,
-                &Preconditions::default(),
-                Guard::Off,
-            )
+            .put_context(PutJob {
+                vault: vault.clone(),
+                memory: memory.clone(),
+                text: text.clone(),
+                actor: ActorId::anonymous(),
+                preconditions: Preconditions::default(),
+                guard: Guard::Off,
+            })
             .await
             .unwrap();
     }

@@ -11,7 +11,7 @@ use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::storage::{Guard, Put, PutError};
+use crate::storage::{Guard, Put, PutError, PutJob};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -175,15 +175,19 @@ pub(crate) async fn put(
     request: Request,
 ) -> Result<Response, Problem> {
     let text = read_document(&state, request).await?;
-    let preconditions = conditions.for_write();
     let guard = match (state.settings.guard, confirm) {
         (Guard::Reject, Some(Confirm::Collapse)) => Guard::Warn,
         (guard, _) => guard,
     };
-    let put = state
-        .storage
-        .put_context(&vault_id, &memory_id, &text, &actor, &preconditions, guard)
-        .await?;
+    let job = PutJob {
+        vault: vault_id,
+        memory: memory_id,
+        text,
+        actor,
+        preconditions: conditions.for_write(),
+        guard,
+    };
+    let put = state.storage.put_context(job).await?;
     answer(&state, put)
 }
 

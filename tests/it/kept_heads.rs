@@ -1,0 +1,223 @@
+//! Newest versions that the process keeps: never older than promised, whatever happens to the listening connection.
+
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use sqlx::PgConnection;
+use sqlx::{Connection, Executor};
+use std::process::Command;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+use working_memory::storage::STALENESS_BOUND;
+
+/// A service that hears what others write, and keeps what it reads.
+async fn keeping() -> Service {
+    let service = Service::start().await;
+    keeps(&service).await;
+    service
+}
+
+async fn keeps(service: &Service) {
+    service.listen().await;
+    let memory = service.memory("probe");
+    memory.put("probe").await;
+    eventually("nothing is kept", || async {
+        let before = service.storage().head_cache().hits;
+        memory.get("context").await.is(200);
+        service.storage().head_cache().hits > before
+    })
+    .await;
+}
+
+async fn eventually<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
+    let begun = Instant::now();
+    while !is().await {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn text_of(memory: &Memory<'_>) -> String {
+    memory.get("context").await.is(200).text().to_owned()
+}
+
+/// The server process behind the listening connection, if there is one.
+async fn listener_of(service: &Service) -> Option<i32> {
+    sqlx::query_scalar(
+        "SELECT pid FROM pg_stat_activity
+         WHERE application_name = 'working-memory listener' AND datname = current_database()",
+    )
+    .fetch_optional(service.rows())
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn what_was_read_once_is_given_without_the_database() {
+    let service = keeping().await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\nkept\n").await.is(201);
+    let first = memory.get("context").await.is(200);
+    let mut other = PgConnection::connect(&service.database_url()).await.unwrap();
+    let mut transaction = other.begin().await.unwrap();
+    transaction
+        .execute("LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE")
+        .await
+        .unwrap();
+
+    let again = memory.get("context").await.is(200);
+    assert_eq!(
+        (again.text(), again.header("etag")),
+        (first.text(), first.header("etag"))
+    );
+    assert_eq!(again.header("last-modified"), first.header("last-modified"));
+    memory.get_json("context").await.is(200);
+    memory.get("context?section=notes").await.is(200);
+    let tag = first.header("etag").to_owned();
+    let request = memory
+        .request(Method::GET, "context")
+        .header("If-None-Match", tag);
+    Answer::to(request).await.is(304);
+
+    let request = memory
+        .request(Method::GET, "context")
+        .header("Cache-Control", "no-cache");
+    let asking = request.timeout(Duration::from_millis(300)).send().await;
+    assert!(
+        asking.is_err_and(|error| error.is_timeout()),
+        "the database was not asked"
+    );
+    transaction.rollback().await.unwrap();
+    let request = memory
+        .request(Method::GET, "context")
+        .header("Cache-Control", "no-cache");
+    assert_eq!(Answer::to(request).await.is(200).text(), first.text());
+}
+
+#[tokio::test]
+async fn a_writer_reads_what_it_wrote() {
+    let service = keeping().await;
+    let memory = service.memory("agent");
+    for number in 0..50 {
+        let text = format!("- [KL-{number}] put {number}\n");
+        memory.put(text.clone()).await.is(201);
+        assert_eq!(text_of(&memory).await, text);
+        let decision = serde_json::json!({"decision": format!("decision {number}"), "reason": "because"});
+        Answer::to(memory.request(Method::POST, "decisions").json(&decision))
+            .await
+            .is(201);
+        assert!(text_of(&memory).await.contains(&format!("decision {number}\n")));
+        if number % 10 == 9 {
+            memory.delete().await.is(204);
+            memory.get("context").await.is(404);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_another_instance_writes_or_deletes_is_seen_within_the_bound() {
+    let one = keeping().await;
+    let two = one.beside(None).await;
+    let (here, there) = (one.memory("agent"), two.memory("agent"));
+    for number in 0..20 {
+        let text = format!("text {number}");
+        there.put(text.clone()).await.is(201);
+        let written = Instant::now();
+        while text_of(&here).await != text {
+            assert!(written.elapsed() < STALENESS_BOUND, "text {number} is not seen");
+        }
+    }
+    there.delete().await.is(204);
+    let deleted = Instant::now();
+    while here.get("context").await.status != 404 {
+        assert!(deleted.elapsed() < STALENESS_BOUND, "still there");
+    }
+}
+
+#[tokio::test]
+async fn a_killed_listening_connection_costs_speed_and_never_freshness() {
+    let one = keeping().await;
+    let two = one.beside(None).await;
+    let (here, there) = (one.memory("agent"), two.memory("agent"));
+    for round in 0..3 {
+        there.put(format!("before {round}")).await.is(201);
+        eventually("not seen", || async {
+            text_of(&here).await == format!("before {round}")
+        })
+        .await;
+        let listener = listener_of(&one).await.unwrap();
+        sqlx::query("SELECT pg_terminate_backend($1)")
+            .bind(listener)
+            .execute(two.rows())
+            .await
+            .unwrap();
+        there.put(format!("after {round}")).await.is(201);
+        let written = Instant::now();
+        while text_of(&here).await != format!("after {round}") {
+            assert!(written.elapsed() < STALENESS_BOUND, "stale without a listener");
+        }
+        eventually("nobody listens again", || async {
+            listener_of(&one).await.is_some_and(|another| another != listener)
+        })
+        .await;
+        eventually("nothing is kept again", || async {
+            let before = one.storage().head_cache().hits;
+            here.get("context").await.is(200);
+            one.storage().head_cache().hits > before
+        })
+        .await;
+    }
+}
+
+/// Lets the server process go on when the test ends, however it does: the database could not be dropped otherwise.
+struct Stopped(i32);
+
+impl Stopped {
+    fn new(process: i32) -> Self {
+        signal(process, "-STOP");
+        Self(process)
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        signal(self.0, "-CONT");
+    }
+}
+
+fn signal(process: i32, signal: &str) {
+    let done = Command::new("kill").args([signal, &process.to_string()]).status();
+    assert!(done.unwrap().success());
+}
+
+#[tokio::test]
+async fn a_listening_connection_that_is_silent_is_not_believed() {
+    let one = keeping().await;
+    let two = one.beside(None).await;
+    let (here, there) = (one.memory("agent"), two.memory("agent"));
+    there.put("before").await.is(201);
+    eventually("not seen", || async { text_of(&here).await == "before" }).await;
+    let stopped = Stopped::new(listener_of(&one).await.unwrap());
+    there.put("after").await.is(201);
+    sleep(STALENESS_BOUND).await;
+    let hits = one.storage().head_cache().hits;
+    assert_eq!(text_of(&here).await, "after");
+    assert_eq!(one.storage().head_cache().hits, hits);
+    drop(stopped);
+    eventually("nothing is kept again", || async {
+        here.get("context").await.is(200);
+        one.storage().head_cache().hits > hits
+    })
+    .await;
+    assert_eq!(text_of(&here).await, "after");
+}
+
+#[tokio::test]
+async fn nothing_is_kept_where_nobody_listens() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("text").await.is(201);
+    memory.get("context").await.is(200);
+    memory.get("context").await.is(200);
+    let used = service.storage().head_cache();
+    assert_eq!((used.hits, used.heads, used.bytes), (0, 0, 0));
+}
