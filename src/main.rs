@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Every request makes and frees hundreds of small things.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     working_memory::cli::run()
 }

@@ -1,6 +1,7 @@
 //! Logs, metrics and traces: set up once at the start of the process.
 
 pub mod meters;
+pub mod requests;
 pub mod traces;
 
 pub use meters::{

@@ -7,13 +7,18 @@ use crate::storage::{Storage, StorageError};
 use crate::telemetry;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long to wait for a write before looking nevertheless.
 const IDLE: Duration = Duration::from_millis(800);
 
 /// How long to wait after a write, so that a burst of them is indexed together.
 const GATHER: Duration = Duration::from_millis(25);
+
+/// How long to rest after a batch while documents are being put, in multiples of the time that the batch took, and at
+/// most: the database is theirs then.
+const PAUSE_PER_BATCH: u32 = 8;
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long to wait after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
@@ -57,8 +62,13 @@ async fn pass(storage: &Storage, clock: &dyn Clock) -> Result<(), StorageError> 
                 .or_default()
                 .push(pending.memory.to_string());
         }
+        let begun = Instant::now();
         for (vault, memories) in vaults {
             storage.index_memories(&vault, &memories).await?;
+        }
+        if storage.is_putting() {
+            // A search indexes what its vault still needs; writers cannot be helped otherwise.
+            tokio::time::sleep((begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE)).await;
         }
         last = Some(end);
     }

@@ -1,6 +1,6 @@
 //! The table of routes. Documentation is registered with each route, so that neither is without the other.
 
-use super::middleware::{access, bounds, headers, idempotency, observe};
+use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
 use super::routes::{
     archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log,
@@ -20,10 +20,11 @@ pub fn router(state: AppState) -> Router {
     let router = router
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed);
-    let router = router.layer(from_fn_with_state(state.clone(), access::check));
-    headers::with_defaults(router)
-        .layer(from_fn_with_state(state.clone(), observe::observe))
-        .with_state(state)
+    let layers = (
+        headers::defaults(),
+        from_fn_with_state(state.clone(), middleware::around_all),
+    );
+    router.layer(layers).with_state(state)
 }
 
 /// The documented routes, without the bounds that come from the configuration.
@@ -35,14 +36,9 @@ pub(crate) fn api() -> OpenApiRouter<AppState> {
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
-    let time = |time| from_fn_with_state(time, bounds::time);
-    let concurrency = || from_fn_with_state(state.clone(), bounds::concurrency);
-    let idempotency = |wait| {
-        let layer = idempotency::Layer {
-            state: state.clone(),
-            wait,
-        };
-        from_fn_with_state(layer, idempotency::once)
+    let work = |time| {
+        let state = state.clone();
+        from_fn_with_state(Work { state, time }, middleware::around_work)
     };
     let Settings {
         request_timeout,
@@ -50,19 +46,9 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
         ..
     } = *state.settings;
     health()
-        .route_layer(time(request_timeout))
-        .merge(
-            quick()
-                .route_layer(time(request_timeout))
-                .route_layer(idempotency(request_timeout))
-                .route_layer(concurrency()),
-        )
-        .merge(
-            with_models()
-                .route_layer(time(update_timeout))
-                .route_layer(idempotency(update_timeout))
-                .route_layer(concurrency()),
-        )
+        .route_layer(from_fn_with_state(request_timeout, middleware::around_health))
+        .merge(quick().route_layer(work(request_timeout)))
+        .merge(with_models().route_layer(work(update_timeout)))
 }
 
 /// The state of the service; answered also when it is busy.
@@ -166,7 +152,7 @@ mod tests {
     use crate::pipeline::prompts::Prompts;
     use crate::storage::{PoolOptions, Storage};
     use axum::body::Body;
-    use axum::http::Request;
+    use axum::extract::Request;
     use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
     use axum::response::Response;
     use axum::routing::get;
@@ -277,16 +263,26 @@ mod tests {
 
     /// The layers of [`router`] around handlers that misbehave.
     fn misbehaving(settings: Settings) -> Router {
-        let state = state(settings);
+        let state = state(Settings {
+            require_keys: Some(false),
+            ..settings
+        });
         let time = Duration::from_millis(20);
         let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
-            .route_layer(from_fn_with_state(time, bounds::time))
-            .route_layer(from_fn_with_state(state.clone(), bounds::concurrency));
-        headers::with_defaults(router)
-            .layer(from_fn_with_state(state.clone(), observe::observe))
-            .with_state(state)
+            .route_layer(from_fn_with_state(
+                Work {
+                    state: state.clone(),
+                    time,
+                },
+                middleware::around_work,
+            ));
+        let layers = (
+            headers::defaults(),
+            from_fn_with_state(state.clone(), middleware::around_all),
+        );
+        router.layer(layers).with_state(state)
     }
 
     #[tokio::test]

@@ -111,8 +111,8 @@ async fn puts_that_wait_for_another_share_a_transaction() {
     }
     assert_eq!(
         transactions(&service).await,
-        2,
-        "the first, and those that waited for it"
+        3,
+        "the first two, and those that waited for them"
     );
     assert_eq!(service.count("events").await, 24);
 }
@@ -152,18 +152,19 @@ async fn what_one_of_them_does_wrong_is_its_own_failure() {
 
 #[tokio::test]
 async fn a_refusal_takes_nobody_along() {
-    let service = with_memories(4).await;
+    let service = with_memories(5).await;
     let put = |number: usize, text: &str| service.memory(&format!("m{number}")).putting(text);
     let requests = vec![
         put(0, "together 0"),
         put(1, "together 1"),
         put(2, "together 2").header("If-None-Match", "*"),
         put(3, "together 3"),
+        put(4, "together 4"),
     ];
     let answers = together(&service, requests).await;
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
-    assert_eq!(statuses, [201, 201, 412, 201]);
-    assert_eq!(transactions(&service).await, 2);
+    assert_eq!(statuses, [201, 201, 412, 201, 201]);
+    assert_eq!(transactions(&service).await, 3);
 }
 
 #[tokio::test]

@@ -3,8 +3,7 @@
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::telemetry;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,16 +16,20 @@ pub(crate) struct Slot(#[expect(dead_code, reason = "counts while it is there")]
 
 /// Refuses what comes while `max_requests` run already: a client that is told so at once can come back, one that
 /// waits in a queue gives up and its work is done for nobody.
-pub(crate) async fn concurrency(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+pub(super) async fn concurrency<F: Future<Output = Response>>(
+    state: &AppState,
+    mut request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     match state.slots.clone().try_acquire_owned() {
         Ok(permit) => {
             let slot = Slot(Arc::new(permit));
             request.extensions_mut().insert(slot.clone());
-            let response = next.run(request).await;
+            let response = next(request).await;
             drop(slot);
             response
         }
-        Err(_) => busy(&state),
+        Err(_) => busy(state),
     }
 }
 
@@ -42,8 +45,12 @@ fn busy(state: &AppState) -> Response {
 }
 
 /// Ends a request that takes longer than `time`. What it had begun in the database is rolled back.
-pub(crate) async fn time(State(time): State<Duration>, request: Request, next: Next) -> Response {
-    match tokio::time::timeout(time, next.run(request)).await {
+pub(super) async fn time<F: Future<Output = Response>>(
+    time: Duration,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    match tokio::time::timeout(time, next(request)).await {
         Ok(response) => response,
         Err(_) => given_up(time),
     }

@@ -1,6 +1,9 @@
-//! What happens to every request, whatever its route. From the outside in: [`observe`] (request id, the one log
-//! line, metrics, panics), [`headers`], [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many at once), [`idempotency`] (PUT and POST of a vault),
-//! [`bounds`] again (for how long).
+//! What happens to every request, whatever its route. From the outside in: default [`headers`], [`observe`] (request
+//! id, the one log line, metrics, panics), [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many
+//! at once), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (for how long).
+//!
+//! Each is a function around the rest of the way; two layers hold them all, because a layer of the router costs more
+//! than most of what they do: it clones and boxes all that is below it, for every request.
 
 pub(crate) mod access;
 pub(crate) mod bounds;
@@ -8,3 +11,38 @@ pub(crate) mod headers;
 pub(crate) mod idempotency;
 pub(crate) mod observe;
 pub(crate) mod rate;
+
+use super::state::AppState;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use std::time::Duration;
+
+/// The layer around all routes, also around those that are not there.
+pub(crate) async fn around_all(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let admit = |request| access::check(&state, request, |request| next.run(request));
+    observe::observe(&state, request, admit).await
+}
+
+/// What bounds the work of a route.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// The database and the settings.
+    pub(crate) state: AppState,
+    /// How long a request may take.
+    pub(crate) time: Duration,
+}
+
+/// The layer around routes that work.
+pub(crate) async fn around_work(State(work): State<Work>, request: Request, next: Next) -> Response {
+    let Work { state, time } = &work;
+    let time = *time;
+    let run = move |request| bounds::time(time, request, move |request| next.run(request));
+    let once = |request| idempotency::once(state, time, request, run);
+    bounds::concurrency(state, request, once).await
+}
+
+/// The layer around routes that answer also when all others are refused.
+pub(crate) async fn around_health(State(time): State<Duration>, request: Request, next: Next) -> Response {
+    bounds::time(time, request, |request| next.run(request)).await
+}

@@ -5,10 +5,9 @@
 
 use crate::http::problem::{Cause, Problem};
 use crate::http::state::AppState;
-use crate::telemetry::{self, traces};
-use axum::extract::{MatchedPath, Request, State};
+use crate::telemetry::{requests, traces};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use opentelemetry_http::HeaderExtractor;
@@ -31,15 +30,19 @@ const NO_ROUTE: &str = "none";
 /// What nginx made known as "client closed request": no answer was sent, this stands only in log and metrics.
 const CLIENT_GONE: u16 = 499;
 
-/// The outermost layer.
-pub(crate) async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Around everything else.
+pub(super) async fn observe<F: Future<Output = Response>>(
+    state: &AppState,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let request_id = sane_request_id(request.headers()).unwrap_or_else(|| {
         // A UUID is visible ASCII.
         HeaderValue::try_from(state.clock.new_id().to_string()).unwrap_or(HeaderValue::from_static("none"))
     });
     let mut line = LogLine::start(&request, &request_id);
     let span = line.span(request.headers());
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let answered = AssertUnwindSafe(async { next(request).await }).catch_unwind();
     let mut response = match answered.instrument(span.clone()).await {
         Ok(response) => response,
         Err(panic) => Problem::internal(format_args!("panic: {}", panic_text(&*panic))).into_response(),
@@ -105,7 +108,8 @@ fn vault_hash(route: &str, path: &str) -> Option<String> {
         .filter(|_| behind.is_empty() || behind.starts_with('/'))?;
     let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
     let hash = Sha256::digest(id.as_bytes());
-    Some(hash[..6].iter().map(|byte| format!("{byte:02x}")).collect())
+    let digits = hash[..6].iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 impl LogLine {
@@ -114,7 +118,7 @@ impl LogLine {
             .extensions()
             .get::<MatchedPath>()
             .map_or(NO_ROUTE, MatchedPath::as_str);
-        metrics::gauge!(telemetry::REQUESTS_RUNNING).increment(1.0);
+        requests::began();
         Self {
             method: method_label(request.method()),
             vault: vault_hash(route, request.uri().path()),
@@ -140,16 +144,8 @@ impl LogLine {
 impl Drop for LogLine {
     fn drop(&mut self) {
         let elapsed = self.started.elapsed();
-        let (method, status) = (self.method, self.status);
-        let route = self.route.to_string();
-        metrics::gauge!(telemetry::REQUESTS_RUNNING).decrement(1.0);
-        metrics::counter!(
-            telemetry::REQUESTS_TOTAL, "method" => method, "route" => route.clone(), "status" => status.to_string()
-        )
-        .increment(1);
-        metrics::histogram!(telemetry::REQUEST_SECONDS, "method" => method, "route" => route)
-            .record(elapsed.as_secs_f64());
-        let route = &*self.route;
+        let (method, route, status) = (self.method, &*self.route, self.status);
+        requests::ended(method, route, status, elapsed);
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let request_id = self.request_id.to_str().unwrap_or_default();
         let vault = self.vault.as_deref();

@@ -1,8 +1,8 @@
 //! Puts that come while another is being committed are gathered and sent together, in one transaction.
 //!
 //! A commit waits for the disk, and every statement for an answer: one for many puts costs little more than one for
-//! one. So a put that finds nobody committing goes at once and alone; those that come meanwhile wait for it and then
-//! go together, many memories in one transaction ([`together`]). Nobody waits for company.
+//! one. So a put that finds a turn free goes at once and alone; those that come while all turns are taken go together
+//! with the next, many memories in one transaction ([`together`]). Nobody waits for company.
 //!
 //! - Each is answered only after the commit of its own row, which is as durable as alone.
 //! - What one of them does wrong is its own failure. Where a statement for all of them fails, each goes alone.
@@ -24,6 +24,9 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OnceCell, oneshot};
 
+/// How many commit at once: while one waits for the disk, another is written.
+const TURNS: usize = 2;
+
 /// Puts of one transaction at most.
 const MOST_PUTS: usize = 64;
 
@@ -42,8 +45,14 @@ pub(super) struct Gathering {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Somebody is committing.
-    busy: bool,
+    /// How many are committing.
+    turns: usize,
+}
+
+impl Queue {
+    fn is_busy(&self) -> bool {
+        self.turns > 0
+    }
 }
 
 /// A put that waits, and who is told what it came to.
@@ -60,14 +69,14 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let mut queue = self.0.gathering.queue();
         if queue.waiting.is_empty() {
-            queue.busy = false;
+            queue.turns -= 1;
         } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             // A request may be given up while it has its turn: others do not depend on it.
             runtime.spawn(go_on(Turn(self.0.clone())));
         } else {
             // The program ends: who waits is told that nobody answers.
             queue.waiting.clear();
-            queue.busy = false;
+            queue.turns -= 1;
         }
     }
 }
@@ -136,14 +145,20 @@ impl Storage {
 
     fn turn_or_wait(&self, job: PutJob) -> Result<(Turn, PutJob), oneshot::Receiver<Result<Put, PutError>>> {
         let mut queue = self.gathering.queue();
-        if queue.busy {
+        if queue.turns >= TURNS {
             let (answer, answered) = oneshot::channel();
             queue.waiting.push_back(Waiting { job, answer });
             Err(answered)
         } else {
-            queue.busy = true;
+            queue.turns += 1;
             Ok((Turn(self.clone()), job))
         }
+    }
+
+    /// Whether puts are being committed at the moment.
+    #[must_use]
+    pub fn is_putting(&self) -> bool {
+        self.gathering.queue().is_busy()
     }
 
     /// Whether one transaction may write to several vaults: not where the database distributes them.

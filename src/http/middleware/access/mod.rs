@@ -22,24 +22,27 @@ use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
 use crate::http::state::AppState;
 use crate::telemetry;
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
 use axum::http::HeaderValue;
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// The layer. What matches no route goes on to be told so; the routes stand in the public document.
-pub(crate) async fn check(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// What matches no route goes on to be told so; the routes stand in the public document.
+pub(super) async fn check<F: Future<Output = Response>>(
+    state: &AppState,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let (mut parts, body) = request.into_parts();
     let Some(route) = parts.extensions.get::<MatchedPath>().cloned() else {
-        return next.run(Request::from_parts(parts, body)).await;
+        return next(Request::from_parts(parts, body)).await;
     };
     if policy::is_public(route.as_str()) {
-        return next.run(Request::from_parts(parts, body)).await;
+        return next(Request::from_parts(parts, body)).await;
     }
-    let (mut response, standing) = match admit(&state, &mut parts, route.as_str()).await {
-        Ok(standing) => (next.run(Request::from_parts(parts, body)).await, standing),
+    let (mut response, standing) = match admit(state, &mut parts, route.as_str()).await {
+        Ok(standing) => (next(Request::from_parts(parts, body)).await, standing),
         Err((problem, standing)) => (problem.into_response(), standing),
     };
     if let Some(standing) = standing {

@@ -23,11 +23,10 @@ use crate::http::state::AppState;
 use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, IdempotencyKey, KeptAnswer, LEASE};
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use std::convert::Infallible;
@@ -46,33 +45,41 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How often it is tried to keep an answer: the work is done, and losing its answer would have it done again.
 const KEEP_TRIES: u32 = 3;
 
-/// What the layer needs to know.
-#[derive(Debug, Clone)]
-pub(crate) struct Layer {
+/// What a request with a key needs to know.
+struct Once<'s> {
     /// The database and the limits of bodies.
-    pub(crate) state: AppState,
+    state: &'s AppState,
     /// How long a retry waits for the first request: as long as that may take.
-    pub(crate) wait: Duration,
+    wait: Duration,
 }
 
-/// The layer. A request without the header goes straight through.
-pub(crate) async fn once(State(layer): State<Layer>, request: Request, next: Next) -> Response {
+/// A request without the header goes straight through. `wait` is how long a request may take.
+pub(super) async fn once<F: Future<Output = Response> + Send>(
+    state: &AppState,
+    wait: Duration,
+    request: Request,
+    next: impl FnOnce(Request) -> F + Send + 'static,
+) -> Response {
     let writes = matches!(*request.method(), Method::PUT | Method::POST);
     if !writes || !request.headers().contains_key(key::IDEMPOTENCY_KEY) {
-        return next.run(request).await;
+        return next(request).await;
     }
-    layer
+    Once { state, wait }
         .run_once(request, next)
         .await
         .unwrap_or_else(IntoResponse::into_response)
 }
 
-impl Layer {
-    async fn run_once(&self, request: Request, next: Next) -> Result<Response, Problem> {
+impl Once<'_> {
+    async fn run_once<F: Future<Output = Response> + Send>(
+        &self,
+        request: Request,
+        next: impl FnOnce(Request) -> F + Send + 'static,
+    ) -> Result<Response, Problem> {
         let (mut parts, body) = request.into_parts();
         let Some((vault, memory)) = target(&mut parts).await else {
             // The route itself says what is wrong with the path.
-            return Ok(next.run(Request::from_parts(parts, body)).await);
+            return Ok(next(Request::from_parts(parts, body)).await);
         };
         let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
         let key = IdempotencyKey {
@@ -84,7 +91,7 @@ impl Layer {
         let limit = self.largest_body();
         if declared_length(&parts).is_some_and(|length| length > limit.bytes as u64) {
             // The route refuses it and names its own limit; such an answer is not kept.
-            return Ok(next.run(Request::from_parts(parts, body)).await);
+            return Ok(next(Request::from_parts(parts, body)).await);
         }
         let time = self.state.settings.body_timeout;
         let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
@@ -192,8 +199,12 @@ struct Running {
 }
 
 impl Running {
-    async fn run(self, request: Request, next: Next) -> Response {
-        let work = AssertUnwindSafe(next.run(request)).catch_unwind();
+    async fn run<F: Future<Output = Response> + Send>(
+        self,
+        request: Request,
+        next: impl FnOnce(Request) -> F + Send,
+    ) -> Response {
+        let work = AssertUnwindSafe(async { next(request).await }).catch_unwind();
         let worked = tokio::select! {
             worked = work => worked,
             never = self.renew() => match never {},
