@@ -22,7 +22,7 @@ pub fn router(state: AppState) -> Router {
         .method_not_allowed_fallback(method_not_allowed);
     let router = router.layer(from_fn_with_state(state.clone(), access::check));
     headers::with_defaults(router)
-        .layer(from_fn_with_state(state.clone(), observe::observe))
+        .layer(from_fn_with_state(state.clock.clone(), observe::observe))
         .with_state(state)
 }
 
@@ -283,7 +283,7 @@ mod tests {
             .route_layer(from_fn_with_state(time, bounds::time))
             .route_layer(from_fn_with_state(state.clone(), bounds::concurrency));
         headers::with_defaults(router)
-            .layer(from_fn_with_state(state.clone(), observe::observe))
+            .layer(from_fn_with_state(state.clock.clone(), observe::observe))
             .with_state(state)
     }
 

@@ -6,4 +6,5 @@ mod program;
 mod queue;
 mod refusals;
 mod serve;
+mod starting;
 mod traces;
