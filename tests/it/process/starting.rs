@@ -13,6 +13,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use url::Url;
 
 /// A port of this machine where nobody listens.
 async fn free_port() -> u16 {
@@ -92,8 +93,10 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
     let server = PgConnectOptions::from_str(&database.url()).unwrap();
     let port = free_port().await;
     let (user, name) = (server.get_username(), server.get_database().unwrap());
+    let password = Url::parse(&database.url()).unwrap();
+    let password = password.password().unwrap_or("hidden");
     let folder = folder();
-    let url = format!("postgres://{user}:hidden@127.0.0.1:{port}/{name}");
+    let url = format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}");
     let (_child, address) = listening(folder.path(), &url).await;
     let client = client();
     let get = async |path: &str| Answer::to(client.request(Method::GET, format!("{address}{path}"))).await;
@@ -119,7 +122,7 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
     get("/v1/vaults").await.is(200);
     let log = fs::read_to_string(folder.path().join("service.log")).unwrap();
     assert!(
-        log.contains("waiting for the database") && !log.contains("hidden"),
+        log.contains("waiting for the database") && !log.contains(password),
         "{log}"
     );
 }
