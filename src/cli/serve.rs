@@ -4,7 +4,7 @@ use super::{fail, load_config};
 use crate::background::{Background, Workers};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::http::{self, AppState, Settings, Tls};
+use crate::http::{self, AppState, Settings, Starting, Tls};
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
@@ -93,11 +93,15 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     let listener = TcpListener::bind(config.http.bind)
         .await
         .map_err(|error| format!("http.bind {}: {error}", config.http.bind))?;
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{}", listener.local_addr()?);
+    tracing::info!(url, "starting");
+    let starting = Starting::answer(listener, &settings, Arc::new(SystemClock))?;
     let (embedded, url) = tokio::select! {
         database = database(config) => database?,
         () = stop.wait() => return Ok(true),
     };
-    let served = with_database(config, &url, models, prompts, settings, listener, &mut stop).await;
+    let served = with_database(config, &url, models, prompts, settings, starting, &mut stop).await;
     if let Some(server) = embedded {
         server.stop().await?;
     }
@@ -137,7 +141,7 @@ async fn with_database(
     models: Models,
     prompts: Prompts,
     settings: Settings,
-    listener: TcpListener,
+    starting: Starting,
     stop: &mut Stop,
 ) -> Result<bool, Box<dyn Error>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -164,6 +168,7 @@ async fn with_database(
     let stopping = state.stopping.clone();
     let router = http::router(state);
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let listener = starting.done().await;
     let reload = settings
         .tls
         .clone()

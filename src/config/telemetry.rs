@@ -34,6 +34,12 @@ impl TelemetryConfig {
         if !self.otlp_endpoint.as_ref().is_none_or(is_address) {
             return Err("telemetry.otlp_endpoint must begin with http:// or https:// and a host".to_owned());
         }
+        let names_somebody = |text: &String| {
+            Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
+        };
+        if self.otlp_endpoint.as_ref().is_some_and(names_somebody) {
+            return Err("telemetry.otlp_endpoint must not hold a user name or password".to_owned());
+        }
         if !(0.0..=1.0).contains(&self.sampling_ratio) {
             return Err("telemetry.sampling_ratio must be from 0 to 1".to_owned());
         }

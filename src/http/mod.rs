@@ -13,6 +13,7 @@ mod routes;
 mod serve;
 mod settings;
 mod stall;
+mod starting;
 mod state;
 mod tls;
 
@@ -20,5 +21,6 @@ pub use openapi::openapi_yaml;
 pub use router::router;
 pub use serve::serve;
 pub use settings::Settings;
+pub use starting::Starting;
 pub use state::AppState;
 pub use tls::{Tls, TlsError};

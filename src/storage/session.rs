@@ -9,8 +9,9 @@ use super::pool::connect_options;
 use super::{Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection, PgConnection, Postgres, Row, Transaction};
+use sqlx::{Connection, PgConnection, Postgres, Row, SqlSafeStr, Transaction};
 use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
 use std::time::Instant;
 
 /// What begins a transaction on a server connection that others named statements on.
@@ -129,15 +130,20 @@ impl Storage {
         }
     }
 
-    /// A transaction for writing.
+    /// A transaction for writing. It is begun by a task of its own: a caller that goes away meanwhile would leave the
+    /// connection in a transaction that nobody ends, and the pool would give it to others so.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
-        let begun = Instant::now();
-        let transaction = if self.prepared_statements {
-            self.pool.begin().await?
-        } else {
-            self.pool.begin_with(BEGIN_WITHOUT_NAMES).await?
-        };
-        meters::pool_wait(begun.elapsed());
-        Ok(transaction)
+        let waiting = Instant::now();
+        let connection = self.pool.acquire().await?;
+        let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
+        let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
+        meters::pool_wait(waiting.elapsed());
+        match begun {
+            Ok(begun) => Ok(begun?),
+            Err(ended) => match ended.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(_) => Err(sqlx::Error::PoolClosed.into()),
+            },
+        }
     }
 }

@@ -6,6 +6,7 @@ mod architecture;
 mod cli;
 mod embedded;
 mod events;
+mod given_up;
 mod harness;
 mod health;
 mod idempotency;

@@ -1,5 +1,6 @@
 //! Reading a request body: bounded in size and time, also without `Content-Length`.
 
+use crate::http::middleware::bounds::busy_at_its_end;
 use crate::http::problem::{Kind, Problem};
 use axum::body::Body;
 use axum::http::HeaderMap;
@@ -59,7 +60,9 @@ async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<V
     let mut seen: u64 = 0;
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|error| {
-            Problem::malformed("body", "the body ended before it was complete").caused_by(error)
+            busy_at_its_end(&error).unwrap_or_else(|| {
+                Problem::malformed("body", "the body ended before it was complete").caused_by(error)
+            })
         })?;
         seen = seen.saturating_add(chunk.len() as u64);
         if seen <= most {

@@ -13,15 +13,26 @@ pub(crate) mod observe;
 pub(crate) mod rate;
 
 use super::state::AppState;
+use crate::clock::Clock;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The layer around all routes, also around those that are not there.
 pub(crate) async fn around_all(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let admit = |request| access::check(&state, request, |request| next.run(request));
-    observe::observe(&state, request, admit).await
+    observe::observe(&*state.clock, request, admit).await
+}
+
+/// The layer around what answers while the service starts.
+pub(crate) async fn around_start(
+    State(clock): State<Arc<dyn Clock>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    observe::observe(&*clock, request, |request| next.run(request)).await
 }
 
 /// What bounds the work of a route.

@@ -3,8 +3,8 @@
 //! The line has the method, the route as the table writes it, a hash of the vault's id, the status, the time in milliseconds, the request
 //! id and, for a failure, its cause. Never a body, a key, a query or an id out of a path.
 
+use crate::clock::Clock;
 use crate::http::problem::{Cause, Problem};
-use crate::http::state::AppState;
 use crate::telemetry::{requests, traces};
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -32,13 +32,13 @@ const CLIENT_GONE: u16 = 499;
 
 /// Around everything else.
 pub(super) async fn observe<F: Future<Output = Response>>(
-    state: &AppState,
+    clock: &dyn Clock,
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
     let request_id = sane_request_id(request.headers()).unwrap_or_else(|| {
         // A UUID is visible ASCII.
-        HeaderValue::try_from(state.clock.new_id().to_string()).unwrap_or(HeaderValue::from_static("none"))
+        HeaderValue::try_from(clock.new_id().to_string()).unwrap_or(HeaderValue::from_static("none"))
     });
     let mut line = LogLine::start(&request, &request_id);
     let span = line.span(request.headers());

@@ -6,6 +6,7 @@ mod keys;
 mod rates;
 mod rules;
 mod scopes;
+mod slow_bodies;
 mod sockets;
 mod tls;
 mod walk;

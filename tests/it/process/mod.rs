@@ -5,5 +5,7 @@ mod keys;
 mod program;
 mod queue;
 mod refusals;
+mod secrets;
 mod serve;
+mod starting;
 mod traces;

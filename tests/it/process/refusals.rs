@@ -61,8 +61,13 @@ fn values_that_make_no_sense_are_named_with_their_key() {
             "pipeline.prompts_dir",
         ),
         ("WORKING_MEMORY__HTTP__BIND", "nowhere", "bind"),
+        (
+            "WORKING_MEMORY__TELEMETRY__OTLP_ENDPOINT",
+            "http://user:hidden@collector",
+            "telemetry.otlp_endpoint",
+        ),
     ] {
         let told = refusal(folder.path(), &[(name, value)]);
-        assert!(told.contains(key), "{told}");
+        assert!(told.contains(key) && !told.contains("hidden"), "{told}");
     }
 }

@@ -43,6 +43,14 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Result<String, Prob
     }
 }
 
+/// The answer of a service that is still starting.
+pub(crate) fn starting() -> Problem {
+    not_ready(
+        "database",
+        "the service is starting: it waits for its database, or brings the schema up to date",
+    )
+}
+
 fn not_ready(failed: &'static str, why: &str) -> Problem {
     let mut state = "ok";
     let mut checks = Map::new();

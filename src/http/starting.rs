@@ -1,0 +1,69 @@
+//! What is answered while the service starts: its database may be away, or its schema be brought up to date for long,
+//! and whoever watches the process is to know that it lives and cannot work yet.
+
+use super::middleware::{self, headers};
+use super::routes::health::{healthz, readyz};
+use super::{Settings, serve};
+use crate::clock::Clock;
+use crate::telemetry;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Answers on a socket until the service does.
+#[derive(Debug)]
+pub struct Starting {
+    listener: TcpListener,
+    done: CancellationToken,
+    answering: JoinHandle<bool>,
+}
+
+impl Starting {
+    /// Begins to answer: `/healthz` says that the process lives, and all else is 503.
+    ///
+    /// # Errors
+    /// A socket that cannot be shared.
+    pub fn answer(listener: TcpListener, settings: &Settings, clock: Arc<dyn Clock>) -> io::Result<Self> {
+        let listener = listener.into_std()?;
+        let shared = TcpListener::from_std(listener.try_clone()?)?;
+        let settings = Settings {
+            // Whoever is slow must not keep the service from beginning.
+            shutdown_grace: Duration::ZERO,
+            ..settings.clone()
+        };
+        let done = CancellationToken::new();
+        let until = done.clone().cancelled_owned();
+        let answering = tokio::spawn(async move { serve(shared, router(clock), &settings, until).await });
+        Ok(Self {
+            listener: TcpListener::from_std(listener)?,
+            done,
+            answering,
+        })
+    }
+
+    /// Stops answering. Who connects from now on is answered by whoever takes the socket.
+    pub async fn done(self) -> TcpListener {
+        self.done.cancel();
+        // What it came to changes nothing: it takes no connection any more.
+        let _ = self.answering.await;
+        self.listener
+    }
+}
+
+fn router(clock: Arc<dyn Clock>) -> Router {
+    telemetry::metrics();
+    let router = Router::new()
+        .route("/healthz", get(healthz::healthz))
+        .route("/readyz", get(async || readyz::starting()))
+        .fallback(async || readyz::starting());
+    router.layer((
+        headers::defaults(),
+        from_fn_with_state(clock, middleware::around_start),
+    ))
+}

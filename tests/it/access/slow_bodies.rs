@@ -1,0 +1,80 @@
+//! Requests whose bodies do not come keep no others out.
+
+use crate::harness::{Answer, Service};
+use crate::pipeline::dictated::{Gate, dictate, learning};
+use reqwest::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use working_memory::config::Config;
+use working_memory::domain::operation::Role;
+
+const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
+
+fn one_at_once(config: &mut Config) {
+    config.http.max_requests = 1;
+}
+
+/// A put whose body is waited for.
+async fn half_a_put(service: &Service, memory: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
+    let head = format!(
+        "PUT /v1/vaults/acme/memories/{memory}/context HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n\
+         Content-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut asked = [0; CONTINUE.len()];
+    stream.read_exact(&mut asked).await.unwrap();
+    assert_eq!(asked, CONTINUE.as_bytes());
+    stream.write_all(b"to the").await.unwrap();
+    stream
+}
+
+async fn answer_to_the_rest(mut stream: TcpStream) -> String {
+    stream.write_all(b" last").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn whoever_is_slow_with_a_body_takes_no_place_of_those_that_run() {
+    let service = Service::start_with(one_at_once, None).await;
+    let mut slow = Vec::new();
+    for memory in ["one", "two", "three"] {
+        slow.push(half_a_put(&service, memory).await);
+    }
+
+    service.get("/v1/vaults").await.is(200);
+    service.memory("agent").put("quick").await.is(201);
+
+    for stream in slow {
+        let answer = answer_to_the_rest(stream).await;
+        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    }
+    assert_eq!(service.count("memory_contexts").await, 4);
+}
+
+#[tokio::test]
+async fn a_body_that_has_arrived_while_others_run_is_told_to_come_again() {
+    let gate = Gate::new();
+    let service = Service::start_with(one_at_once, Some(gate.before(Role::Learnings))).await;
+    let slow = half_a_put(&service, "slow").await;
+    let task = dictate(json!({ "learnings": learning("insight") }));
+    let running = service
+        .memory("agent")
+        .request(Method::POST, "update")
+        .json(&task);
+    let running = tokio::spawn(Answer::to(running));
+    gate.asked().await;
+
+    let answer = answer_to_the_rest(slow).await;
+
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("retry-after: 1"),
+        "{answer}"
+    );
+    gate.open();
+    running.await.unwrap().is(200);
+    assert_eq!(service.count("memory_contexts").await, 1);
+}

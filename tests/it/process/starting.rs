@@ -1,0 +1,145 @@
+//! A service whose database is away when it starts.
+
+use super::program::{PATIENCE, command, eventually, folder};
+use crate::harness::{Answer, Database};
+use reqwest::Method;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use sqlx::postgres::PgConnectOptions;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Child;
+use std::str::FromStr;
+use std::time::Duration;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use url::Url;
+
+/// A port of this machine where nobody listens.
+async fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Lets the server of a database be reached at a port, too.
+async fn reach(database: &Database, port: u16) {
+    let server = PgConnectOptions::from_str(&database.url()).unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let server = server.clone();
+            tokio::spawn(async move {
+                // Either side may go away at any time.
+                let _ = if let Some(folder) = server.get_socket() {
+                    let socket = folder.join(format!(".s.PGSQL.{}", server.get_port()));
+                    copy_bidirectional(&mut client, &mut UnixStream::connect(socket).await.unwrap()).await
+                } else {
+                    let address = (server.get_host(), server.get_port());
+                    copy_bidirectional(&mut client, &mut TcpStream::connect(address).await.unwrap()).await
+                };
+            });
+        }
+    });
+}
+
+/// Killed, if it still runs, with the value.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts the program and waits for the line of its log with this message. Where it listens.
+async fn listening(folder: &Path, url: &str) -> (Started, String) {
+    let log = folder.join("service.log");
+    let child = command(folder, &[("DATABASE_URL", url)])
+        .stderr(File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let child = Started(child);
+    let mut address = String::new();
+    eventually("it listens", async || {
+        let text = fs::read_to_string(&log).unwrap();
+        let mut lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let starting = lines.find(|line| line["message"] == "starting");
+        address = starting.map_or_else(String::new, |line| line["url"].as_str().unwrap().to_owned());
+        !address.is_empty()
+    })
+    .await;
+    (child, address)
+}
+
+fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().no_proxy().tls_certs_only([]);
+    // A connection that was kept is ended when the service has started.
+    client
+        .pool_max_idle_per_host(0)
+        .timeout(PATIENCE)
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_is_there() {
+    let database = Database::create().await;
+    let server = PgConnectOptions::from_str(&database.url()).unwrap();
+    let port = free_port().await;
+    let (user, name) = (server.get_username(), server.get_database().unwrap());
+    let password = Url::parse(&database.url()).unwrap();
+    let password = password.password().unwrap_or("hidden");
+    let folder = folder();
+    let url = format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}");
+    let (_child, address) = listening(folder.path(), &url).await;
+    let client = client();
+    let get = async |path: &str| Answer::to(client.request(Method::GET, format!("{address}{path}"))).await;
+
+    assert_eq!(get("/healthz").await.is(200).text(), "ok\n");
+    let told = get("/readyz").await;
+    assert!(told.headers.contains_key("retry-after") && told.headers.contains_key("x-request-id"));
+    let told = told.problem(503, "unavailable", None);
+    assert_eq!(
+        (&told["not_ready"], &told["checks"]),
+        (
+            &json!(["database"]),
+            &json!({"database": "failed", "schema": "unknown"})
+        )
+    );
+    for path in ["/v1/vaults", "/v1/keys", "/metrics", "/none"] {
+        let told = get(path).await.problem(503, "unavailable", None);
+        assert!(!told.to_string().contains(name), "{told}");
+    }
+
+    reach(&database, port).await;
+    eventually("it is ready", async || get("/readyz").await.status == 200).await;
+    get("/v1/vaults").await.is(200);
+    let log = fs::read_to_string(folder.path().join("service.log")).unwrap();
+    assert!(
+        log.contains("waiting for the database") && !log.contains(password),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn a_service_that_waits_for_its_database_ends_when_it_is_told_to() {
+    let folder = folder();
+    let url = format!("postgres://nobody@127.0.0.1:{}/nothing", free_port().await);
+    let (mut child, _) = listening(folder.path(), &url).await;
+    kill_process(Pid::from_child(&child.0), Signal::TERM).unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            if let Some(status) = child.0.try_wait().unwrap() {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    assert!(ended.await.unwrap().success());
+}
