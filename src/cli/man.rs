@@ -11,7 +11,7 @@ pub struct Man {
     /// The page of this command, such as `put` or `items put`; of the program without it.
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
-    /// Write the pages of all commands into this folder instead.
+    /// Write the pages of all commands into this folder instead; it is made if it does not exist.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     dir: Option<PathBuf>,
 }
@@ -21,7 +21,8 @@ impl Man {
         let mut program = Cli::command().disable_help_subcommand(true);
         program.build();
         if let Some(dir) = &self.dir {
-            return clap_mangen::generate_to(program, dir)
+            return std::fs::create_dir_all(dir)
+                .and_then(|()| clap_mangen::generate_to(program, dir))
                 .map_err(|error| Failure::failed(format!("cannot write into {}: {error}", dir.display())));
         }
         let mut command = &program;

@@ -1,5 +1,6 @@
 //! `[window]`: how many recent tasks and decisions stand in a document.
 
+use crate::domain::ids::VaultId;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -49,6 +50,11 @@ impl WindowConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
+        for vault in self.vaults.keys() {
+            vault
+                .parse::<VaultId>()
+                .map_err(|rule| format!("window.vaults.\"{vault}\" names no vault: an id {rule}"))?;
+        }
         let all = [
             ("window.tasks".to_owned(), self.tasks),
             ("window.decisions".to_owned(), self.decisions),
@@ -93,6 +99,7 @@ mod tests {
             "decisions = 1001",
             "[window.vaults.v]\ntasks = 0",
             "[window.vaults.v]\ntask = 1",
+            "[window.vaults.\"no vault\"]\ntasks = 1",
         ] {
             std::fs::write(&file, format!("[window]\n{bad}\n")).unwrap();
             let error = Config::load(Some(&file), []).unwrap_err().to_string();

@@ -142,7 +142,8 @@ impl Pipeline {
         Err(HandoffError::Moved)
     }
 
-    /// A window that was asked for may be as long as the memory's history, and always as long as the default.
+    /// A window that was asked for may be as long as the memory's history, and always as long as the default or
+    /// [`Window::ALWAYS`].
     async fn check_window(&self, request: &HandoffRequest) -> Result<(), HandoffError> {
         let born = self.storage.memory_born(&request.vault, &request.memory).await?;
         let age = self.clock.now() - born.ok_or(HandoffError::NoMemory)?;
@@ -151,7 +152,7 @@ impl Pipeline {
             .saturating_add(1)
             .clamp(1, crate::domain::handoff::MAX_SECONDS);
         let history = Window::of_seconds(seconds).unwrap_or(self.handoff.window);
-        let longest = history.max(self.handoff.window);
+        let longest = history.max(self.handoff.window).max(Window::ALWAYS);
         match request.window {
             Some(window) if window > longest => Err(HandoffError::WindowTooLong { longest, history }),
             _ => Ok(()),

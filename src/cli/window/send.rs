@@ -120,14 +120,16 @@ impl Numbers {
 
     fn words(&self) -> String {
         let parts = [
-            (self.status, "status"),
-            (self.tasks, "tasks"),
-            (self.decisions, "decisions"),
-            (self.history, "history"),
-            (self.rules, "rules"),
+            (self.status, "status", "status"),
+            (self.tasks, "task", "tasks"),
+            (self.decisions, "decision", "decisions"),
+            (self.history, "history", "history"),
+            (self.rules, "rule", "rules"),
         ];
-        let said = parts.into_iter().filter(|(number, _)| *number > 0);
-        let said: Vec<_> = said.map(|(number, name)| format!("{number} {name}")).collect();
+        let said = parts.into_iter().filter(|(number, ..)| *number > 0);
+        let said: Vec<_> = said
+            .map(|(number, one, several)| format!("{number} {}", if number == 1 { one } else { several }))
+            .collect();
         if said.is_empty() {
             "nothing".to_owned()
         } else {

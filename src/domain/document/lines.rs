@@ -61,14 +61,14 @@ pub(super) fn indent(line: &str) -> usize {
 
 /// An open code fence: its character and length decide what closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fence {
+pub(in crate::domain) struct Fence {
     mark: char,
     length: usize,
 }
 
 impl Fence {
     /// The fence a line opens. Backticks behind backticks on the same line are code in a sentence, no fence.
-    pub(super) fn opened_by(line: &str) -> Option<Self> {
+    pub(in crate::domain) fn opened_by(line: &str) -> Option<Self> {
         let rest = fence_text(line)?;
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let info = rest.trim_start_matches(mark);
@@ -77,7 +77,7 @@ impl Fence {
     }
 
     /// Whether a line closes it: the same character, at least as often, and nothing else.
-    pub(super) fn is_closed_by(self, line: &str) -> bool {
+    pub(in crate::domain) fn is_closed_by(self, line: &str) -> bool {
         fence_text(line).is_some_and(|rest| {
             let tail = rest.trim_start_matches(self.mark);
             rest.len() - tail.len() >= self.length && is_blank(tail)

@@ -66,6 +66,7 @@ pub use record::{Record, records};
 pub use render::{NewRecord, written_time};
 pub use sections_changed::{SectionsChanged, sections_changed};
 
+pub(in crate::domain) use lines::Fence;
 pub(in crate::domain) use outline::Layout;
 pub(in crate::domain) use record::{Entry, entries, largest_numbers};
 pub(in crate::domain) use render::{progress_body, record_lines};

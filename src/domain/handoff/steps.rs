@@ -1,12 +1,13 @@
 //! What the document itself says about the work: `Current Progress` and `Active Context`, read and never made up.
 
 use super::quote::one_line;
-use crate::domain::document::{ManagedSection, outline};
+use crate::domain::document::{Fence, ManagedSection, outline};
+use crate::domain::window::Status;
 
 /// Goal, blocker, and the bullets of the work, each on one line as the document says it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Steps {
-    /// `Goal:` of Active Context.
+    /// `Goal:` of Active Context, unless it says that there is none.
     pub goal: Option<String>,
     /// `Blocker:` of Active Context, unless it says that there is none.
     pub blocker: Option<String>,
@@ -20,14 +21,16 @@ impl Steps {
     /// Reads a document. Linear.
     #[must_use]
     pub fn of(document: &str) -> Self {
-        let mut steps = Self::default();
-        for section in outline(document) {
-            let body = &document[section.body];
-            match section.managed {
-                Some(ManagedSection::CurrentProgress) => steps.read_progress(body),
-                Some(ManagedSection::ActiveContext) => steps.read_status(body),
-                _ => {}
-            }
+        let Status { goal, blocker, .. } = Status::of(document);
+        let told = |value: Option<String>| value.map(|value| one_line(&value)).filter(|value| is_told(value));
+        let mut steps = Self {
+            goal: told(goal),
+            blocker: told(blocker),
+            ..Self::default()
+        };
+        let mut sections = outline(document).into_iter();
+        if let Some(found) = sections.find(|found| found.managed == Some(ManagedSection::CurrentProgress)) {
+            steps.read_progress(&document[found.body]);
         }
         steps
     }
@@ -35,7 +38,19 @@ impl Steps {
     fn read_progress(&mut self, body: &str) {
         let mut list: Option<List> = None;
         let mut is_open = false;
+        let mut fence: Option<Fence> = None;
         for line in body.lines() {
+            if let Some(open) = fence {
+                fence = (!open.is_closed_by(line)).then_some(open);
+                continue;
+            }
+            if !(is_open && line.starts_with([' ', '\t'])) {
+                fence = Fence::opened_by(line);
+                if fence.is_some() {
+                    is_open = false;
+                    continue;
+                }
+            }
             if line.starts_with('#') {
                 list = List::of(line.trim_start_matches('#'));
                 is_open = false;
@@ -48,7 +63,7 @@ impl Steps {
             };
             let own = line.trim_end();
             if let Some(bullet) = own.strip_prefix("- ").or_else(|| own.strip_prefix("* ")) {
-                is_open = says_something(bullet);
+                is_open = is_told(bullet);
                 if is_open {
                     bullets.push(one_line(bullet));
                 }
@@ -59,24 +74,6 @@ impl Steps {
                 }
             } else if !own.is_empty() {
                 is_open = false;
-            }
-        }
-    }
-
-    fn read_status(&mut self, body: &str) {
-        for line in body.lines() {
-            let line = line.strip_prefix("- ").unwrap_or(line);
-            let Some((name, value)) = line.split_once(':') else {
-                continue;
-            };
-            let value = one_line(value);
-            let place = match name.trim().to_ascii_lowercase().as_str() {
-                "goal" => &mut self.goal,
-                "blocker" | "blockers" => &mut self.blocker,
-                _ => continue,
-            };
-            if place.is_none() && says_something(&value) && !is_none(&value) {
-                *place = Some(value);
             }
         }
     }
@@ -99,6 +96,11 @@ impl List {
     }
 }
 
+/// Whether it says something, and not that there is nothing.
+fn is_told(text: &str) -> bool {
+    says_something(text) && !is_none(text.trim())
+}
+
 /// Whether there is a letter or digit in it, in any script.
 fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
@@ -118,7 +120,7 @@ mod tests {
     #[test]
     fn the_lists_and_the_status_are_read() {
         let text = "# Current Progress\n## Completed\n- done\n## In Progress\n- wire\n  it up\n- \nprose\n  more\n\
-                    ## Remaining:\n* bench\n# Active Context\nGoal: ship\nBlocker: (none)\nUpdated: now\n\
+                    ```\n- shown\n```\n## Remaining:\n- (none)\n* bench\n# Active Context\nGoal: ship\nBlocker: (none)\nUpdated: now\n\
                     # Notes\n## Remaining\n- not this\n";
         let steps = Steps::of(text);
         assert_eq!(steps.goal.as_deref(), Some("ship"));
@@ -126,6 +128,8 @@ mod tests {
         assert_eq!(steps.in_progress, ["wire it up"]);
         assert_eq!(steps.remaining, ["bench"]);
         assert_eq!(Steps::of("# Notes\n- In Progress\n"), Steps::default());
+        let shown = "# Active Context\nwords\n```\nGoal: shown\n```\n";
+        assert_eq!(Steps::of(shown), Steps::default());
         assert_eq!(
             Steps::of("# Active Context\n- Blocker: the quota\n")
                 .blocker

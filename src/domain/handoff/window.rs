@@ -22,6 +22,10 @@ impl Window {
     /// Two hours.
     pub const DEFAULT: Self = Self(7_200);
 
+    /// Half a day: so long a window may be asked for however young the memory is, so that what asks for a day of work
+    /// need not know when it began.
+    pub const ALWAYS: Self = Self(43_200);
+
     /// A window of so many seconds.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Prompt items: parts of a system prompt that components own.
 
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use serde_json::{Map, Value};
 
 /// The largest metadata of an item, as compact JSON, in bytes.
@@ -75,6 +75,9 @@ pub enum InvalidItem {
     /// It would expire before anybody saw it.
     #[error("must lie in the future")]
     Past,
+    /// It has no four-digit year, so RFC 3339 cannot write it.
+    #[error("must lie before the year 10000; leave it out for an item that stays")]
+    TooFar,
 }
 
 /// Why items cannot be added beside those that are there.
@@ -105,7 +108,7 @@ impl InvalidItem {
         match self {
             Self::Blank => "content",
             Self::Nul { field } | Self::TooLarge { field, .. } => field,
-            Self::Past => "expires_at",
+            Self::Past | Self::TooFar => "expires_at",
         }
     }
 }
@@ -146,6 +149,7 @@ impl NewItem {
         }
         match self.expires_at {
             Some(time) if time <= now => Err(InvalidItem::Past),
+            Some(time) if time.year() > 9_999 => Err(InvalidItem::TooFar),
             _ => Ok(()),
         }
     }

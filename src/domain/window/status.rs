@@ -37,13 +37,18 @@ impl Key {
         }
     }
 
-    /// The key of a line and what stands behind its colon: in column 0, in any case.
+    /// The key of a line and what stands behind its colon: in column 0, in any case. People write bullets too, and
+    /// `Blockers:` with one of them on its line; without, it heads a list of theirs.
     fn of(line: &str) -> Option<(Self, &str)> {
-        let (name, value) = line.split_once(':')?;
+        let (name, value) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
+        let value = value.trim();
+        if name.eq_ignore_ascii_case("blockers") && !value.is_empty() {
+            return Some((Self::Blocker, value));
+        }
         let key = Self::ALL
             .into_iter()
             .find(|key| key.name().eq_ignore_ascii_case(name))?;
-        Some((key, value.trim()))
+        Some((key, value))
     }
 }
 

@@ -247,7 +247,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     );
     assert!(
         dry.out
-            .contains("would be taken: 1 status, 1 tasks, 1 decisions, 2 history;"),
+            .contains("would be taken: 1 status, 1 task, 1 decision, 2 history;"),
         "{dry:?}"
     );
     assert_eq!(service.count("memories").await, 0);
@@ -256,7 +256,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     assert!(
         taken
             .out
-            .contains("taken: 1 status, 1 tasks, 1 decisions, 2 history;"),
+            .contains("taken: 1 status, 1 task, 1 decision, 2 history;"),
         "{taken:?}"
     );
     for place in [

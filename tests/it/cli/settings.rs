@@ -80,7 +80,13 @@ async fn completions_and_manual_pages_are_of_the_commands_there_are() {
     let page = user.run(&["man", "items", "put"]).await.is(0);
     assert!(page.out.contains("category"), "{page:?}");
     user.run(&["man", "nothing"]).await.is(2);
-    std::fs::create_dir(user.path().join("man")).unwrap();
-    user.run(&["man", "--dir", "man"]).await.is(0);
-    assert!(user.path().join("man/working-memory-put.1").exists());
+    for _ in 0..2 {
+        user.run(&["man", "--dir", "share/man"]).await.is(0);
+        assert!(user.path().join("share/man/working-memory-put.1").exists());
+    }
+    let failed = user
+        .run(&["man", "--dir", "share/man/working-memory-put.1"])
+        .await
+        .is(1);
+    assert!(failed.err.contains("cannot write into"), "{failed:?}");
 }

@@ -230,6 +230,10 @@ async fn what_is_no_item_is_refused_and_its_field_named() {
             "expires_at",
         ),
         (
+            json!({"content": "x", "category": "a", "expires_at": "+10000-01-01T00:00:00Z"}),
+            "expires_at",
+        ),
+        (
             json!({"content": "x", "category": "a", "item_id": "mine"}),
             "item_id",
         ),

@@ -126,6 +126,39 @@ fn a_decision_takes_the_place_of_the_one_it_supersedes() {
 }
 
 #[test]
+fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
+    let text = "# Active Context\n- Goal: ship\n- Blockers: the quota\n- Goals: many\n";
+    let status = Status::of(text);
+    assert_eq!(
+        (status.goal.as_deref(), status.blocker.as_deref()),
+        (Some("ship"), Some("the quota"))
+    );
+    let set = |document: &str| {
+        set_status(
+            document,
+            Counters::default(),
+            at(5),
+            Some("ship it"),
+            None,
+            &SIZES,
+        )
+        .map(|written| written.text)
+    };
+    assert_eq!(
+        set(text).as_deref(),
+        Ok("# Active Context\nGoal: ship it\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\n- Goals: many\n")
+    );
+    let list = "# Active Context\nBlockers:\n- the quota\n";
+    assert_eq!(Status::of(list), Status::default());
+    assert_eq!(
+        set(list).as_deref(),
+        Ok(
+            "# Active Context\nGoal: ship it\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\nBlockers:\n- the quota\n"
+        )
+    );
+}
+
+#[test]
 fn a_status_is_written_once_and_lines_of_a_person_stay() {
     let document = "# Active Context\nWe are in a hurry.\nblocker: the net\n\n# Facts\nx\n";
     let set = |document: &str, goal, blocker| {

@@ -98,11 +98,10 @@ pub(super) fn entry_of<E: Entry>(time: DateTime<Utc>, words: &str) -> E {
 }
 
 /// Time and words of a line that begins with a date: a bullet, a heading or neither; in brackets, bold, in backticks
-/// or bare.
+/// or bare. The id of a record before the date, as lines of a document have it, is left out.
 pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
-    let bare = line
-        .trim()
-        .trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
+    let unmarked = line.trim().trim_start_matches(['-', '*', '+', '#', ' ', '\t']);
+    let bare = without_id(unmarked).trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
     let word_end = bare
         .find(|c: char| c.is_whitespace() || matches!(c, ']' | ')' | '*' | '`' | ',' | '—' | '–'))
         .unwrap_or(bare.len());

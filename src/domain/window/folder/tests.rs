@@ -153,6 +153,36 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn lines_of_a_document_are_entries() {
+    let files = [
+        (
+            "active/current_status.md",
+            "- T-7 [2026-11-21T02:00:00Z] Fix: fixed\n- T-6 not dated: no\n",
+        ),
+        (
+            "active/decisions.log.md",
+            "- D-3 [2026-11-21T02:00:00Z] because fast: use rust\n",
+        ),
+    ];
+    let Parsed { folder, unplaced } = parse(files);
+    let [task] = &folder.tasks[..] else {
+        panic!("{:?}", folder.tasks)
+    };
+    assert_eq!(
+        (task.time, task.task.intent.as_str(), task.task.summary.as_str()),
+        (time(0), "Fix", "fixed")
+    );
+    let decision = BroughtDecision {
+        time: time(0),
+        decision: "use rust".to_owned(),
+        reason: Some("fast".to_owned()),
+    };
+    assert_eq!(folder.decisions, [decision]);
+    assert_eq!(unplaced.len(), 1);
+    assert_eq!(unplaced[0].text, "- T-6 not dated: no");
+}
+
+#[test]
 fn a_line_that_a_person_changed_counts_more_than_its_comment() {
     let folder = Folder {
         tasks: vec![BroughtTask {

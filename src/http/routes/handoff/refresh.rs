@@ -31,7 +31,7 @@ pub(crate) struct RefreshParams {
     /// Make one although the newest is fresh.
     force: Option<bool>,
     /// How far back it looks: a duration of ISO 8601 or short, such as `PT6H` or `6h`; `handoff.window` (2 h)
-    /// without it. At most the memory's whole history.
+    /// without it. At most the memory's whole history, or half a day if that is longer.
     #[param(value_type = Option<String>, example = "PT6H", min_length = 2)]
     window: Option<Window>,
 }
@@ -131,7 +131,7 @@ impl WorkspaceBody {
         (status = 201, description = "A new one.", body = HandoffBody),
         (status = 404, description = "There is no such memory."),
         (status = 409, description = "The memory changed again and again meanwhile."),
-        (status = 422, description = "The request is not valid, or the window is longer than the memory's history."),
+        (status = 422, description = "The request is not valid, or the window is too long (`limit`)."),
         (status = 429, description = "As many refreshes of this memory as may wait are waiting."),
     )
 )]

@@ -165,7 +165,7 @@ pub(super) fn check_item(state: &AppState, item: &NewItem, within: &str) -> Resu
                     };
                     Problem::too_large(&field, name, limit, Some(bytes as u64))
                 }
-                InvalidItem::Blank | InvalidItem::Nul { .. } | InvalidItem::Past => {
+                InvalidItem::Blank | InvalidItem::Nul { .. } | InvalidItem::Past | InvalidItem::TooFar => {
                     Problem::invalid(&field, format!("{field} {invalid}"))
                 }
             }

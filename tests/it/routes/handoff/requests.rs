@@ -14,10 +14,15 @@ async fn a_window_is_a_duration_within_the_history() {
         let answer = refresh(&memory, &format!("?window={bad}"), None).await;
         answer.problem(422, "invalid", Some("window"));
     }
-    let problem = refresh(&memory, "?window=PT6H", None)
+    let problem = refresh(&memory, "?window=P1D", None)
         .await
         .problem(422, "invalid", Some("window"));
-    assert_eq!(problem["limit"], "PT2H");
+    assert_eq!(problem["limit"], "PT12H");
+    // A day of work may be asked for from the first hour on.
+    assert_eq!(
+        refresh(&memory, "?window=PT6H", None).await.is(201).json()["window"],
+        "PT6H"
+    );
     assert_eq!(
         refresh(&memory, "?window=1h", None).await.is(201).json()["window"],
         "PT1H"
@@ -37,8 +42,8 @@ async fn a_window_is_a_duration_within_the_history() {
         section(now["markdown"].as_str().unwrap(), "Recent Changes").len(),
         0
     );
-    service.clock.advance(Duration::from_secs(3_600));
-    let whole = refresh(&memory, "?window=PT6H", None).await.is(201).json();
+    service.clock.advance(Duration::from_secs(19 * 3_600));
+    let whole = refresh(&memory, "?window=P1D", None).await.is(201).json();
     assert_eq!(
         section(whole["markdown"].as_str().unwrap(), "Recent Changes").len(),
         1
