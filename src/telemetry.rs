@@ -1,5 +1,6 @@
 //! Logs, metrics and traces: set up once at the start of the process.
 
+mod lines;
 pub mod meters;
 pub mod requests;
 pub mod traces;
@@ -11,8 +12,10 @@ pub use meters::{
 };
 
 use crate::config::log::LogFormat;
+pub use lines::Guard;
+use lines::Lines;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tracing::Subscriber;
@@ -30,28 +33,33 @@ const LATENCY_BUCKETS: [f64; 14] = [
 const UPKEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// Sends the log to standard error. `filter` is in the syntax of `RUST_LOG`; what cannot be read in it is left
-/// out. A second call in one process changes nothing.
-pub fn start_logs(format: LogFormat, filter: &str) {
+/// out. A second call in one process changes nothing. The log ends with the guard.
+///
+/// # Errors
+/// No thread can be started for it.
+pub fn start_logs(format: LogFormat, filter: &str) -> io::Result<Guard> {
+    let (layer, guard) = fmt_layer(format, filter)?;
     // The only error is that a log is there already, as in a test that starts several services.
-    let _ = tracing_subscriber::registry()
-        .with(fmt_layer(format, filter))
-        .try_init();
+    let _ = tracing_subscriber::registry().with(layer).try_init();
+    Ok(guard)
 }
 
 /// Writes what passes the filter to standard error.
-fn fmt_layer<S>(format: LogFormat, filter: &str) -> Box<dyn Layer<S> + Send + Sync>
+fn fmt_layer<S>(format: LogFormat, filter: &str) -> io::Result<(Box<dyn Layer<S> + Send + Sync>, Guard)>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
+    let (lines, guard) = Lines::to(io::stderr())?;
     // Colours are for people: in a file or a collector they would be noise.
     let layer = tracing_subscriber::fmt::layer()
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(lines);
     let filter = EnvFilter::new(filter);
-    match format {
+    let layer = match format {
         LogFormat::Text => layer.with_filter(filter).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
-    }
+    };
+    Ok((layer, guard))
 }
 
 /// Counts a request that was refused.

@@ -48,14 +48,15 @@ impl Serve {
             Ok(config) => config,
             Err(error) => return fail(&error),
         };
-        let traces = match start_telemetry(&config) {
-            Ok(traces) => traces,
-            Err(error) => return fail(&error),
+        let (log, traces) = match start_telemetry(&config) {
+            Ok(telemetry) => telemetry,
+            Err(error) => return fail(&*error),
         };
         let served = serve(&config, stop).await;
         if let Some(traces) = traces {
             traces.stop().await;
         }
+        drop(log);
         match served {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => fail(&"requests were still running when the time to finish them was over"),
@@ -64,16 +65,15 @@ impl Serve {
     }
 }
 
-/// The log and, where a collector is configured, traces.
-fn start_telemetry(config: &Config) -> Result<Option<Traces>, Box<dyn Error>> {
+/// The log, which ends with its guard, and, where a collector is configured, traces.
+fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>), Box<dyn Error>> {
     let (log, telemetry) = (&config.log, &config.telemetry);
     let Some(endpoint) = &telemetry.otlp_endpoint else {
-        telemetry::start_logs(log.format, &log.filter);
-        return Ok(None);
+        return Ok((telemetry::start_logs(log.format, &log.filter)?, None));
     };
     let client = Delivery::new(Client::new(endpoint.starts_with("https:"))?);
-    let traces = traces::start(log.format, &log.filter, telemetry, endpoint, client)?;
-    Ok(Some(traces))
+    let (guard, traces) = traces::start(log.format, &log.filter, telemetry, endpoint, client)?;
+    Ok((guard, Some(traces)))
 }
 
 /// Runs the service. `Ok(false)`: it stopped with requests unfinished.

@@ -110,6 +110,14 @@ pub struct Context {
     pub text: String,
 }
 
+impl Context {
+    /// As it is kept in the process: most logs are long, and whoever reads the newest text does not read them.
+    pub(super) fn without_log(mut self) -> Self {
+        self.metadata.log = String::new();
+        self
+    }
+}
+
 /// How a client names a version: by number or by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContextRef {
@@ -217,8 +225,8 @@ impl Row {
 }
 
 impl Storage {
-    /// The newest version of a memory, also from what the process keeps ([`super::heads`] says what that may miss);
-    /// `None` if the memory does not exist.
+    /// The newest version of a memory, also from what the process keeps ([`super::heads`] says what that may miss), but
+    /// without its log; `None` if the memory does not exist.
     ///
     /// # Errors
     /// The database's.
@@ -231,7 +239,8 @@ impl Storage {
             return Ok(Some(kept));
         }
         let ticket = self.heads.ticket(vault, memory);
-        let head = self.latest_context(vault, memory).await?.map(Arc::new);
+        let head = self.latest_context(vault, memory).await?;
+        let head = head.map(|head| Arc::new(head.without_log()));
         if let Some(head) = &head {
             self.heads.read(ticket, head.clone());
         }

@@ -6,7 +6,7 @@ use super::heads::{HeadCacheUse, Heads};
 use super::listen::Notifications;
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, PgPool};
+use sqlx::{ConnectOptions, Connection, PgPool};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +58,9 @@ pub(super) fn connect_options(
         .disable_statement_logging())
 }
 
+/// For how long a connection that nobody used is not asked whether it lives.
+const BELIEVED_FOR: Duration = Duration::from_secs(1);
+
 /// Prepared statements that a connection keeps: more than the service has.
 const KEPT_STATEMENTS: usize = 256;
 
@@ -72,6 +75,16 @@ impl Storage {
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
             .acquire_timeout(options.acquire_timeout)
+            .test_before_acquire(false)
+            .before_acquire(|connection, about| {
+                Box::pin(async move {
+                    // One that was used a moment ago is believed: to ask costs as much as most statements.
+                    if about.idle_for > BELIEVED_FOR {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
             .connect_lazy_with(connect);
         let heads = Arc::new(Heads::new(options.head_cache_bytes));
         Ok(Self {

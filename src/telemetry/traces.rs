@@ -4,7 +4,7 @@
 //! The spans that only traces are for have the target [`TARGET`] and the lowest level, so that they are not in the
 //! log. Like the metrics they hold no ids but the request's, and no texts.
 
-use super::fmt_layer;
+use super::{Guard, fmt_layer};
 use crate::config::log::LogFormat;
 use crate::config::telemetry::TelemetryConfig;
 use opentelemetry::propagation::{Extractor, Injector};
@@ -47,17 +47,17 @@ impl Traces {
     }
 }
 
-/// Starts the log and, beside it, traces to `endpoint`, which `client` asks.
+/// Starts the log, which ends with the guard, and, beside it, traces to `endpoint`, which `client` asks.
 ///
 /// # Errors
-/// An address that is none.
+/// An address that is none, or no thread for the log.
 pub fn start(
     format: LogFormat,
     filter: &str,
     config: &TelemetryConfig,
     endpoint: &str,
     client: impl HttpClient + 'static,
-) -> Result<Traces, TracesError> {
+) -> Result<(Guard, Traces), TracesError> {
     let exporter = SpanExporter::builder()
         .with_http()
         .with_http_client(client)
@@ -83,12 +83,10 @@ pub fn start(
         .with_threads(false)
         .with_tracked_inactivity(false)
         .with_filter(filter_fn(is_traced));
+    let (log, guard) = fmt_layer(format, filter).map_err(|error| TracesError(error.to_string()))?;
     // The only error is that a log is there already, as in a test that starts several services.
-    let _ = tracing_subscriber::registry()
-        .with(fmt_layer(format, filter))
-        .with(spans)
-        .try_init();
-    Ok(Traces(provider))
+    let _ = tracing_subscriber::registry().with(log).with(spans).try_init();
+    Ok((guard, Traces(provider)))
 }
 
 /// The service's own spans; no events, whose texts are the log's.

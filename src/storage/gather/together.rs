@@ -93,7 +93,11 @@ impl Storage {
                     self.heads.wrote(made.ticket, context.clone());
                     meters::version_made(context.metadata.source.name());
                     self.appended(vault, &[event]);
-                    Ok(Put::Created(context.metadata.clone(), made.lost.clone()))
+                    let metadata = ContextMetadata {
+                        log: made.new.log.clone(),
+                        ..context.metadata.clone()
+                    };
+                    Ok(Put::Created(metadata, made.lost.clone()))
                 }
                 // It may be there all the same.
                 Err(_) => Err(nobody_answers().into()),
@@ -211,7 +215,8 @@ impl Made<'_> {
             source: self.new.source,
             bytes: self.bytes(),
             update_id: None,
-            log: std::mem::take(&mut self.new.log),
+            // Kept in the process without it.
+            log: String::new(),
             redaction: None,
         };
         let text = std::mem::take(&mut self.new.text);

@@ -251,7 +251,7 @@ impl std::fmt::Debug for Heads {
 
 impl Weighter<Key, Arc<Context>> for Bytes {
     fn weight(&self, _: &Key, head: &Arc<Context>) -> u64 {
-        OVERHEAD + (head.text.len() + head.metadata.log.len()) as u64
+        OVERHEAD + head.text.len() as u64
     }
 }
 

@@ -1,0 +1,191 @@
+//! Where log lines go: gathered for a moment and written together, since a write for every line costs as much as the
+//! answer to a small request. (A channel to a writing thread costs more still: it wakes that thread for every line.)
+//!
+//! Who logs waits for the writer only if more than [`MOST_BYTES`] have gathered. What has gathered is written when the
+//! [`Guard`] is dropped; a process that is killed loses the lines of its last [`GATHER`].
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How long a line waits for others.
+const GATHER: Duration = Duration::from_millis(10);
+
+/// How much may gather.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// Lines on their way to where they are written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lines(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Something has gathered, or all ends.
+    came: Condvar,
+    /// What had gathered is being written.
+    went: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    gathered: Vec<u8>,
+    ends: bool,
+}
+
+/// Writes what has gathered when it is dropped, and ends the writer. Lines after that are lost.
+#[derive(Debug)]
+pub struct Guard {
+    lines: Lines,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Lines {
+    /// Lines that a thread writes to `out`; the guard ends it.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub(super) fn to(out: impl Write + Send + 'static) -> io::Result<(Self, Guard)> {
+        let lines = Self::default();
+        let shared = lines.0.clone();
+        let writer = thread::Builder::new()
+            .name("log".to_owned())
+            .spawn(move || shared.write_to(out))?;
+        let guard = Guard {
+            lines: lines.clone(),
+            writer: Some(writer),
+        };
+        Ok((lines, guard))
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_to(&self, mut out: impl Write) {
+        let mut lines = Vec::new();
+        loop {
+            let waits = |state: &mut State| state.gathered.is_empty() && !state.ends;
+            let state = self.came.wait_while(self.state(), waits);
+            let ends = state.unwrap_or_else(PoisonError::into_inner).ends;
+            if !ends {
+                let waits = |state: &mut State| state.gathered.len() < MOST_BYTES && !state.ends;
+                drop(self.came.wait_timeout_while(self.state(), GATHER, waits));
+            }
+            std::mem::swap(&mut self.state().gathered, &mut lines);
+            self.went.notify_all();
+            // A log that cannot be written is no reason to stop, and there is nowhere to say so.
+            let _ = out.write_all(&lines).and_then(|()| out.flush());
+            if ends && lines.is_empty() {
+                return;
+            }
+            lines.clear();
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.lines.0.state().ends = true;
+        self.lines.0.came.notify_all();
+        if let Some(writer) = self.writer.take() {
+            // A writer that panicked has nothing left to write.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl Write for &Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let waits = |state: &mut State| state.gathered.len() >= MOST_BYTES && !state.ends;
+        let state = self.0.went.wait_while(self.0.state(), waits);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let is_first = state.gathered.is_empty();
+        state.gathered.extend_from_slice(line);
+        let is_much = state.gathered.len() >= MOST_BYTES;
+        drop(state);
+        if is_first || is_much {
+            self.0.came.notify_one();
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'l> MakeWriter<'l> for Lines {
+    type Writer = &'l Self;
+
+    fn make_writer(&'l self) -> Self::Writer {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Default)]
+    struct Written(Arc<Mutex<Vec<Vec<u8>>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_line_is_written_once_and_whole_by_the_end() {
+        let written = Written::default();
+        let (lines, guard) = Lines::to(written.clone()).unwrap();
+        thread::scope(|scope| {
+            for writer in 0..4 {
+                let lines = &lines;
+                scope.spawn(move || {
+                    for number in 0..5_000 {
+                        let line = format!("{writer} {number} {}\n", "x".repeat(100));
+                        lines.make_writer().write_all(line.as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        drop(guard);
+        let writes = written.0.lock().unwrap();
+        let all = String::from_utf8(writes.concat()).unwrap();
+        assert_eq!(all.lines().count(), 20_000);
+        assert!(all.lines().all(|line| line.len() > 100), "a line was cut");
+        for writer in 0..4 {
+            let own = all
+                .lines()
+                .filter_map(|line| line.strip_prefix(&format!("{writer} ")));
+            let numbers: Vec<usize> = own
+                .map(|line| line.split(' ').next().unwrap().parse().unwrap())
+                .collect();
+            assert_eq!(numbers, (0..5_000).collect::<Vec<_>>());
+        }
+        assert!(writes.len() < 2_000, "{} writes", writes.len());
+    }
+
+    #[test]
+    fn a_line_does_not_wait_for_the_end() {
+        let written = Written::default();
+        let (lines, _guard) = Lines::to(written.clone()).unwrap();
+        lines.make_writer().write_all(b"one\n").unwrap();
+        let begun = std::time::Instant::now();
+        while written.0.lock().unwrap().is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "nothing is written");
+            thread::yield_now();
+        }
+    }
+}
