@@ -16,7 +16,7 @@ use super::heads::Heads;
 use super::pool::connect_options;
 use super::session::keeps_sessions;
 use super::{Storage, StorageError};
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use sqlx::PgConnection;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use std::sync::Arc;
@@ -60,11 +60,16 @@ pub struct Notification {
     pub memory: MemoryId,
     /// The newest version, where one was made.
     pub version: Option<i64>,
+    /// Its id. A number may be given again, once the memory was deleted; an id never is.
+    pub context: Option<ContextId>,
     /// The memory was deleted.
     pub gone: bool,
     /// Its queue of updates changed: one came, or one was called off.
     pub queue: bool,
 }
+
+/// What a version's id stands behind in a line.
+const CONTEXT: &str = "context=";
 
 impl Notification {
     /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
@@ -73,6 +78,11 @@ impl Notification {
             .version
             .map_or_else(|| "-".to_owned(), |version| version.to_string());
         let mut line = format!("memory {} {} {version}", self.vault, self.memory);
+        if let Some(context) = &self.context {
+            line.push(' ');
+            line.push_str(CONTEXT);
+            line.push_str(context.as_str());
+        }
         for (is, word) in [(self.gone, " gone"), (self.queue, " queue")] {
             if is {
                 line.push_str(word);
@@ -89,6 +99,9 @@ impl Notification {
             vault: vault.parse().ok()?,
             memory: memory.parse().ok()?,
             version: version.parse().ok(),
+            context: flags
+                .iter()
+                .find_map(|flag| flag.strip_prefix(CONTEXT)?.parse().ok()),
             gone: flags.contains(&"gone"),
             queue: flags.contains(&"queue"),
         })
@@ -310,6 +323,7 @@ mod tests {
                 vault: "acme".parse().unwrap(),
                 memory: "agent:1".parse().unwrap(),
                 version,
+                context: version.map(|version| format!("id-{version}").parse().unwrap()),
                 gone,
                 queue,
             };

@@ -216,20 +216,23 @@ pub(super) async fn append_all(
 fn notifications<'e>(events: impl Iterator<Item = (&'e VaultId, &'e NewEvent)>) -> Vec<listen::Notification> {
     let mut told: Vec<listen::Notification> = Vec::new();
     for (vault, event) in events {
-        let version = event.version.as_ref().map(|(version, _)| *version);
+        let (version, context) = event.version.clone().unzip();
         let gone = event.kind == EventKind::MemoryDeleted;
         let known = told
             .iter_mut()
             .find(|known| known.memory == event.memory && known.vault == *vault);
         match known {
             Some(known) => {
-                known.version = known.version.max(version);
+                if version > known.version {
+                    (known.version, known.context) = (version, context);
+                }
                 known.gone |= gone;
             }
             None => told.push(listen::Notification {
                 vault: vault.clone(),
                 memory: event.memory.clone(),
                 version,
+                context,
                 gone,
                 queue: false,
             }),

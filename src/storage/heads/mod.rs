@@ -22,7 +22,7 @@ mod trust;
 
 use super::Context;
 use super::listen::Notification;
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -68,8 +68,8 @@ pub struct HeadCacheUse {
 #[derive(Debug, Default)]
 struct Changes {
     count: u64,
-    /// The memory, by its hash, and the version of the last change.
-    last: Option<(u64, i64)>,
+    /// The memory, by its hash, and the version that the last change made.
+    last: Option<(u64, ContextId)>,
 }
 
 /// The right to put in what is read, or made, from now on.
@@ -132,7 +132,7 @@ impl Heads {
     /// another change was told meanwhile. To be called before its writer is answered.
     pub(super) fn wrote(&self, ticket: Ticket, head: Arc<Context>) {
         let mut changes = self.place(ticket.hash);
-        let this = Some((ticket.hash, head.metadata.version));
+        let this = Some((ticket.hash, head.metadata.context_id.clone()));
         // The commit may have been heard of already.
         let heard_only_this = changes.count == ticket.seen + 1 && changes.last == this;
         if changes.count == ticket.seen || heard_only_this {
@@ -156,6 +156,7 @@ impl Heads {
             vault,
             memory,
             version,
+            context,
             gone,
             ..
         } = change;
@@ -165,11 +166,10 @@ impl Heads {
         let key = Borrowed(vault, memory);
         let hash = self.hasher.hash_one(key);
         let mut changes = self.place(hash);
-        let version = version.filter(|_| !gone);
+        let context = context.as_ref().filter(|_| !gone);
         changes.count += 1;
-        changes.last = version.map(|version| (hash, version));
-        // Another number is older, or of a memory that was deleted and begun anew.
-        let is_other = |head: &Arc<Context>| Some(head.metadata.version) != version;
+        changes.last = context.map(|context| (hash, context.clone()));
+        let is_other = |head: &Arc<Context>| Some(&head.metadata.context_id) != context;
         self.kept.remove_if(&key, is_other);
     }
 

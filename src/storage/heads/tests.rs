@@ -33,6 +33,7 @@ fn change(version: Option<i64>, gone: bool) -> Notification {
         vault,
         memory,
         version,
+        context: version.map(|version| format!("c{version}").parse().unwrap()),
         gone,
         queue: false,
     }
@@ -202,8 +203,24 @@ impl State {
     }
 }
 
-fn shown(state: State) -> Arc<Context> {
-    head(state.version, &state.age.to_string())
+impl State {
+    fn shown(self) -> Arc<Context> {
+        let mut shown = Context::clone(&head(self.version, &self.age.to_string()));
+        shown.metadata.context_id = self.id();
+        Arc::new(shown)
+    }
+
+    fn id(self) -> ContextId {
+        format!("age-{}", self.age).parse().unwrap()
+    }
+
+    /// What is told of it.
+    fn told(self) -> Notification {
+        Notification {
+            context: Some(self.id()),
+            ..change(Some(self.version), false)
+        }
+    }
 }
 
 proptest! {
@@ -222,13 +239,13 @@ proptest! {
                 Step::ReadEnds(which) if !readers.is_empty() => {
                     let (ticket, state) = readers.remove(which % readers.len());
                     if state.version > 0 {
-                        heads.read(ticket, shown(state));
+                        heads.read(ticket, state.shown());
                     }
                 }
                 Step::ReadEnds(_) => {}
                 Step::WriteElsewhere => {
                     now = now.next();
-                    on_the_way.push_back((now.age, change(Some(now.version), false)));
+                    on_the_way.push_back((now.age, now.told()));
                 }
                 Step::DeletedElsewhere => {
                     now = State { age: now.age + 1, version: 0 };
@@ -237,7 +254,7 @@ proptest! {
                 Step::WriteHere { heard_first } => {
                     let mine = ticket(&heads);
                     now = now.next();
-                    let told = change(Some(now.version), false);
+                    let told = now.told();
                     if heard_first {
                         for (_, earlier) in on_the_way.drain(..) {
                             heads.told(&earlier);
@@ -246,13 +263,13 @@ proptest! {
                     } else {
                         on_the_way.push_back((now.age, told.clone()));
                     }
-                    heads.wrote(mine, shown(now));
+                    heads.wrote(mine, now.shown());
                     heads.told(&told);
                     oldest = now.age;
                 }
                 Step::PlainWriteHere => {
                     now = now.next();
-                    let told = change(Some(now.version), false);
+                    let told = now.told();
                     on_the_way.push_back((now.age, told.clone()));
                     heads.told(&told);
                     oldest = now.age;

@@ -76,6 +76,7 @@ fn changed(vault: &VaultId, memory: &MemoryId) -> listen::Notification {
         memory: memory.clone(),
         version: None,
         gone: false,
+        context: None,
         queue: true,
     }
 }
