@@ -50,7 +50,9 @@ pub(super) async fn save(
     archived.sort_by_key(|id| (id.kind.prefix(), id.number));
     let mut history = Vec::new();
     for rows in archived.chunks(ROWS_PER_STATEMENT) {
-        history.extend(archive(connection, place, rows, operations, superseded).await?);
+        for of_kind in rows.chunk_by(|one, next| one.kind == next.kind) {
+            history.extend(archive(connection, place, of_kind, operations, superseded).await?);
+        }
     }
     for rows in present.chunks(ROWS_PER_STATEMENT) {
         let was_there = upsert(connection, place, rows).await?;
@@ -113,7 +115,10 @@ async fn upsert(
         .collect())
 }
 
-/// Ends records, and says of each how.
+/// Ends records of one kind, sorted by number, and says of each how.
+///
+/// The bounds of the numbers say nothing new, but with them the index finds the rows however many others the memory
+/// has: a planner that thinks the memory small reads all of it otherwise, ten thousand archived records for one.
 async fn archive(
     connection: &mut PgConnection,
     place: &Place<'_>,
@@ -126,7 +131,9 @@ async fn archive(
         .filter(|operation| operation.op == OperationName::Archive)
         .filter_map(|operation| Some((operation.id?, operation.reason.as_deref()?)))
         .collect();
-    let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
+        return Ok(Vec::new());
+    };
     let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
     let reasons: Vec<Option<String>> = ids
         .iter()
@@ -138,16 +145,17 @@ async fn archive(
         "UPDATE records
          SET status = 'archived', ended_version = $3, ended_at = $4, ended_by = $5, archive_reason = ended.reason,
              superseded_by = ended.superseded_by
-         FROM unnest($6::text[], $7::bigint[], $8::text[], $9::text[])
-              AS ended (kind, number, reason, superseded_by)
-         WHERE records.vault_id = $1 AND records.memory_id = $2
-           AND records.kind = ended.kind AND records.number = ended.number",
+         FROM unnest($9::bigint[], $10::text[], $11::text[]) AS ended (number, reason, superseded_by)
+         WHERE records.vault_id = $1 AND records.memory_id = $2 AND records.kind = $6
+           AND records.number >= $7 AND records.number <= $8 AND records.number = ended.number",
         place.vault.as_str(),
         place.memory.as_str(),
         place.version,
         place.at,
         place.by.as_str(),
-        &kinds,
+        first.kind.prefix(),
+        first.number,
+        last.number,
         &numbers,
         &reasons as &[Option<String>],
         &replacements as &[Option<String>],

@@ -208,6 +208,8 @@ async fn describe(
             .collect()
     };
     let numbers: Vec<i64> = tasks.iter().map(|(id, _)| id.number).collect();
+    // Sorted; said beside the list so that the index finds the rows, whatever the planner thinks of the memory's size.
+    let (first, last) = (numbers.first().copied(), numbers.last().copied());
     let outcomes: Vec<Option<Value>> = tasks.iter().map(|(_, task)| task.outcome.clone()).collect();
     let done = sqlx::query!(
         "UPDATE records
@@ -216,7 +218,7 @@ async fn describe(
          FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::text[])
               AS told (number, task_id, intent, summary, outcome, epic)
          WHERE records.vault_id = $1 AND records.memory_id = $2 AND records.kind = 'T'
-           AND records.number = told.number",
+           AND records.number >= $9 AND records.number <= $10 AND records.number = told.number",
         place.vault.as_str(),
         place.memory.as_str(),
         &numbers,
@@ -225,6 +227,8 @@ async fn describe(
         &text(|task| Some(&task.summary)) as &[Option<String>],
         &outcomes as &[Option<Value>],
         &text(|task| task.epic.as_deref()) as &[Option<String>],
+        first,
+        last,
     )
     .execute(connection)
     .await?;
