@@ -225,7 +225,7 @@ impl Row {
 }
 
 impl Storage {
-    /// The newest version of a memory, also from what the process keeps ([`super::heads`] says what that may miss), but
+    /// The newest version of a memory, also from what the process keeps (`storage::heads` says what that may miss), but
     /// without its log; `None` if the memory does not exist.
     ///
     /// # Errors

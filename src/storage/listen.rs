@@ -9,7 +9,7 @@
 //! whether it came back on the listening connection lately. While that says no, nobody may rely on being told, and
 //! whoever waits for a change looks by himself.
 //!
-//! A connection that heard the word may be dead a moment later. Kept heads ([`super::heads`]) need to know sooner: for
+//! A connection that heard the word may be dead a moment later. Kept heads (`storage::heads`) need to know sooner: for
 //! them the connection itself is asked several times a second.
 
 use super::heads::Heads;
