@@ -99,7 +99,7 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
         .await
         .is(200);
 
-    let log = program.log();
+    let log = program.log().await;
     assert!(log.contains("a key was made"), "{log}");
     for token in [&admin, &writer, &rotated, &by_route, &unknown] {
         let (_, secret) = token.rsplit_once('_').unwrap();

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use working_memory::clock::{Clock, SystemClock};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
@@ -130,9 +131,14 @@ impl Program {
         Answer::to(self.client.get(format!("{}{path}", self.address))).await
     }
 
-    /// All that it has written to its log.
-    pub(super) fn log(&self) -> String {
-        fs::read_to_string(self.folder.join("service.log")).unwrap()
+    /// All that it logged until now. Lines are written a moment later: one more request, and its line is waited for.
+    pub(super) async fn log(&self) -> String {
+        let last = format!("last-{}", SystemClock.new_id());
+        let request = self.request_to(Method::GET, "/healthz");
+        Answer::to(request.header("X-Request-Id", &last)).await.is(200);
+        let log = || fs::read_to_string(self.folder.join("service.log")).unwrap();
+        eventually("what was logged is written", async || log().contains(&last)).await;
+        log()
     }
 
     /// A request to any path.

@@ -69,7 +69,7 @@ async fn no_secret_of_the_service_is_in_what_it_tells_or_keeps() {
     ] {
         told += program.get(&path).await.text();
     }
-    let log = program.log();
+    let log = program.log().await;
     assert!(
         log.contains("/chat/completions") || log.contains("model.call"),
         "{log}"
