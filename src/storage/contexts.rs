@@ -1,5 +1,6 @@
 //! Versions of documents: `memory_contexts`, read side.
 
+use super::heads::KeptHead;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
@@ -235,12 +236,24 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Arc<Context>>, StorageError> {
+        Ok(self.recent_head(vault, memory).await?.map(|head| head.context))
+    }
+
+    /// As [`Self::recent_context`], with the origins of its lines if they are kept.
+    pub(super) async fn recent_head(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<KeptHead>, StorageError> {
         if let Some(kept) = self.heads.get(vault, memory) {
             return Ok(Some(kept));
         }
         let ticket = self.heads.ticket(vault, memory);
         let head = self.latest_context(vault, memory).await?;
-        let head = head.map(|head| Arc::new(head.without_log()));
+        let head = head.map(|head| KeptHead {
+            context: Arc::new(head.without_log()),
+            origins: None,
+        });
         if let Some(head) = &head {
             self.heads.read(ticket, head.clone());
         }

@@ -1,6 +1,7 @@
 //! What can go wrong with the database, told apart by what a caller can do about it.
 
 use crate::domain::ids::UpdateId;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use std::time::Duration;
 
 /// A failure of the database.
@@ -101,6 +102,16 @@ pub(super) const MAX_REPEATS: u32 = 5;
 /// Whether an error says that the transaction lost a race and may be repeated.
 pub(super) fn may_repeat(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| is_lost_race(&code))
+}
+
+/// Whether an error is the answer to a statement, which it undid: the connection lives on.
+pub(super) fn is_of_a_statement(error: &StorageError) -> bool {
+    let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else {
+        return false;
+    };
+    let database = inner.as_database_error();
+    let refusal = database.and_then(|database| database.try_downcast_ref::<PgDatabaseError>());
+    refusal.is_some_and(|refusal| refusal.severity() == PgSeverity::Error)
 }
 
 fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {

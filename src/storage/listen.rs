@@ -28,7 +28,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 const LISTENER: &str = "working-memory listener";
 
 /// The channel of all instances on one database.
-const CHANNEL: &str = "working_memory";
+pub(super) const CHANNEL: &str = "working_memory";
 
 /// The longest word that fits: PostgreSQL takes less than 8,000 bytes.
 const MOST_BYTES: usize = 7_900;
@@ -73,7 +73,7 @@ const CONTEXT: &str = "context=";
 
 impl Notification {
     /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
-    fn to_line(&self) -> String {
+    pub(super) fn to_line(&self) -> String {
         let version = self
             .version
             .map_or_else(|| "-".to_owned(), |version| version.to_string());
@@ -138,22 +138,27 @@ pub(super) async fn notify(
     connection: &mut PgConnection,
     notifications: &[Notification],
 ) -> Result<(), StorageError> {
-    let mut lines = String::new();
-    for notification in notifications {
-        let line = notification.to_line();
-        if !lines.is_empty() && lines.len() + 1 + line.len() > MOST_BYTES {
-            send(connection, &lines).await?;
-            lines.clear();
-        }
-        if !lines.is_empty() {
-            lines.push('\n');
-        }
-        lines.push_str(&line);
-    }
-    if !lines.is_empty() {
-        send(connection, &lines).await?;
+    for word in words(notifications.iter().map(Notification::to_line)) {
+        send(connection, &word.join("\n")).await?;
     }
     Ok(())
+}
+
+/// Lines, as many together as fit in a word.
+pub(super) fn words(lines: impl Iterator<Item = String>) -> Vec<Vec<String>> {
+    let mut words: Vec<Vec<String>> = Vec::new();
+    let mut bytes = 0;
+    for line in lines {
+        bytes += line.len() + 1;
+        match words.last_mut().filter(|_| bytes <= MOST_BYTES) {
+            Some(word) => word.push(line),
+            None => {
+                bytes = line.len() + 1;
+                words.push(vec![line]);
+            }
+        }
+    }
+    words
 }
 
 async fn send(connection: &mut PgConnection, line: &str) -> Result<(), StorageError> {

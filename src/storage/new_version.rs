@@ -142,14 +142,14 @@ fn operations_json(new: &NewVersion) -> Option<Value> {
 }
 
 /// What is told of a new version.
-pub(super) fn version_event(head: &Head, saved: &ContextMetadata) -> NewEvent {
+pub(super) fn version_event(event_id: String, saved: &ContextMetadata) -> NewEvent {
     NewEvent {
         version: Some((saved.version, saved.context_id.clone())),
         actor: Some(saved.actor_id.clone()),
         source: Some(saved.source),
         update_id: saved.update_id.clone(),
         ..NewEvent::new(
-            head.next_event_id.clone(),
+            event_id,
             saved.memory_id.clone(),
             EventKind::Version,
             saved.creation_time,

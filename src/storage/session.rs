@@ -130,6 +130,18 @@ impl Storage {
         }
     }
 
+    /// A connection on which a statement is a transaction of its own; `None` where that takes several messages, behind a
+    /// pooler.
+    pub(super) async fn autocommit(&self) -> Result<Option<PoolConnection<Postgres>>, StorageError> {
+        match self.prepared_statements {
+            true => match self.reader().await? {
+                Reader::Connection(connection) => Ok(Some(connection)),
+                Reader::Transaction(_) => Ok(None),
+            },
+            false => Ok(None),
+        }
+    }
+
     /// A transaction for writing. It is begun by a task of its own: a caller that goes away meanwhile would leave the
     /// connection in a transaction that nobody ends, and the pool would give it to others so.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StorageError> {

@@ -26,7 +26,8 @@ mod sequence;
 
 pub use read::{Event, Place, Resumed, StreamState};
 
-use super::{Source, Storage, StorageError, listen};
+use super::listen::{self, Notification};
+use super::{Source, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -135,7 +136,7 @@ impl Storage {
     /// Wakes the readers of this process, after the transaction that appended was committed. Those of others were
     /// woken by the commit; without this call the readers here may have to wait for their connection.
     pub(super) fn appended(&self, vault: &VaultId, events: &[NewEvent]) {
-        for notification in notifications(events.iter().map(|event| (vault, event))) {
+        for notification in notifications(vault, events) {
             self.notifications.tell(notification);
         }
     }
@@ -152,49 +153,44 @@ pub(super) async fn append(
     vault: &VaultId,
     events: &[NewEvent],
 ) -> Result<(), StorageError> {
-    let events: Vec<(&VaultId, NewEvent)> = events.iter().map(|event| (vault, event.clone())).collect();
-    append_all(connection, &events).await
-}
-
-/// As [`append`], of several vaults.
-///
-/// # Errors
-/// The database's.
-pub(super) async fn append_all(
-    connection: &mut PgConnection,
-    events: &[(&VaultId, NewEvent)],
-) -> Result<(), StorageError> {
     if events.is_empty() {
         return Ok(());
     }
-    let vaults: Vec<&str> = events.iter().map(|(vault, _)| vault.as_str()).collect();
-    let told = || events.iter().map(|(_, event)| event);
-    let ids: Vec<&str> = told().map(|event| event.event_id.as_str()).collect();
-    let memories: Vec<&str> = told().map(|event| event.memory.as_str()).collect();
-    let kinds: Vec<&str> = told().map(|event| event.kind.name()).collect();
-    let times: Vec<DateTime<Utc>> = told().map(|event| event.created_at).collect();
-    let versions: Vec<Option<i64>> = told().map(|event| Some(event.version.as_ref()?.0)).collect();
-    let contexts: Vec<Option<&str>> = told()
+    let ids: Vec<&str> = events.iter().map(|event| event.event_id.as_str()).collect();
+    let memories: Vec<&str> = events.iter().map(|event| event.memory.as_str()).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.name()).collect();
+    let times: Vec<DateTime<Utc>> = events.iter().map(|event| event.created_at).collect();
+    let versions: Vec<Option<i64>> = events
+        .iter()
+        .map(|event| Some(event.version.as_ref()?.0))
+        .collect();
+    let contexts: Vec<Option<&str>> = events
+        .iter()
         .map(|event| Some(event.version.as_ref()?.1.as_str()))
         .collect();
-    let actors: Vec<Option<&str>> = told()
+    let actors: Vec<Option<&str>> = events
+        .iter()
         .map(|event| event.actor.as_ref().map(ActorId::as_str))
         .collect();
-    let sources: Vec<Option<&str>> = told().map(|event| event.source.map(Source::name)).collect();
-    let updates: Vec<Option<&str>> = told()
+    let sources: Vec<Option<&str>> = events
+        .iter()
+        .map(|event| event.source.map(Source::name))
+        .collect();
+    let updates: Vec<Option<&str>> = events
+        .iter()
         .map(|event| event.update_id.as_ref().map(UpdateId::as_str))
         .collect();
-    let details: Vec<Option<Value>> = told().map(|event| event.details.clone()).collect();
+    let details: Vec<Option<Value>> = events.iter().map(|event| event.details.clone()).collect();
     sqlx::query!(
         "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
                              update_id, details)
-         SELECT new.vault_id, new.event_id, new.memory_id, new.kind, new.created_at, new.version, new.context_id, new.actor_id,
+         SELECT $1, new.event_id, new.memory_id, new.kind, new.created_at, new.version, new.context_id, new.actor_id,
                 new.source, new.update_id, new.details
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[],
-                     $8::text[], $9::text[], $10::text[], $11::jsonb[])
-              AS new (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details)
+         FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[], $8::text[],
+                     $9::text[], $10::text[], $11::jsonb[])
+              AS new (event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details)
          ON CONFLICT (vault_id, event_id) DO NOTHING",
-        &vaults as &[&str],
+        vault.as_str(),
         &ids as &[&str],
         &memories as &[&str],
         &kinds as &[&str],
@@ -208,27 +204,23 @@ pub(super) async fn append_all(
     )
     .execute(&mut *connection)
     .await?;
-    let notifications = notifications(events.iter().map(|(vault, event)| (*vault, event)));
-    listen::notify(connection, &notifications).await
+    listen::notify(connection, &notifications(vault, events)).await
 }
 
 /// What the instances are told of events: each memory once, with its newest version.
-fn notifications<'e>(events: impl Iterator<Item = (&'e VaultId, &'e NewEvent)>) -> Vec<listen::Notification> {
-    let mut told: Vec<listen::Notification> = Vec::new();
-    for (vault, event) in events {
+pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notification> {
+    let mut told: Vec<Notification> = Vec::new();
+    for event in events {
         let (version, context) = event.version.clone().unzip();
         let gone = event.kind == EventKind::MemoryDeleted;
-        let known = told
-            .iter_mut()
-            .find(|known| known.memory == event.memory && known.vault == *vault);
-        match known {
+        match told.iter_mut().find(|known| known.memory == event.memory) {
             Some(known) => {
                 if version > known.version {
                     (known.version, known.context) = (version, context);
                 }
                 known.gone |= gone;
             }
-            None => told.push(listen::Notification {
+            None => told.push(Notification {
                 vault: vault.clone(),
                 memory: event.memory.clone(),
                 version,

@@ -1,332 +1,231 @@
-//! Many puts in one transaction.
+//! Many puts in one statement.
 
-use super::super::change::Decision;
-use super::super::contexts::{Context, ContextMetadata};
-use super::super::events::{self, NewEvent};
-use super::super::head::Head;
 use super::super::heads::Ticket;
-use super::super::new_version::{NewVersion, version_event};
-use super::super::put::{Put, PutError, PutJob, decide};
+use super::super::listen::{CHANNEL, words};
+use super::super::put::{Put, PutError};
 use super::super::record_changes::{self, Place};
-use super::super::{Storage, StorageError, origins};
+use super::super::{Storage, StorageError, error, events, origins};
 use super::nobody_answers;
-use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
-use crate::domain::memory::{Collapse, Counters};
-use crate::telemetry::meters;
+use super::prepared::Prepared;
+use crate::domain::ids::RecordKind;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::slice::from_ref;
 
-/// A version that one of the puts makes.
-struct Made<'j> {
-    place: usize,
-    job: &'j PutJob,
-    head: Head,
-    ticket: Ticket,
-    new: NewVersion,
-    lost: Vec<Collapse>,
+/// Why puts were not saved.
+#[derive(Debug)]
+enum NotSaved {
+    /// The database refused.
+    Refused(StorageError),
+    /// It does not say whether they were.
+    Unknown,
 }
-
-/// A memory by its key.
-type Key = (VaultId, MemoryId);
 
 impl Storage {
-    /// Puts texts of different memories in one transaction that waits for no lock. In the order of `jobs` it tells what
+    /// Saves versions of different memories in one transaction that waits for no lock. In their order it tells what
     /// each came to; `None` of one that has to go alone, of which nothing was done.
-    #[tracing::instrument(name = "db.memory_contexts.put_together", skip_all, fields(puts = jobs.len()))]
-    pub(super) async fn put_together(&self, jobs: &[&PutJob]) -> Vec<Option<Result<Put, PutError>>> {
-        let mut answers = Vec::from_iter(jobs.iter().map(|_| None));
-        match self.try_together(jobs, &mut answers).await {
-            Ok(()) => answers,
-            Err(error) => {
-                tracing::debug!(%error, puts = jobs.len(), "puts go alone");
-                jobs.iter().map(|_| None).collect()
-            }
-        }
-    }
-
-    /// An error says that nothing was done; after the commit there is none.
-    async fn try_together(
-        &self,
-        jobs: &[&PutJob],
-        answers: &mut [Option<Result<Put, PutError>>],
-    ) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        let mut heads = self.lock_heads(&mut transaction, jobs).await?;
-        let mut made = Vec::new();
-        for (place, job) in jobs.iter().enumerate() {
-            let Some((head, ticket)) = heads.remove(&(job.vault.clone(), job.memory.clone())) else {
-                continue;
-            };
-            match decide(job, &head) {
-                Ok(Decision::Save(new, lost)) => made.push(Made {
-                    place,
-                    job,
-                    head,
-                    ticket,
-                    new: *new,
-                    lost,
-                }),
-                Ok(Decision::Keep(_)) => {}
-                Err(refused) => answers[place] = Some(Err(refused)),
-            }
-        }
-        if made.is_empty() {
-            return Ok(transaction.rollback().await?);
-        }
-        move_heads(&mut transaction, &made).await?;
-        insert_versions(&mut transaction, &made).await?;
-        for made in &made {
-            save_records(&mut transaction, made).await?;
-        }
-        let saved: Vec<(Made<'_>, Arc<Context>)> = made.into_iter().map(Made::into_context).collect();
-        let told: Vec<(&VaultId, NewEvent)> = saved
+    #[tracing::instrument(name = "db.memory_contexts.put_together", skip_all, fields(puts = prepared.len()))]
+    pub(super) async fn put_together(&self, prepared: Vec<Prepared>) -> Vec<Option<Result<Put, PutError>>> {
+        let tickets: Vec<Ticket> = prepared
             .iter()
-            .map(|(made, context)| (&made.job.vault, version_event(&made.head, &context.metadata)))
+            .map(|put| self.heads.ticket(&put.metadata.vault_id, &put.metadata.memory_id))
             .collect();
-        events::append_all(&mut transaction, &told).await?;
-        let committed = transaction.commit().await;
-        for ((made, context), (vault, event)) in saved.iter().zip(told) {
-            answers[made.place] = Some(match &committed {
-                Ok(()) => {
-                    self.heads.wrote(made.ticket, context.clone());
-                    meters::version_made(context.metadata.source.name());
-                    self.appended(vault, &[event]);
-                    let metadata = ContextMetadata {
-                        log: made.new.log.clone(),
-                        ..context.metadata.clone()
-                    };
-                    Ok(Put::Created(metadata, made.lost.clone()))
-                }
-                // It may be there all the same.
-                Err(_) => Err(nobody_answers().into()),
-            });
+        let saved = self.save_together(&prepared).await;
+        if let Err(NotSaved::Refused(error)) = &saved {
+            tracing::debug!(%error, puts = prepared.len(), "puts go alone");
         }
-        self.written.notify_one();
-        Ok(())
-    }
-
-    /// Locks those of the memories that exist and that nobody else holds, and reads their newest versions.
-    ///
-    /// The version is joined as it was when the statement began. If the memory has moved since, the joined row is not
-    /// its newest any more, and the memory is left out like one that is locked.
-    #[tracing::instrument(name = "db.memories.lock_many", skip_all)]
-    async fn lock_heads(
-        &self,
-        connection: &mut PgConnection,
-        jobs: &[&PutJob],
-    ) -> Result<HashMap<Key, (Head, Ticket)>, StorageError> {
-        let vaults: Vec<&str> = jobs.iter().map(|job| job.vault.as_str()).collect();
-        let memories: Vec<&str> = jobs.iter().map(|job| job.memory.as_str()).collect();
-        let rows = sqlx::query!(
-            r#"SELECT memories.vault_id, memories.memory_id, memories.head_version,
-                      memories.head_context_id AS "head_context_id!", memories.learning_counter,
-                      memories.verbatim_counter, memories.task_counter, memories.decision_counter,
-                      memories.changed_at, memory_contexts.context, memory_contexts.line_origins
-               FROM unnest($1::text[], $2::text[]) AS wanted (vault_id, memory_id)
-               JOIN memories ON memories.vault_id = wanted.vault_id AND memories.memory_id = wanted.memory_id
-               JOIN memory_contexts ON memory_contexts.vault_id = memories.vault_id
-                                   AND memory_contexts.memory_id = memories.memory_id
-                                   AND memory_contexts.version = memories.head_version
-               WHERE memories.head_context_id IS NOT NULL
-               FOR UPDATE OF memories SKIP LOCKED"#,
-            &vaults as &[&str],
-            &memories as &[&str],
-        )
-        .fetch_all(connection)
-        .await?;
-        let now = self.clock.now();
-        let mut heads = HashMap::with_capacity(rows.len());
-        for row in rows {
-            let key = key(&row.vault_id, &row.memory_id)?;
-            let mut counters = Counters::default();
-            counters.raise(RecordKind::Learning, row.learning_counter);
-            counters.raise(RecordKind::Verbatim, row.verbatim_counter);
-            counters.raise(RecordKind::Task, row.task_counter);
-            counters.raise(RecordKind::Decision, row.decision_counter);
-            let ticket = self.heads.ticket(&key.0, &key.1);
-            let head = Head {
-                version: row.head_version,
-                context_id: Some(context_id(&row.head_context_id, &key)?),
-                origins: row
-                    .line_origins
-                    .and_then(|stored| origins::from_stored(&stored, &row.context)),
-                text: row.context,
-                counters,
-                archived: BTreeSet::new(),
-                now: now.max(row.changed_at),
-                next_context_id: self.clock.new_id().into(),
-                next_event_id: self.clock.new_id().to_string(),
-            };
-            heads.insert(key, (head, ticket));
-        }
-        Ok(heads)
-    }
-}
-
-fn key(vault: &str, memory: &str) -> Result<Key, StorageError> {
-    let corrupt = |column| StorageError::Corrupt {
-        table: "memories",
-        column,
-        row: format!("({vault}, {memory})"),
-        problem: "not an id".to_owned(),
-    };
-    Ok((
-        vault.parse().map_err(|_| corrupt("vault_id"))?,
-        memory.parse().map_err(|_| corrupt("memory_id"))?,
-    ))
-}
-
-fn context_id(id: &str, (vault, memory): &Key) -> Result<ContextId, StorageError> {
-    id.parse().map_err(|_| StorageError::Corrupt {
-        table: "memories",
-        column: "head_context_id",
-        row: format!("({vault}, {memory})"),
-        problem: "not an id".to_owned(),
-    })
-}
-
-impl Made<'_> {
-    fn version(&self) -> i64 {
-        self.head.version + 1
-    }
-
-    fn bytes(&self) -> i32 {
-        i32::try_from(self.new.text.len()).unwrap_or(i32::MAX)
-    }
-
-    fn line_origins(&self) -> Option<String> {
-        let before = self.head.origins.as_ref()?;
-        let after = before.after(&self.head.text, &self.new.text, self.version());
-        let numbers: Vec<String> = origins::to_stored(&after)?.iter().map(i64::to_string).collect();
-        Some(format!("{{{}}}", numbers.join(",")))
-    }
-
-    /// The version as it is read afterwards; its text is moved there.
-    fn into_context(mut self) -> (Self, Arc<Context>) {
-        let metadata = ContextMetadata {
-            vault_id: self.job.vault.clone(),
-            memory_id: self.job.memory.clone(),
-            context_id: self.head.next_context_id.clone(),
-            version: self.version(),
-            actor_id: self.new.actor.clone(),
-            creation_time: self.head.now,
-            source: self.new.source,
-            bytes: self.bytes(),
-            update_id: None,
-            // Kept in the process without it.
-            log: String::new(),
-            redaction: None,
+        let answer = |(place, (put, ticket)): (usize, (Prepared, Ticket))| match &saved {
+            Ok(saved) => saved.contains(&place).then(|| Ok(self.was_put(put, ticket))),
+            Err(NotSaved::Refused(_)) => None,
+            Err(NotSaved::Unknown) => Some(Err(nobody_answers().into())),
         };
-        let text = std::mem::take(&mut self.new.text);
-        (self, Arc::new(Context { metadata, text }))
+        let answers = prepared
+            .into_iter()
+            .zip(tickets)
+            .enumerate()
+            .map(answer)
+            .collect();
+        self.written.notify_one();
+        answers
+    }
+
+    /// The places of those that were saved.
+    async fn save_together(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
+        let leave_records = prepared.iter().all(|put| put.changes.is_empty());
+        match self.autocommit().await.map_err(NotSaved::Refused)? {
+            Some(mut connection) if leave_records => {
+                let saved = save_versions(&mut connection, prepared).await;
+                saved.map_err(NotSaved::of_autocommit)
+            }
+            unused => {
+                drop(unused);
+                let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
+                let saved = async {
+                    let saved = save_versions(&mut transaction, prepared).await?;
+                    for &place in &saved {
+                        save_records(&mut transaction, &prepared[place]).await?;
+                    }
+                    Ok::<_, StorageError>(saved)
+                };
+                let saved = saved.await.map_err(NotSaved::Refused)?;
+                transaction.commit().await.map_err(|_| NotSaved::Unknown)?;
+                Ok(saved)
+            }
+        }
     }
 }
 
-#[tracing::instrument(name = "db.memories.move_heads", skip_all)]
-async fn move_heads(connection: &mut PgConnection, made: &[Made<'_>]) -> Result<(), StorageError> {
-    let vaults: Vec<&str> = made.iter().map(|made| made.job.vault.as_str()).collect();
-    let memories: Vec<&str> = made.iter().map(|made| made.job.memory.as_str()).collect();
-    let versions: Vec<i64> = made.iter().map(Made::version).collect();
-    let contexts: Vec<&str> = made
-        .iter()
-        .map(|made| made.head.next_context_id.as_str())
-        .collect();
-    let counters = |kind| -> Vec<i64> { made.iter().map(|made| made.new.counters.get(kind)).collect() };
-    let times: Vec<DateTime<Utc>> = made.iter().map(|made| made.head.now).collect();
-    let moved = sqlx::query!(
-        "UPDATE memories
-         SET head_version = new.version, head_context_id = new.context_id, learning_counter = new.learning,
-             verbatim_counter = new.verbatim, task_counter = new.task, decision_counter = new.decision,
-             changed_at = new.changed_at
-         FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-                     $8::bigint[], $9::timestamptz[])
-              AS new (vault_id, memory_id, version, context_id, learning, verbatim, task, decision, changed_at)
-         WHERE memories.vault_id = new.vault_id AND memories.memory_id = new.memory_id",
+impl NotSaved {
+    /// An error of the statement rolls it back. Any other may have come after the commit.
+    fn of_autocommit(error: StorageError) -> Self {
+        if error::is_of_a_statement(&error) {
+            Self::Refused(error)
+        } else {
+            Self::Unknown
+        }
+    }
+}
+
+/// Saves the versions whose memories nobody holds and whose bases are still the newest ones, and says of which; all
+/// others of them are passed over.
+///
+/// A row that was changed since the statement began is looked at again when it is locked, so the base that is
+/// compared is the newest one of all that are committed.
+#[tracing::instrument(name = "db.memory_contexts.save_many", skip_all)]
+async fn save_versions(connection: &mut PgConnection, puts: &[Prepared]) -> Result<Vec<usize>, StorageError> {
+    let metadata = || puts.iter().map(|put| &put.metadata);
+    let vaults: Vec<&str> = metadata().map(|of| of.vault_id.as_str()).collect();
+    let memories: Vec<&str> = metadata().map(|of| of.memory_id.as_str()).collect();
+    let bases: Vec<&str> = puts.iter().map(|put| put.base.as_str()).collect();
+    let contexts: Vec<&str> = metadata().map(|of| of.context_id.as_str()).collect();
+    let versions: Vec<i64> = metadata().map(|of| of.version).collect();
+    let times: Vec<DateTime<Utc>> = metadata().map(|of| of.creation_time).collect();
+    let counters = |kind| -> Vec<i64> { puts.iter().map(|put| put.counters.get(kind)).collect() };
+    let actors: Vec<&str> = metadata().map(|of| of.actor_id.as_str()).collect();
+    let texts: Vec<&str> = puts.iter().map(|put| put.text.as_str()).collect();
+    let sources: Vec<&str> = metadata().map(|of| of.source.name()).collect();
+    let bytes: Vec<i32> = metadata().map(|of| of.bytes).collect();
+    let logs: Vec<&str> = metadata().map(|of| of.log.as_str()).collect();
+    let line_origins: Vec<Option<String>> = puts.iter().map(line_origins).collect();
+    let events: Vec<&str> = puts.iter().map(|put| put.event.event_id.as_str()).collect();
+    let kinds: Vec<&str> = puts.iter().map(|put| put.event.kind.name()).collect();
+    let (told_in, lines) = told(puts);
+    let saved = sqlx::query!(
+        r#"WITH new AS (
+               SELECT *
+               FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[],
+                           $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::text[],
+                           $13::text[], $14::integer[], $15::text[], $16::text[], $17::text[], $18::text[],
+                           $19::bigint[], $20::text[])
+                    WITH ORDINALITY
+                    AS new (vault_id, memory_id, base, context_id, version, time, learning, verbatim, task, decision,
+                            actor_id, context, source, bytes, log, line_origins, event_id, kind, told_in, line, place)
+           ),
+           locked AS (
+               SELECT new.place
+               FROM new
+               CROSS JOIN LATERAL (
+                   SELECT FROM memories
+                   WHERE memories.vault_id = new.vault_id AND memories.memory_id = new.memory_id
+                     AND memories.head_context_id = new.base AND memories.changed_at <= new.time
+                   FOR UPDATE SKIP LOCKED
+               ) AS memory
+           ),
+           moved AS (
+               UPDATE memories
+               SET head_version = new.version, head_context_id = new.context_id, changed_at = new.time,
+                   learning_counter = GREATEST(memories.learning_counter, new.learning),
+                   verbatim_counter = GREATEST(memories.verbatim_counter, new.verbatim),
+                   task_counter = GREATEST(memories.task_counter, new.task),
+                   decision_counter = GREATEST(memories.decision_counter, new.decision)
+               FROM locked
+               JOIN new ON new.place = locked.place
+               WHERE memories.vault_id = new.vault_id AND memories.memory_id = new.memory_id
+               RETURNING new.place
+           ),
+           saved AS (
+               INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time,
+                                            version, source, bytes, log, line_origins)
+               SELECT new.vault_id, new.memory_id, new.context_id, new.actor_id, new.context, new.time, new.version,
+                      new.source, new.bytes, new.log, new.line_origins::bigint[]
+               FROM moved
+               JOIN new ON new.place = moved.place
+           ),
+           happened AS (
+               INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id,
+                                   source)
+               SELECT new.vault_id, new.event_id, new.memory_id, new.kind, new.time, new.version, new.context_id,
+                      new.actor_id, new.source
+               FROM moved
+               JOIN new ON new.place = moved.place
+           )
+           SELECT array_agg(new.place) AS "places!", pg_notify($21, string_agg(new.line, E'\n'))::text AS told
+           FROM moved
+           JOIN new ON new.place = moved.place
+           GROUP BY new.told_in"#,
         &vaults as &[&str],
         &memories as &[&str],
-        &versions,
+        &bases as &[&str],
         &contexts as &[&str],
+        &versions,
+        &times,
         &counters(RecordKind::Learning),
         &counters(RecordKind::Verbatim),
         &counters(RecordKind::Task),
         &counters(RecordKind::Decision),
-        &times,
-    )
-    .execute(connection)
-    .await?
-    .rows_affected();
-    all_of("db.memories.move_heads", made, moved)
-}
-
-#[tracing::instrument(name = "db.memory_contexts.insert_many", skip_all)]
-async fn insert_versions(connection: &mut PgConnection, made: &[Made<'_>]) -> Result<(), StorageError> {
-    let vaults: Vec<&str> = made.iter().map(|made| made.job.vault.as_str()).collect();
-    let memories: Vec<&str> = made.iter().map(|made| made.job.memory.as_str()).collect();
-    let contexts: Vec<&str> = made
-        .iter()
-        .map(|made| made.head.next_context_id.as_str())
-        .collect();
-    let actors: Vec<&str> = made.iter().map(|made| made.new.actor.as_str()).collect();
-    let texts: Vec<&str> = made.iter().map(|made| made.new.text.as_str()).collect();
-    let times: Vec<DateTime<Utc>> = made.iter().map(|made| made.head.now).collect();
-    let versions: Vec<i64> = made.iter().map(Made::version).collect();
-    let sources: Vec<&str> = made.iter().map(|made| made.new.source.name()).collect();
-    let bytes: Vec<i32> = made.iter().map(Made::bytes).collect();
-    let logs: Vec<&str> = made.iter().map(|made| made.new.log.as_str()).collect();
-    let line_origins: Vec<Option<String>> = made.iter().map(Made::line_origins).collect();
-    let inserted = sqlx::query!(
-        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
-                                      source, bytes, log, line_origins)
-         SELECT new.vault_id, new.memory_id, new.context_id, new.actor_id, new.context, new.creation_time,
-                new.version, new.source, new.bytes, new.log, new.line_origins::bigint[]
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::bigint[],
-                     $8::text[], $9::integer[], $10::text[], $11::text[])
-              AS new (vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes, log,
-                      line_origins)",
-        &vaults as &[&str],
-        &memories as &[&str],
-        &contexts as &[&str],
         &actors as &[&str],
         &texts as &[&str],
-        &times,
-        &versions,
         &sources as &[&str],
         &bytes,
         &logs as &[&str],
         &line_origins as &[Option<String>],
+        &events as &[&str],
+        &kinds as &[&str],
+        &told_in,
+        &lines,
+        CHANNEL,
     )
-    .execute(connection)
-    .await?
-    .rows_affected();
-    all_of("db.memory_contexts.insert_many", made, inserted)
+    .fetch_all(connection)
+    .await?;
+    let places = saved.into_iter().flat_map(|word| word.places);
+    // They are counted from 1.
+    Ok(places
+        .filter_map(|place| usize::try_from(place - 1).ok())
+        .collect())
+}
+
+/// Origins as an array is written: PostgreSQL has no arrays of arrays of different lengths.
+fn line_origins(put: &Prepared) -> Option<String> {
+    let numbers = origins::to_stored(put.origins.as_ref()?)?;
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    Some(format!("{{{}}}", numbers.join(",")))
+}
+
+/// What all instances are told of each, and in which word: as few as they fit in.
+fn told(puts: &[Prepared]) -> (Vec<i64>, Vec<String>) {
+    let lines = puts.iter().flat_map(|put| {
+        let told = events::notifications(&put.metadata.vault_id, from_ref(&put.event));
+        told.into_iter().map(|notification| notification.to_line())
+    });
+    let words = words(lines).into_iter().enumerate();
+    let placed = |(word, lines): (usize, Vec<String>)| {
+        let word = i64::try_from(word).unwrap_or(i64::MAX);
+        lines.into_iter().map(move |line| (word, line))
+    };
+    words.flat_map(placed).unzip()
 }
 
 /// A put that leaves the records as they are costs nothing here.
-async fn save_records(connection: &mut PgConnection, made: &Made<'_>) -> Result<(), StorageError> {
-    if made.new.changes.is_empty() {
+async fn save_records(connection: &mut PgConnection, put: &Prepared) -> Result<(), StorageError> {
+    if put.changes.is_empty() {
         return Ok(());
     }
     let place = Place {
-        vault: &made.job.vault,
-        memory: &made.job.memory,
-        version: made.version(),
-        at: made.head.now,
-        by: &made.new.actor,
+        vault: &put.metadata.vault_id,
+        memory: &put.metadata.memory_id,
+        version: put.metadata.version,
+        at: put.metadata.creation_time,
+        by: &put.metadata.actor_id,
     };
-    record_changes::save(connection, &place, &made.new.changes, &made.new.operations, None).await
-}
-
-fn all_of(statement: &'static str, made: &[Made<'_>], actual: u64) -> Result<(), StorageError> {
-    let expected = made.len() as u64;
-    if actual == expected {
-        Ok(())
-    } else {
-        Err(StorageError::WrongRowCount {
-            statement,
-            expected,
-            actual,
-        })
-    }
+    record_changes::save(connection, &place, &put.changes, &[], None).await
 }

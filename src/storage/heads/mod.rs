@@ -4,9 +4,9 @@
 //! than [`STALENESS_BOUND`] before; on the instance that made the other version, not even a moment before.
 //!
 //! **Why it holds.**
-//! - A head is put in only by somebody who read it from the database *after* taking a [`Ticket`], or who made it while
-//!   holding one and the memory's row, and only if no other change of that memory was told since. So what was
-//!   overtaken by a write never comes back.
+//! - A head is put in only by somebody who read it from the database, or made and committed it, *after* taking a
+//!   [`Ticket`], and only if no other change of that memory was told since. So what was overtaken by a write never
+//!   comes back.
 //! - Who commits a change tells of it before its writer is answered ([`Heads::told`], by way of
 //!   `Notifications::tell`): the memory's head is forgotten, unless it is that very version.
 //! - Every commit is told to all instances, this one included, by the notification that it carries. So a commit
@@ -22,6 +22,7 @@ mod trust;
 
 use super::Context;
 use super::listen::Notification;
+use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
@@ -43,12 +44,21 @@ const EXPECTED: u64 = 4_096 + OVERHEAD;
 
 /// The heads that one process keeps.
 pub(super) struct Heads {
-    kept: Cache<Key, Arc<Context>, Bytes>,
+    kept: Cache<Key, KeptHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
     hasher: RandomState,
     trust: Trust,
     given: AtomicU64,
     not_given: AtomicU64,
+}
+
+/// A newest version, as it is kept. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct KeptHead {
+    /// The version, without its log.
+    pub(super) context: Arc<Context>,
+    /// Where its lines come from; `None` if nobody has asked yet, or if that is not known.
+    pub(super) origins: Option<Arc<Origins>>,
 }
 
 /// How the heads of a process are used.
@@ -95,7 +105,7 @@ impl Heads {
     }
 
     /// The head of a memory, if it is kept and the instance hears of changes.
-    pub(super) fn get(&self, vault: &VaultId, memory: &MemoryId) -> Option<Arc<Context>> {
+    pub(super) fn get(&self, vault: &VaultId, memory: &MemoryId) -> Option<KeptHead> {
         let found = match self.trust.holds() {
             true => self.kept.get(&Borrowed(vault, memory)),
             false => None,
@@ -109,7 +119,7 @@ impl Heads {
         found
     }
 
-    /// To be taken before the head is read from the database, or while the memory's row is locked.
+    /// To be taken before the head is read from the database, or before the row of a memory that is changed is locked.
     pub(super) fn ticket(&self, vault: &VaultId, memory: &MemoryId) -> Ticket {
         let period = self.trust.period();
         let hash = self.hasher.hash_one(Borrowed(vault, memory));
@@ -121,18 +131,18 @@ impl Heads {
     }
 
     /// Puts in a head that was read after `ticket` was taken, unless a change was told meanwhile.
-    pub(super) fn read(&self, ticket: Ticket, head: Arc<Context>) {
+    pub(super) fn read(&self, ticket: Ticket, head: KeptHead) {
         let changes = self.place(ticket.hash);
         if changes.count == ticket.seen {
             self.insert(ticket, head);
         }
     }
 
-    /// Puts in a head that was made and committed by who took `ticket` while the memory's row was locked, unless
+    /// Puts in a head that was made and committed by who took `ticket` before the memory's row was locked, unless
     /// another change was told meanwhile. To be called before its writer is answered.
-    pub(super) fn wrote(&self, ticket: Ticket, head: Arc<Context>) {
+    pub(super) fn wrote(&self, ticket: Ticket, head: KeptHead) {
         let mut changes = self.place(ticket.hash);
-        let this = Some((ticket.hash, head.metadata.context_id.clone()));
+        let this = Some((ticket.hash, head.context.metadata.context_id.clone()));
         // The commit may have been heard of already.
         let heard_only_this = changes.count == ticket.seen + 1 && changes.last == this;
         if changes.count == ticket.seen || heard_only_this {
@@ -142,11 +152,11 @@ impl Heads {
                 last: this,
             };
             if !heard_only_this {
-                self.remove(&head);
+                self.remove(&head.context);
             }
             self.insert(ticket, head);
         } else {
-            self.remove(&head);
+            self.remove(&head.context);
         }
     }
 
@@ -169,7 +179,7 @@ impl Heads {
         let context = context.as_ref().filter(|_| !gone);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
-        let is_other = |head: &Arc<Context>| Some(&head.metadata.context_id) != context;
+        let is_other = |head: &KeptHead| Some(&head.context.metadata.context_id) != context;
         self.kept.remove_if(&key, is_other);
     }
 
@@ -203,9 +213,9 @@ impl Heads {
         }
     }
 
-    fn insert(&self, ticket: Ticket, head: Arc<Context>) {
+    fn insert(&self, ticket: Ticket, head: KeptHead) {
         if self.trust.holds() && self.trust.period() == ticket.period {
-            let metadata = &head.metadata;
+            let metadata = &head.context.metadata;
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
             self.kept.insert(key, head);
         }
@@ -249,9 +259,10 @@ impl std::fmt::Debug for Heads {
     }
 }
 
-impl Weighter<Key, Arc<Context>> for Bytes {
-    fn weight(&self, _: &Key, head: &Arc<Context>) -> u64 {
-        OVERHEAD + head.text.len() as u64
+impl Weighter<Key, KeptHead> for Bytes {
+    fn weight(&self, _: &Key, head: &KeptHead) -> u64 {
+        let runs = head.origins.as_ref().map_or(0, |origins| origins.runs().len());
+        OVERHEAD + (head.context.text.len() + runs * size_of::<Run>()) as u64
     }
 }
 

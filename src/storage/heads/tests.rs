@@ -7,9 +7,9 @@ fn ids() -> (VaultId, MemoryId) {
     ("acme".parse().unwrap(), "agent".parse().unwrap())
 }
 
-fn head(version: i64, text: &str) -> Arc<Context> {
+fn head(version: i64, text: &str) -> KeptHead {
     let (vault_id, memory_id) = ids();
-    Arc::new(Context {
+    let context = Context {
         metadata: ContextMetadata {
             vault_id,
             memory_id,
@@ -24,7 +24,15 @@ fn head(version: i64, text: &str) -> Arc<Context> {
             redaction: None,
         },
         text: text.to_owned(),
-    })
+    };
+    kept(context)
+}
+
+fn kept(context: Context) -> KeptHead {
+    KeptHead {
+        context: Arc::new(context),
+        origins: None,
+    }
 }
 
 fn change(version: Option<i64>, gone: bool) -> Notification {
@@ -48,7 +56,9 @@ fn trusted(bytes: u64) -> Heads {
 
 fn version_of(heads: &Heads) -> Option<i64> {
     let (vault, memory) = ids();
-    heads.get(&vault, &memory).map(|head| head.metadata.version)
+    heads
+        .get(&vault, &memory)
+        .map(|head| head.context.metadata.version)
 }
 
 fn ticket(heads: &Heads) -> Ticket {
@@ -142,9 +152,9 @@ fn heads_are_bounded_by_their_bytes() {
     let heads = trusted(64_000);
     let (vault, _) = ids();
     for number in 0..500 {
-        let mut head = Context::clone(&head(1, &"x".repeat(1_000)));
+        let mut head = Context::clone(&head(1, &"x".repeat(1_000)).context);
         head.metadata.memory_id = format!("m{number}").parse().unwrap();
-        heads.read(heads.ticket(&vault, &head.metadata.memory_id), Arc::new(head));
+        heads.read(heads.ticket(&vault, &head.metadata.memory_id), kept(head));
     }
     let HeadCacheUse {
         heads: count, bytes, ..
@@ -162,8 +172,12 @@ enum Step {
     ReadEnds(usize),
     WriteElsewhere,
     DeletedElsewhere,
-    /// Whether it is heard of before its writer puts it in.
-    WriteHere {
+    WriteBegins,
+    WriteEnds {
+        which: usize,
+        /// Another instance writes before the writer puts its version in.
+        overtaken: bool,
+        /// All is heard of before the writer puts its version in.
         heard_first: bool,
     },
     PlainWriteHere,
@@ -178,7 +192,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (0usize..4).prop_map(Step::ReadEnds),
         3 => Just(Step::WriteElsewhere),
         1 => Just(Step::DeletedElsewhere),
-        2 => any::<bool>().prop_map(|heard_first| Step::WriteHere { heard_first }),
+        4 => Just(Step::WriteBegins),
+        4 => (0usize..4, any::<bool>(), any::<bool>())
+            .prop_map(|(which, overtaken, heard_first)| Step::WriteEnds { which, overtaken, heard_first }),
         2 => Just(Step::PlainWriteHere),
         4 => Just(Step::Heard),
         1 => Just(Step::Proved),
@@ -204,10 +220,10 @@ impl State {
 }
 
 impl State {
-    fn shown(self) -> Arc<Context> {
-        let mut shown = Context::clone(&head(self.version, &self.age.to_string()));
+    fn shown(self) -> KeptHead {
+        let mut shown = Context::clone(&head(self.version, &self.age.to_string()).context);
         shown.metadata.context_id = self.id();
-        Arc::new(shown)
+        kept(shown)
     }
 
     fn id(self) -> ContextId {
@@ -231,6 +247,8 @@ proptest! {
         // Whose notification is on its way: the age it makes, and what is told.
         let mut on_the_way: VecDeque<(usize, Notification)> = VecDeque::new();
         let mut readers: Vec<(Ticket, State)> = Vec::new();
+        // What they write is saved if the state is still the one that they began with.
+        let mut writers: Vec<(Ticket, State)> = Vec::new();
         // The oldest age that may still be given.
         let mut oldest = 0;
         for step in steps {
@@ -251,22 +269,30 @@ proptest! {
                     now = State { age: now.age + 1, version: 0 };
                     on_the_way.push_back((now.age, change(None, true)));
                 }
-                Step::WriteHere { heard_first } => {
-                    let mine = ticket(&heads);
-                    now = now.next();
-                    let told = now.told();
-                    if heard_first {
-                        for (_, earlier) in on_the_way.drain(..) {
-                            heads.told(&earlier);
-                        }
-                        heads.told(&told);
-                    } else {
-                        on_the_way.push_back((now.age, told.clone()));
+                Step::WriteBegins => writers.push((ticket(&heads), now)),
+                Step::WriteEnds { which, overtaken, heard_first } if !writers.is_empty() => {
+                    let (ticket, base) = writers.remove(which % writers.len());
+                    if base != now || base.version == 0 {
+                        continue;
                     }
-                    heads.wrote(mine, now.shown());
-                    heads.told(&told);
-                    oldest = now.age;
+                    now = now.next();
+                    let mine = now;
+                    on_the_way.push_back((now.age, now.told()));
+                    if overtaken {
+                        now = now.next();
+                        on_the_way.push_back((now.age, now.told()));
+                    }
+                    if heard_first {
+                        for (_, told) in on_the_way.drain(..) {
+                            heads.told(&told);
+                        }
+                        oldest = now.age;
+                    }
+                    heads.wrote(ticket, mine.shown());
+                    heads.told(&mine.told());
+                    oldest = oldest.max(mine.age);
                 }
+                Step::WriteEnds { .. } => {}
                 Step::PlainWriteHere => {
                     now = now.next();
                     let told = now.told();
@@ -298,7 +324,7 @@ proptest! {
             }
             let (vault, memory) = ids();
             if let Some(given) = heads.get(&vault, &memory) {
-                let age: usize = given.text.parse().unwrap();
+                let age: usize = given.context.text.parse().unwrap();
                 prop_assert!(age >= oldest, "{} was given, {} is the oldest allowed", age, oldest);
             }
         }
