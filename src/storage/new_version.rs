@@ -7,7 +7,7 @@ use super::updates::{Run, insert_run, resolve_run};
 use super::window::{self, WindowRows};
 use super::{StorageError, origins, record_changes};
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
-use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
+use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
@@ -24,7 +24,7 @@ pub struct NewVersion {
     pub actor: ActorId,
     /// What it does, where the service knows (reasons of archivings come from here).
     pub operations: Vec<AppliedOperation>,
-    /// What it does to the records: [`project`] of the head's text and the new one.
+    /// What it does to the records: [`crate::domain::memory::project`] of the head's text and the new one.
     pub changes: Vec<RecordChange>,
     /// The change in words.
     pub log: String,
@@ -40,8 +40,8 @@ impl NewVersion {
     /// A version with this text, as anybody may put it: the records it names are taken as they are.
     #[must_use]
     pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
-        let counters = head.counters.raised_by(&Counters::seen_in(&text));
-        let changes = project(&head.text, &text);
+        let (changes, seen) = project_and_count(&head.text, &text);
+        let counters = head.counters.raised_by(&seen);
         Self {
             text,
             counters,

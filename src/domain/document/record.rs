@@ -2,7 +2,7 @@
 //! may each be missing in text put by hand.
 
 use super::lines::{BLANKS, is_blank, lines, without_end};
-use super::outline::Layout;
+use super::outline::{Bullet, Layout};
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -50,20 +50,52 @@ pub fn records(text: &str) -> Vec<Record> {
         .collect()
 }
 
-/// The largest number on the record lines of each kind, in the order of [`RecordKind::ALL`]; 0 for none.
-pub(in crate::domain) fn largest_numbers(text: &str) -> [i64; RecordKind::ALL.len()] {
-    let mut largest = [0; RecordKind::ALL.len()];
-    for bullet in &Layout::of(text).bullets {
-        let head = bullet
-            .section
-            .record_kind()
-            .map(|kind| Head::read(text, &bullet.range, kind));
-        if let Some(id) = head.and_then(|head| head.id) {
-            let seen = &mut largest[id.kind as usize];
-            *seen = id.number.max(*seen);
+/// The records of a document before they are read: who compares two documents reads only those that differ.
+#[derive(Debug)]
+pub(in crate::domain) struct RecordLines<'t> {
+    text: &'t str,
+    /// Every record's own lines, in document order.
+    places: Vec<(RecordId, Range<usize>)>,
+    largest: [i64; RecordKind::ALL.len()],
+}
+
+impl<'t> RecordLines<'t> {
+    /// Finds the records that [`records`] reads. Linear.
+    pub(in crate::domain) fn of(text: &'t str) -> Self {
+        let mut largest = [0; RecordKind::ALL.len()];
+        let mut seen = HashSet::new();
+        let layout = Layout::of(text);
+        let place = |bullet: Bullet| {
+            let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
+            let number = &mut largest[id.kind as usize];
+            *number = id.number.max(*number);
+            seen.insert(id).then_some((id, bullet.range))
+        };
+        let places = layout.bullets.into_iter().filter_map(place).collect();
+        Self {
+            text,
+            places,
+            largest,
         }
     }
-    largest
+
+    /// The ids with the lines of their records, in document order. A record is all that its lines say.
+    pub(in crate::domain) fn all(&self) -> impl Iterator<Item = (RecordId, &'t str)> {
+        let text = self.text;
+        self.places
+            .iter()
+            .map(move |(id, range)| (*id, &text[range.clone()]))
+    }
+
+    /// Reads a record of the lines that [`Self::all`] gives with its id.
+    pub(in crate::domain) fn read(id: RecordId, lines: &str) -> Record {
+        Entry::read(lines, 0..lines.len(), id.kind).into_record_of(id)
+    }
+
+    /// The largest number on the record lines of each kind, in the order of [`RecordKind::ALL`]; 0 for none.
+    pub(in crate::domain) fn largest_numbers(&self) -> [i64; RecordKind::ALL.len()] {
+        self.largest
+    }
 }
 
 /// The bullets of the sections that hold records, in document order.
@@ -150,7 +182,7 @@ impl Head {
         let line = text[dash_end..bullet.end].split('\n').next().unwrap_or_default();
         let mut behind = skip_blanks(line, 0);
         let word = first_word(&line[behind..]);
-        let id = word.parse().ok().filter(|id: &RecordId| id.kind == kind);
+        let id = id_in(word, kind);
         let mut id_place = dash_end..dash_end;
         if id.is_some() {
             id_place = dash_end + behind..dash_end + behind + word.len();
@@ -171,6 +203,16 @@ impl Head {
             behind: dash_end + behind,
         }
     }
+}
+
+/// The id that is written on a bullet, if it is one of this kind.
+fn id_of(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Option<RecordId> {
+    let line = text[bullet.start + "- ".len()..bullet.end].split('\n').next()?;
+    id_in(first_word(line.trim_start_matches(BLANKS)), kind)
+}
+
+fn id_in(word: &str, kind: RecordKind) -> Option<RecordId> {
+    word.parse().ok().filter(|id: &RecordId| id.kind == kind)
 }
 
 fn skip_blanks(line: &str, from: usize) -> usize {

@@ -1,6 +1,6 @@
 //! The numbers given so far, by kind, so that no id is ever used again.
 
-use crate::domain::document::largest_numbers;
+use crate::domain::document::RecordLines;
 use crate::domain::ids::{RecordId, RecordKind};
 
 /// The largest number ever given to a record of each kind of one memory; 0 where there was none.
@@ -19,7 +19,12 @@ impl Counters {
     /// The largest numbers on the record lines of a document. Ids in free text or in a snippet do not count.
     #[must_use]
     pub fn seen_in(text: &str) -> Self {
-        Self(largest_numbers(text))
+        Self::seen_on(&RecordLines::of(text))
+    }
+
+    /// The same, of a document whose record lines are found.
+    pub(super) fn seen_on(lines: &RecordLines<'_>) -> Self {
+        Self(lines.largest_numbers())
     }
 
     /// The largest number of a kind, 0 for none.

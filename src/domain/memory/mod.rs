@@ -24,7 +24,7 @@ pub use collapse::{Collapse, collapse};
 pub use compare::{Comparison, compare};
 pub use counters::{Counters, IdsExhausted};
 pub use edit::Edit;
-pub use project::{RecordChange, project};
+pub use project::{RecordChange, project, project_and_count};
 pub use validate::{Validated, View, validate};
 
 /// The limits that a memory sets to what is written into it.

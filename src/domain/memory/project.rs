@@ -1,7 +1,8 @@
 //! What a version did to the records, from the two documents alone: so puts, updates and restores are told
 //! alike, and the table of records can be rebuilt from the versions.
 
-use crate::domain::document::{Record, records};
+use super::Counters;
+use crate::domain::document::{Record, RecordLines};
 use crate::domain::ids::RecordId;
 use std::collections::{HashMap, HashSet};
 
@@ -20,17 +21,89 @@ pub enum RecordChange {
 /// document before, then what was added or changed, in the order of the document after. Linear.
 #[must_use]
 pub fn project(before: &str, after: &str) -> Vec<RecordChange> {
-    let (before, after) = (records(before), records(after));
-    let still_active: HashSet<_> = after.iter().map(|record| record.id).collect();
-    let was: HashMap<_, _> = before.iter().map(|record| (record.id, record)).collect();
+    changes(&RecordLines::of(before), &RecordLines::of(after))
+}
+
+/// As [`project`], with the largest numbers that the document after speaks of.
+#[must_use]
+pub fn project_and_count(before: &str, after: &str) -> (Vec<RecordChange>, Counters) {
+    let after = RecordLines::of(after);
+    (
+        changes(&RecordLines::of(before), &after),
+        Counters::seen_on(&after),
+    )
+}
+
+/// Most records stay as they are, letter by letter: only the others are read.
+fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChange> {
+    let was: HashMap<_, _> = before.all().collect();
+    let still_active: HashSet<_> = after.all().map(|(id, _)| id).collect();
     let archived = before
-        .iter()
-        .map(|record| record.id)
+        .all()
+        .map(|(id, _)| id)
         .filter(|id| !still_active.contains(id));
-    let changed = after.iter().filter_map(|record| match was.get(&record.id) {
-        None => Some(RecordChange::Added(record.clone())),
-        Some(old) if *old != record => Some(RecordChange::Changed(record.clone())),
-        Some(_) => None,
+    let changed = after.all().filter_map(|(id, lines)| match was.get(&id) {
+        None => Some(RecordChange::Added(RecordLines::read(id, lines))),
+        Some(old) if *old == lines => None,
+        Some(old) => {
+            let record = RecordLines::read(id, lines);
+            (RecordLines::read(id, old) != record).then_some(RecordChange::Changed(record))
+        }
     });
     archived.map(RecordChange::Archived).chain(changed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::document::records;
+    use proptest::prelude::*;
+
+    /// As it is defined: by all records of both.
+    fn by_definition(before: &str, after: &str) -> Vec<RecordChange> {
+        let (before, after) = (records(before), records(after));
+        let archived = before
+            .iter()
+            .filter(|old| after.iter().all(|record| record.id != old.id))
+            .map(|old| RecordChange::Archived(old.id));
+        let changed = after
+            .iter()
+            .filter_map(|record| match before.iter().find(|old| old.id == record.id) {
+                None => Some(RecordChange::Added(record.clone())),
+                Some(old) => (old != record).then(|| RecordChange::Changed(record.clone())),
+            });
+        archived.chain(changed).collect()
+    }
+
+    fn documents() -> impl Strategy<Value = String> {
+        let line = prop::sample::select(vec![
+            "# Key Learnings\n",
+            "# Verbatim Context\n",
+            "# Notes\n",
+            "- KL-1 [2026-11-21T02:00:00Z] because it is: so\n",
+            "- KL-1 because it is: so \n",
+            "-  KL-1   because it is: so",
+            "- KL-2 another\r\n",
+            "- KL-2\n",
+            "- VC-1 a => b\n",
+            "  its second line\n",
+            "  KL-7\n",
+            "- KL-007 old\n",
+            "- no id\n",
+            "```\n",
+            "\n",
+        ]);
+        prop::collection::vec(line, 0..12).prop_map(|lines| format!("# Key Learnings\n{}", lines.concat()))
+    }
+
+    proptest! {
+        #[test]
+        fn what_differs_is_what_differs_between_the_records(before in documents(), after in documents()) {
+            let (changes, counters) = project_and_count(&before, &after);
+            prop_assert_eq!(&changes, &by_definition(&before, &after));
+            prop_assert_eq!(&changes, &project(&before, &after));
+            prop_assert_eq!(counters, Counters::seen_in(&after));
+            prop_assert_eq!(project(&after, &after), vec![]);
+        }
+    }
 }
