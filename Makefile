@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run test demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff
+.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -69,6 +69,9 @@ bench-window: rust postgres ## Measure a task recorded over 10,000 archived ones
 
 bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
 	@sh scripts/bench.sh handoff
+
+bench-commands: rust postgres ## Measure the commands that answer from the local copy
+	@sh scripts/bench.sh commands
 
 postgres: ## Install the PostgreSQL server binaries, if there are none
 	@sh scripts/install-postgres.sh

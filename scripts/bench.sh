@@ -2,7 +2,7 @@
 # Builds the program and one of the benchmarks as a release, and runs it with a durable PostgreSQL server of its
 # own, which is gone afterwards.
 #
-#   scripts/bench.sh history|start|prompt|window|handoff
+#   scripts/bench.sh history|start|prompt|window|handoff|commands
 set -eu
 cd "$(dirname "$0")/.."
 
