@@ -4,6 +4,7 @@ use super::heads::KeptHead;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -264,8 +265,17 @@ impl Storage {
     ///
     /// # Errors
     /// The database's.
-    #[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
     pub async fn latest_context(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<Context>, StorageError> {
+        self.latest_gathered(vault, memory).await
+    }
+
+    /// As [`Self::latest_context`], in a statement of its own.
+    #[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
+    pub(super) async fn latest_alone(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
@@ -284,6 +294,36 @@ impl Storage {
         .fetch_optional(&mut *self.reader().await?)
         .await?;
         row.map(Row::into_context).transpose()
+    }
+
+    /// The newest versions of those of the memories that exist, in one statement.
+    #[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
+    pub(super) async fn latest_together(
+        &self,
+        wanted: &HashSet<(&VaultId, &MemoryId)>,
+    ) -> Result<Vec<Context>, StorageError> {
+        let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
+            .iter()
+            .map(|(vault, memory)| (vault.as_str(), memory.as_str()))
+            .unzip();
+        let rows = sqlx::query_as!(
+            Row,
+            "SELECT newest.*
+             FROM unnest($1::text[], $2::text[]) AS wanted (vault_id, memory_id)
+             CROSS JOIN LATERAL (
+                 SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
+                        update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                 FROM memory_contexts
+                 WHERE memory_contexts.vault_id = wanted.vault_id AND memory_contexts.memory_id = wanted.memory_id
+                 ORDER BY version DESC
+                 LIMIT 1
+             ) AS newest",
+            &vaults as &[&str],
+            &memories as &[&str],
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter().map(Row::into_context).collect()
     }
 
     /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it

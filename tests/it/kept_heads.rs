@@ -211,6 +211,40 @@ async fn a_listening_connection_that_is_silent_is_not_believed() {
     assert_eq!(text_of(&here).await, "after");
 }
 
+/// While nobody hears of it, and still believes the connection, the head that is kept here is not the newest one.
+#[tokio::test]
+async fn nothing_is_put_or_refused_for_good_by_a_head_that_others_replaced() {
+    let one = keeping().await;
+    let two = one.beside(None).await;
+    let (here, there) = (one.memory("agent"), two.memory("agent"));
+    there.put("# Notes\nfirst\n").await.is(201);
+    eventually("not seen", || async { text_of(&here).await.contains("first") }).await;
+    let _stopped = Stopped::new(listener_of(&one).await.unwrap());
+
+    // What is kept here is this very text.
+    there.put("# Notes\nsecond\n").await.is(201);
+    let third = here.put("# Notes\nfirst\n").await.is(201).json();
+    assert_eq!(third["version"], 3);
+    // What is kept here has another tag.
+    let fourth = there.put("# Notes\nfourth\n").await.is(201);
+    let fifth = here
+        .putting("# Notes\nfifth\n")
+        .header("If-Match", fourth.header("etag"));
+    assert_eq!(Answer::to(fifth).await.is(201).json()["version"], 5);
+    // What is kept here lacks a line that was there before this put.
+    there.put("# Notes\nsixth\n").await.is(201);
+    here.put("# Notes\nsixth\nseventh\n").await.is(201);
+    let origins: Vec<i64> = sqlx::query_scalar(
+        "SELECT line_origins FROM memory_contexts WHERE memory_id = 'agent' AND version = 7",
+    )
+    .fetch_one(one.rows())
+    .await
+    .unwrap();
+    assert_eq!(origins, [1, 1, 6, 1, 7, 1], "version, lines, version, lines …");
+    assert_eq!(text_of(&there).await, "# Notes\nsixth\nseventh\n");
+    assert_eq!(text_of(&here).await, "# Notes\nsixth\nseventh\n");
+}
+
 #[tokio::test]
 async fn nothing_is_kept_where_nobody_listens() {
     let service = Service::start().await;

@@ -1,13 +1,14 @@
-//! Puts that come while another is being committed are gathered and sent together, in one transaction.
+//! Work for the database that comes while other work of its kind is under way is gathered and sent together.
 //!
-//! A commit waits for the disk, and every statement for an answer: one for many puts costs little more than one for
-//! one. So a put that finds nobody committing goes at once and alone; those that come meanwhile go together afterwards,
-//! many memories in one transaction. Nobody waits for company. (Two transactions at once were measured to be slower:
-//! each carries half as many.)
+//! A statement waits for an answer, and a commit for the disk: one for many costs little more than one for one. So what
+//! finds a turn free goes at once and alone; what comes meanwhile goes together afterwards ([`turns`]).
 //!
-//! What a put comes to is decided by the request that brings it, before it waits ([`prepared`]), by the newest version
-//! as far as the process knows it. The transaction ([`together`]) saves what was decided if that version is still the
-//! newest one. While one is under way, others prepare.
+//! **Reads** of newest versions ([`reads`]) share a statement, which begins after each of them was asked for.
+//!
+//! **Puts** share a transaction. What a put comes to is decided by the request that brings it, before it waits
+//! ([`prepared`]), by the newest version as far as the process knows it. The transaction ([`together`]) saves what was
+//! decided if that version is still the newest one. While one is under way, others prepare. (Two at once were measured
+//! to be no faster: each carries half as many.)
 //!
 //! - Each is answered only after the commit of its own row, which is as durable as alone.
 //! - What one of them does wrong is its own failure. Where a statement for all of them fails, each goes alone.
@@ -19,25 +20,22 @@
 //!
 //! What a put means is decided by one function for both ways; a law holds that they come to the same.
 //!
-//! A transaction for many writes to several vaults, which on a distributed database lie on several machines: there all
-//! puts go alone.
+//! What is sent together is of several vaults, which on a distributed database lie on several machines: there all goes
+//! alone.
 
 mod prepared;
+mod reads;
 mod together;
+mod turns;
 
 use super::put::PutJob;
 use super::{Put, PutError, Storage, StorageError};
 use prepared::Prepared;
-use std::collections::VecDeque;
+use reads::Wanted;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, MutexGuard, PoisonError};
-use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, oneshot};
-
-/// Puts of one transaction at most.
-const MOST_PUTS: usize = 64;
-
-/// Bytes of texts of one transaction at most, unless one put alone has more.
-const MOST_BYTES: usize = 1 << 20;
+use std::sync::Arc;
+use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard};
+use turns::{Job, Turns};
 
 /// Places that memories share by their hash: many enough that two that are put into at once seldom do, which costs a
 /// needless wait.
@@ -46,11 +44,12 @@ const PLACES: usize = 1_024;
 /// What a put came to; `None` if nothing was done and it has to go alone.
 type Gathered = Option<Result<Put, PutError>>;
 
-/// Where puts wait for company.
+/// Where work waits for company.
 #[derive(Debug)]
 pub(super) struct Gathering {
-    wanted: bool,
-    queue: std::sync::Mutex<Queue>,
+    wants_puts: bool,
+    puts: Turns<Prepared>,
+    reads: Turns<Wanted>,
     /// Held by the puts of a memory, one after another.
     places: Vec<Arc<Mutex<()>>>,
     hasher: RandomState,
@@ -58,53 +57,17 @@ pub(super) struct Gathering {
     crosses_vaults: OnceCell<bool>,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<Waiting>,
-    /// Somebody is committing.
-    busy: bool,
-}
-
-/// A put that waits, and who is told what it came to.
-#[derive(Debug)]
-struct Waiting {
-    put: Prepared,
-    answer: oneshot::Sender<Gathered>,
-}
-
-/// The right to commit. When it ends, what came meanwhile goes.
-struct Turn(Storage);
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        let mut queue = self.0.gathering.queue();
-        if queue.waiting.is_empty() {
-            queue.busy = false;
-        } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            // A request may be given up while it has its turn: others do not depend on it.
-            runtime.spawn(go_on(Turn(self.0.clone())));
-        } else {
-            // The program ends: who waits is told that nobody answers.
-            queue.waiting.clear();
-            queue.busy = false;
-        }
-    }
-}
-
 impl Gathering {
-    /// Where nothing waits yet. Unless it is `wanted`, nothing ever does.
-    pub(super) fn new(wanted: bool) -> Self {
+    /// Where nothing waits yet. Unless `wants_puts`, no put ever does.
+    pub(super) fn new(wants_puts: bool) -> Self {
         Self {
-            wanted,
-            queue: std::sync::Mutex::default(),
+            wants_puts,
+            puts: Turns::default(),
+            reads: Turns::default(),
             places: (0..PLACES).map(|_| Arc::default()).collect(),
             hasher: RandomState::new(),
             crosses_vaults: OnceCell::new(),
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until nobody else puts into the memory.
@@ -113,19 +76,25 @@ impl Gathering {
         let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
         self.places[place].clone().lock_owned().await
     }
+}
 
-    /// What goes next. A put whose request was given up is not begun.
-    fn next(&self) -> Vec<Waiting> {
-        let mut queue = self.queue();
-        queue.waiting.retain(|waiting| !waiting.answer.is_closed());
-        let mut bytes = 0;
-        let fits = |waiting: &&Waiting| {
-            bytes += waiting.put.text.len();
-            bytes <= MOST_BYTES
-        };
-        let count = queue.waiting.iter().take(MOST_PUTS).take_while(fits).count();
-        let count = count.max(1).min(queue.waiting.len());
-        queue.waiting.drain(..count).collect()
+impl Job for Prepared {
+    type Answer = Gathered;
+
+    const MOST_TURNS: usize = 1;
+
+    const MOST_JOBS: usize = 64;
+
+    fn turns(storage: &Storage) -> &Turns<Self> {
+        &storage.gathering.puts
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    async fn together(storage: &Storage, jobs: Vec<Self>) -> Vec<Gathered> {
+        storage.put_together(jobs).await
     }
 }
 
@@ -139,39 +108,20 @@ impl Storage {
     }
 
     async fn try_gathered(&self, job: &PutJob) -> Result<Gathered, StorageError> {
-        if !self.gathering.wanted || !self.crosses_vaults().await? {
+        if !self.gathering.wants_puts || !self.crosses_vaults().await? {
             return Ok(None);
         }
         let alone = self.gathering.alone(job).await;
         let Some(put) = self.prepare(job, alone).await? else {
             return Ok(None);
         };
-        match self.turn_or_wait(put) {
-            Ok((turn, put)) => {
-                let came_to = self.put_together(vec![put]).await.pop().flatten();
-                drop(turn);
-                Ok(came_to)
-            }
-            Err(answered) => answered.await.map_err(|_| nobody_answers()),
-        }
-    }
-
-    fn turn_or_wait(&self, put: Prepared) -> Result<(Turn, Prepared), oneshot::Receiver<Gathered>> {
-        let mut queue = self.gathering.queue();
-        if queue.busy {
-            let (answer, answered) = oneshot::channel();
-            queue.waiting.push_back(Waiting { put, answer });
-            Err(answered)
-        } else {
-            queue.busy = true;
-            Ok((Turn(self.clone()), put))
-        }
+        self.in_turn(put).await.ok_or_else(nobody_answers)
     }
 
     /// Whether puts are being committed at the moment.
     #[must_use]
     pub fn is_putting(&self) -> bool {
-        self.gathering.queue().busy
+        self.gathering.puts.are_taken()
     }
 
     /// Whether one transaction may write to several vaults: not where the database distributes them.
@@ -184,26 +134,6 @@ impl Storage {
             Ok::<_, StorageError>(found.is_none())
         });
         crosses.await.copied()
-    }
-}
-
-/// Commits what waits, until nothing does.
-async fn go_on(turn: Turn) {
-    let storage = &turn.0;
-    loop {
-        let next = storage.gathering.next();
-        if next.is_empty() {
-            return;
-        }
-        let (puts, answers): (Vec<_>, Vec<_>) = next
-            .into_iter()
-            .map(|Waiting { put, answer }| (put, answer))
-            .unzip();
-        let came_to = storage.put_together(puts).await;
-        for (answer, came_to) in answers.into_iter().zip(came_to) {
-            // Whoever waited may have gone.
-            let _ = answer.send(came_to);
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Puts that are committed together: each comes to what it would have come to alone.
+//! Puts that are committed together, and reads that share a statement: each comes to what it would have come to alone.
 
 use crate::harness::{Answer, Service};
 use futures::future::join_all;
@@ -42,9 +42,21 @@ async fn running(service: &Service) -> u64 {
     number.parse::<u64>().unwrap() - 1
 }
 
-/// Sends requests while all rows are held, the first before the others, and lets them go when all have come.
+/// Keeps whoever would read a version waiting.
+const ALL_VERSIONS: &str = "LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE";
+
+/// Puts while all rows are held.
 async fn together(service: &Service, requests: Vec<reqwest::RequestBuilder>) -> Vec<Answer> {
-    let hold = Hold::of(service, ALL_ROWS).await;
+    behind(ALL_ROWS, service, requests).await
+}
+
+/// Sends requests while something is held, the first before the others, and lets them go when all have come.
+async fn behind(
+    held: &'static str,
+    service: &Service,
+    requests: Vec<reqwest::RequestBuilder>,
+) -> Vec<Answer> {
+    let hold = Hold::of(service, held).await;
     let before = running(service).await;
     let mut sent: Vec<JoinHandle<Answer>> = Vec::new();
     for request in requests {
@@ -250,6 +262,51 @@ async fn only_one_of_many_that_name_the_same_version_is_made() {
     assert!(statuses[1..].iter().all(|status| *status == 412), "{statuses:?}");
 }
 
+#[tokio::test]
+async fn reads_that_wait_for_another_each_get_their_own() {
+    let service = with_memories(6).await;
+    for number in 0..6 {
+        service
+            .memory(&format!("m{number}"))
+            .put(format!("text {number}"))
+            .await
+            .is(201);
+    }
+    // Some want the same memory, some one that is not there; more than fit into one statement.
+    let wanted: Vec<usize> = (0..60).map(|number| number % 9).collect();
+    let read = |number: &usize| {
+        let memory = format!("m{number}");
+        let request = service.memory(&memory).request(Method::GET, "context");
+        request.header("Cache-Control", "no-cache")
+    };
+    let answers = behind(ALL_VERSIONS, &service, wanted.iter().map(read).collect()).await;
+    for (number, answer) in wanted.into_iter().zip(answers) {
+        match number {
+            0..6 => assert_eq!(answer.is(200).text(), format!("text {number}")),
+            _ => assert_eq!(answer.status, 404),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_read_sees_what_was_answered_before_it_was_asked_for() {
+    let service = with_memories(8).await;
+    let chains = (0..8).map(|number| {
+        let service = &service;
+        async move {
+            let name = format!("m{number}");
+            let memory = service.memory(&name);
+            for text in (0..25).map(|count| format!("text {count}")) {
+                memory.put(text.clone()).await.is(201);
+                let request = memory.request(Method::GET, "context");
+                let read = Answer::to(request.header("Cache-Control", "no-cache")).await;
+                assert_eq!(read.is(200).text(), text);
+            }
+        }
+    });
+    join_all(chains).await;
+}
+
 /// One put of a chain, as it follows from the one before.
 #[derive(Debug, Clone)]
 enum Link {
@@ -358,6 +415,8 @@ async fn together_and_alone_come_to_the_same() {
             config.guard.collapse = Collapse::Reject;
         }
     };
+    let keeping = Service::start_with(with(true), None).await;
+    keeping.listen().await;
     let gathering = Service::start_with(with(true), None).await;
     let alone = Service::start_with(with(false), None).await;
     let chains: Vec<Vec<Link>> = (0..24)
@@ -367,6 +426,9 @@ async fn together_and_alone_come_to_the_same() {
         let chains = chains.clone().into_iter().enumerate();
         join_all(chains.map(move |(number, chain)| run(service, format!("m{number:02}"), chain)))
     };
-    assert_eq!(all(&gathering).await, all(&alone).await);
-    assert_eq!(rows(&gathering).await, rows(&alone).await);
+    let (said, left) = (all(&alone).await, rows(&alone).await);
+    for service in [&gathering, &keeping] {
+        assert_eq!(all(service).await, said);
+        assert_eq!(rows(service).await, left);
+    }
 }
