@@ -32,6 +32,7 @@ use super::put::PutJob;
 use super::{Put, PutError, Storage, StorageError};
 use prepared::Prepared;
 use reads::Wanted;
+use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard};
@@ -115,7 +116,8 @@ impl Storage {
         let Some(put) = self.prepare(job, alone).await? else {
             return Ok(None);
         };
-        self.in_turn(put).await.ok_or_else(nobody_answers)
+        let came_to = self.in_turn(put).await;
+        came_to.ok_or_else(|| unanswered(&"who sent it was given up"))
     }
 
     /// Whether puts are being committed at the moment.
@@ -137,6 +139,7 @@ impl Storage {
     }
 }
 
-fn nobody_answers() -> StorageError {
-    StorageError::Unavailable(sqlx::Error::WorkerCrashed)
+/// What each of those is told that were sent together.
+fn unanswered(cause: &dyn Display) -> StorageError {
+    StorageError::Unavailable(sqlx::Error::Protocol(format!("what was sent together: {cause}")))
 }

@@ -2,8 +2,8 @@
 
 use super::super::contexts::Context;
 use super::super::{Storage, StorageError};
-use super::nobody_answers;
 use super::turns::{Job, Turns};
+use super::unanswered;
 use crate::domain::ids::{MemoryId, VaultId};
 use std::collections::HashSet;
 
@@ -40,7 +40,9 @@ impl Job for Wanted {
         let keys: HashSet<_> = jobs.iter().map(Self::key).collect();
         match storage.latest_together(&keys).await {
             Ok(read) => handed_out(&jobs, read),
-            Err(StorageError::Unavailable(_)) => jobs.iter().map(|_| Some(Err(nobody_answers()))).collect(),
+            Err(error @ StorageError::Unavailable(_)) => {
+                jobs.iter().map(|_| Some(Err(unanswered(&error)))).collect()
+            }
             Err(error) => {
                 tracing::debug!(%error, reads = jobs.len(), "newest versions are read alone");
                 jobs.iter().map(|_| None).collect()

@@ -5,8 +5,8 @@ use super::super::listen::{CHANNEL, words};
 use super::super::put::{Put, PutError};
 use super::super::record_changes::{self, Place};
 use super::super::{Storage, StorageError, error, events, origins};
-use super::nobody_answers;
 use super::prepared::Prepared;
+use super::unanswered;
 use crate::domain::ids::RecordKind;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
@@ -18,7 +18,7 @@ enum NotSaved {
     /// The database refused.
     Refused(StorageError),
     /// It does not say whether they were.
-    Unknown,
+    Unknown(StorageError),
 }
 
 impl Storage {
@@ -37,7 +37,7 @@ impl Storage {
         let answer = |(place, (put, ticket)): (usize, (Prepared, Ticket))| match &saved {
             Ok(saved) => saved.contains(&place).then(|| Ok(self.was_put(put, ticket))),
             Err(NotSaved::Refused(_)) => None,
-            Err(NotSaved::Unknown) => Some(Err(nobody_answers().into())),
+            Err(NotSaved::Unknown(error)) => Some(Err(unanswered(error).into())),
         };
         let answers = prepared
             .into_iter()
@@ -52,13 +52,16 @@ impl Storage {
     /// The places of those that were saved.
     async fn save_together(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
         let leave_records = prepared.iter().all(|put| put.changes.is_empty());
-        match self.autocommit().await.map_err(NotSaved::Refused)? {
-            Some(mut connection) if leave_records => {
+        let connection = match leave_records {
+            true => self.autocommit().await.map_err(NotSaved::Refused)?,
+            false => None,
+        };
+        match connection {
+            Some(mut connection) => {
                 let saved = save_versions(&mut connection, prepared).await;
                 saved.map_err(NotSaved::of_autocommit)
             }
-            unused => {
-                drop(unused);
+            None => {
                 let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
                 let saved = async {
                     let saved = save_versions(&mut transaction, prepared).await?;
@@ -68,7 +71,8 @@ impl Storage {
                     Ok::<_, StorageError>(saved)
                 };
                 let saved = saved.await.map_err(NotSaved::Refused)?;
-                transaction.commit().await.map_err(|_| NotSaved::Unknown)?;
+                let committed = transaction.commit().await;
+                committed.map_err(|error| NotSaved::Unknown(error.into()))?;
                 Ok(saved)
             }
         }
@@ -81,7 +85,7 @@ impl NotSaved {
         if error::is_of_a_statement(&error) {
             Self::Refused(error)
         } else {
-            Self::Unknown
+            Self::Unknown(error)
         }
     }
 }
