@@ -32,15 +32,19 @@ async fn main() -> ExitCode {
     let put = client.put(context).header("Content-Type", "text/plain");
     assert_eq!(put.body(text).send().await.unwrap().status(), 201);
     let folder = tempfile::tempdir().unwrap();
-    let at = ["--url", &service.url, "--vault", "bench", "--memory", "agent"];
-    run(folder.path(), "refresh", &at);
+    let memory = ["--vault", "bench", "--memory", "agent"];
+    run(
+        folder.path(),
+        "refresh",
+        &[&memory[..], &["--url", &service.url]].concat(),
+    );
     println!("{:8} {:>10} {:>10} {:>10}", "ms", "median", "p99", "target");
     let mut missed = false;
     for name in ["show", "status", "path"] {
         let mut times = Vec::new();
         for _ in 0..RUNS {
             let began = Instant::now();
-            run(folder.path(), name, &at);
+            run(folder.path(), name, &memory);
             times.push(millis(began.elapsed()));
         }
         let (median, late) = (percentile(&mut times, 0.5), percentile(&mut times, 0.99));
@@ -54,9 +58,14 @@ async fn main() -> ExitCode {
     }
 }
 
-fn run(folder: &Path, name: &str, at: &[&str]) {
+fn run(folder: &Path, name: &str, arguments: &[&str]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_working-memory"));
-    let output = command.arg(name).args(at).current_dir(folder).output().unwrap();
+    let output = command
+        .arg(name)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success() && !output.stdout.is_empty(),
