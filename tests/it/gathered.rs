@@ -47,14 +47,16 @@ const ALL_VERSIONS: &str = "LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE"
 
 /// Puts while all rows are held.
 async fn together(service: &Service, requests: Vec<reqwest::RequestBuilder>) -> Vec<Answer> {
-    behind(ALL_ROWS, service, requests).await
+    behind(ALL_ROWS, service, requests, 0).await
 }
 
-/// Sends requests while something is held, the first before the others, and lets them go when all have come.
+/// Sends requests while something is held, the first before the others, and lets them go when all have come and this
+/// many puts wait for their turn.
 async fn behind(
     held: &'static str,
     service: &Service,
     requests: Vec<reqwest::RequestBuilder>,
+    waiting: usize,
 ) -> Vec<Answer> {
     let hold = Hold::of(service, held).await;
     let before = running(service).await;
@@ -69,8 +71,13 @@ async fn behind(
             );
         }
     }
-    // The count goes up when a request begins; what it does before it waits takes no time to speak of.
+    // The count goes up when a request begins; what else it waits for cannot be seen, and changes no answer.
     tokio::time::sleep(Duration::from_millis(100)).await;
+    let begun = Instant::now();
+    while service.storage().puts_waiting() < waiting {
+        assert!(begun.elapsed() < Duration::from_secs(20), "a put does not wait");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
     hold.end().await;
     join_all(sent).await.into_iter().map(Result::unwrap).collect()
 }
@@ -106,7 +113,8 @@ async fn puts_that_wait_for_another_share_a_transaction() {
         .enumerate()
         .map(|(number, text)| service.memory(&format!("m{number}")).putting(text.as_str()))
         .collect();
-    for (number, answer) in together(&service, requests).await.into_iter().enumerate() {
+    let answers = behind(ALL_ROWS, &service, requests, 11).await;
+    for (number, answer) in answers.into_iter().enumerate() {
         let body = answer.is(201).json();
         assert_eq!(
             (&body["version"], &body["memory_id"]),
@@ -173,7 +181,7 @@ async fn a_refusal_takes_nobody_along() {
         put(3, "together 3"),
         put(4, "together 4"),
     ];
-    let answers = together(&service, requests).await;
+    let answers = behind(ALL_ROWS, &service, requests, 3).await;
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [201, 201, 412, 201, 201]);
     assert_eq!(transactions(&service).await, 2);
@@ -279,7 +287,7 @@ async fn reads_that_wait_for_another_each_get_their_own() {
         let request = service.memory(&memory).request(Method::GET, "context");
         request.header("Cache-Control", "no-cache")
     };
-    let answers = behind(ALL_VERSIONS, &service, wanted.iter().map(read).collect()).await;
+    let answers = behind(ALL_VERSIONS, &service, wanted.iter().map(read).collect(), 0).await;
     for (number, answer) in wanted.into_iter().zip(answers) {
         match number {
             0..6 => assert_eq!(answer.is(200).text(), format!("text {number}")),
@@ -409,16 +417,18 @@ async fn rows(service: &Service) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn together_and_alone_come_to_the_same() {
     let mut runner = TestRunner::deterministic();
-    let with = |gather_puts| {
+    let with = |gather_puts, prepared_statements| {
         move |config: &mut working_memory::config::Config| {
             config.database.gather_puts = gather_puts;
+            config.database.prepared_statements = Some(prepared_statements);
             config.guard.collapse = Collapse::Reject;
         }
     };
-    let keeping = Service::start_with(with(true), None).await;
+    let keeping = Service::start_with(with(true, true), None).await;
     keeping.listen().await;
-    let gathering = Service::start_with(with(true), None).await;
-    let alone = Service::start_with(with(false), None).await;
+    let gathering = Service::start_with(with(true, true), None).await;
+    let as_behind_a_pooler = Service::start_with(with(true, false), None).await;
+    let alone = Service::start_with(with(false, true), None).await;
     let chains: Vec<Vec<Link>> = (0..24)
         .map(|_| chain().new_tree(&mut runner).unwrap().current())
         .collect();
@@ -427,7 +437,7 @@ async fn together_and_alone_come_to_the_same() {
         join_all(chains.map(move |(number, chain)| run(service, format!("m{number:02}"), chain)))
     };
     let (said, left) = (all(&alone).await, rows(&alone).await);
-    for service in [&gathering, &keeping] {
+    for service in [&gathering, &keeping, &as_behind_a_pooler] {
         assert_eq!(all(service).await, said);
         assert_eq!(rows(service).await, left);
     }

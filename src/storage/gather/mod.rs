@@ -126,6 +126,12 @@ impl Storage {
         self.gathering.puts.are_taken()
     }
 
+    /// How many puts are decided and wait until those before them are committed, for tests.
+    #[must_use]
+    pub fn puts_waiting(&self) -> usize {
+        self.gathering.puts.waiting()
+    }
+
     /// Whether one transaction may write to several vaults: not where the database distributes them.
     async fn crosses_vaults(&self) -> Result<bool, StorageError> {
         let crosses = self.gathering.crosses_vaults.get_or_try_init(|| async {

@@ -91,6 +91,11 @@ impl<J: Job> Turns<J> {
         self.queue().running > 0
     }
 
+    /// How many jobs wait for a turn.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue().waiting.len()
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue<J>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -82,7 +82,7 @@ impl Service {
         let options = PoolOptions {
             url: database.url(),
             max_connections: config.database.max_connections.min(8),
-            prepared_statements: true,
+            prepared_statements: config.database.prepared_statements.unwrap_or(true),
             acquire_timeout: Duration::from_secs(10),
             head_cache_bytes: config.database.head_cache_bytes,
             gather_puts: config.database.gather_puts,
