@@ -13,7 +13,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 program=${WORKING_MEMORY_BIN:-$root/target/release/working-memory}
 [[ $program == /* ]] || program=$PWD/$program
 commits=20
-diff_bytes=6000
+# All of them have to fit into one document, whatever the commits are.
+diff_bytes=3000
 failed=0
 service=
 
