@@ -64,6 +64,7 @@ fn run(folder: &Path, name: &str, arguments: &[&str]) {
         .arg(name)
         .args(arguments)
         .current_dir(folder)
+        .env("WORKING_MEMORY_HOME", folder)
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
