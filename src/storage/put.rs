@@ -96,7 +96,10 @@ impl Storage {
     /// # Errors
     /// As [`PutError`] says.
     pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
-        self.put_gathered(job).await
+        match self.put_gathered(&job).await? {
+            Some(put) => put,
+            None => self.put_alone(&job).await,
+        }
     }
 
     /// Puts it in a transaction of its own.

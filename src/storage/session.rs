@@ -121,23 +121,24 @@ impl Storage {
     /// A connection for reading.
     pub(super) async fn reader(&self) -> Result<Reader, StorageError> {
         if self.prepared_statements {
-            let begun = Instant::now();
-            let connection = self.pool.acquire().await?;
-            meters::pool_wait(begun.elapsed());
-            Ok(Reader::Connection(connection))
+            Ok(Reader::Connection(self.connection().await?))
         } else {
             Ok(Reader::Transaction(self.begin().await?))
         }
+    }
+
+    async fn connection(&self) -> Result<PoolConnection<Postgres>, StorageError> {
+        let waiting = Instant::now();
+        let connection = self.pool.acquire().await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(connection)
     }
 
     /// A connection on which a statement is a transaction of its own; `None` where that takes several messages, behind a
     /// pooler.
     pub(super) async fn autocommit(&self) -> Result<Option<PoolConnection<Postgres>>, StorageError> {
         match self.prepared_statements {
-            true => match self.reader().await? {
-                Reader::Connection(connection) => Ok(Some(connection)),
-                Reader::Transaction(_) => Ok(None),
-            },
+            true => Ok(Some(self.connection().await?)),
             false => Ok(None),
         }
     }

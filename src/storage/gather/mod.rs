@@ -43,7 +43,7 @@ use turns::{Job, Turns};
 const PLACES: usize = 1_024;
 
 /// What a put came to; `None` if nothing was done and it has to go alone.
-type Gathered = Option<Result<Put, PutError>>;
+pub(super) type Gathered = Option<Result<Put, PutError>>;
 
 /// Where work waits for company.
 #[derive(Debug)]
@@ -100,15 +100,8 @@ impl Job for Prepared {
 }
 
 impl Storage {
-    /// Puts a text, alone or in company.
-    pub(super) async fn put_gathered(&self, job: PutJob) -> Result<Put, PutError> {
-        match self.try_gathered(&job).await? {
-            Some(put) => put,
-            None => self.put_alone(&job).await,
-        }
-    }
-
-    async fn try_gathered(&self, job: &PutJob) -> Result<Gathered, StorageError> {
+    /// Puts a text, with others if some come meanwhile.
+    pub(super) async fn put_gathered(&self, job: &PutJob) -> Result<Gathered, StorageError> {
         if !self.gathering.wants_puts || !self.crosses_vaults().await? {
             return Ok(None);
         }

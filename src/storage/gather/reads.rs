@@ -22,7 +22,7 @@ impl Job for Wanted {
 
     const MOST_TURNS: usize = 2;
 
-    /// As many as there are connections by default: no more texts are in memory at once than without company.
+    /// Not more: each text may be as large as a document may be.
     const MOST_JOBS: usize = 16;
 
     fn turns(storage: &Storage) -> &Turns<Self> {
