@@ -5,7 +5,6 @@ use crate::clock::Clock;
 use crate::storage::search::Pending;
 use crate::storage::{Storage, StorageError};
 use crate::telemetry;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,17 +54,8 @@ async fn pass(storage: &Storage, clock: &dyn Clock) -> Result<(), StorageError> 
         let Some(end) = batch.last().cloned() else {
             return Ok(());
         };
-        let mut vaults: BTreeMap<_, Vec<String>> = BTreeMap::new();
-        for pending in batch {
-            vaults
-                .entry(pending.vault)
-                .or_default()
-                .push(pending.memory.to_string());
-        }
         let begun = Instant::now();
-        for (vault, memories) in vaults {
-            storage.index_memories(&vault, &memories).await?;
-        }
+        storage.index_memories(&batch).await?;
         if storage.is_putting() {
             // A search indexes what its vault still needs; writers cannot be helped otherwise.
             tokio::time::sleep((begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE)).await;

@@ -3,9 +3,10 @@
 use super::contexts::{ContextMetadata, Source};
 use super::events::{EventKind, NewEvent};
 use super::head::{Head, move_head};
+use super::record_changes::{self, Place, VersionChanges};
 use super::updates::{Run, insert_run, resolve_run};
 use super::window::{self, WindowRows};
-use super::{StorageError, origins, record_changes};
+use super::{StorageError, origins};
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
 use serde_json::{Value, json};
@@ -94,15 +95,20 @@ pub(super) async fn save_version(
     )
     .execute(&mut *connection)
     .await?;
-    let place = record_changes::Place {
+    let place = Place {
         vault,
         memory,
         version,
         at: head.now,
         by: &new.actor,
     };
-    let superseded = new.window.superseded;
-    record_changes::save(connection, &place, &new.changes, &new.operations, superseded).await?;
+    let changes = VersionChanges {
+        place,
+        changes: &new.changes,
+        operations: &new.operations,
+        superseded: new.window.superseded,
+    };
+    record_changes::save(connection, &[changes]).await?;
     window::save(connection, &place, &new.window).await?;
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;

@@ -102,7 +102,7 @@ impl Storage {
             write_records(&mut transaction, vault, memory, &mend.written, &tasks).await?;
         }
         if !same_events {
-            replace_events(&mut transaction, vault, memory, &new_events).await?;
+            replace_events(&mut transaction, vault, memory, new_events).await?;
         }
         transaction.commit().await?;
         Ok(Some(!(same_lives && same_events)))
@@ -177,10 +177,11 @@ async fn replace_events(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,
-    events: &[RecordEvent],
+    events: Vec<RecordEvent>,
 ) -> Result<(), StorageError> {
     record_history::clear(connection, vault, memory).await?;
-    record_history::insert(connection, vault, memory, events).await
+    let events: Vec<_> = events.into_iter().map(|event| (vault, memory, event)).collect();
+    record_history::insert(connection, &events).await
 }
 
 async fn delete_records(

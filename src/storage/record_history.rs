@@ -1,11 +1,11 @@
 //! The changes of records: `record_changes`.
 
 use super::StorageError;
-use super::record_changes::{Place, ROWS_PER_STATEMENT};
+use super::record_changes::ROWS_PER_STATEMENT;
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, Postgres, QueryBuilder};
+use sqlx::PgConnection;
 
 /// A row as it is stored.
 pub(super) struct Row {
@@ -39,56 +39,40 @@ impl Row {
     }
 }
 
-/// Adds the changes of one version.
-pub(super) async fn save(
-    connection: &mut PgConnection,
-    place: &Place<'_>,
-    changes: impl IntoIterator<Item = (RecordId, ChangeKind)>,
-) -> Result<(), StorageError> {
-    let events: Vec<RecordEvent> = changes
-        .into_iter()
-        .map(|(id, change)| RecordEvent {
-            id,
-            change,
-            mark: Mark {
-                version: place.version,
-                at: place.at,
-                by: place.by.clone(),
-            },
-        })
-        .collect();
-    insert(connection, place.vault, place.memory, &events).await
-}
+/// What happened to a record of a memory.
+pub(super) type Changed<'a> = (&'a VaultId, &'a MemoryId, RecordEvent);
 
 /// Adds changes, many rows a statement.
-///
-/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
 #[tracing::instrument(name = "db.record_changes.insert", skip_all)]
 pub(super) async fn insert(
     connection: &mut PgConnection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    events: &[RecordEvent],
+    events: &[Changed<'_>],
 ) -> Result<(), StorageError> {
     for rows in events.chunks(ROWS_PER_STATEMENT) {
-        let mut statement = QueryBuilder::<Postgres>::new(
-            "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by) ",
-        );
-        statement.push_values(rows, |mut row, event| {
-            row.push_bind(vault.as_str())
-                .push_bind(memory.as_str())
-                .push_bind(event.id.kind.prefix())
-                .push_bind(event.id.number)
-                .push_bind(event.mark.version)
-                .push_bind(event.change.name())
-                .push_bind(event.mark.at)
-                .push_bind(event.mark.by.as_str());
-        });
-        statement
-            .build()
-            .persistent(false)
-            .execute(&mut *connection)
-            .await?;
+        let vaults: Vec<&str> = rows.iter().map(|(vault, ..)| vault.as_str()).collect();
+        let memories: Vec<&str> = rows.iter().map(|(_, memory, _)| memory.as_str()).collect();
+        let events = || rows.iter().map(|(.., event)| event);
+        let kinds: Vec<&str> = events().map(|event| event.id.kind.prefix()).collect();
+        let numbers: Vec<i64> = events().map(|event| event.id.number).collect();
+        let versions: Vec<i64> = events().map(|event| event.mark.version).collect();
+        let changes: Vec<&str> = events().map(|event| event.change.name()).collect();
+        let times: Vec<DateTime<Utc>> = events().map(|event| event.mark.at).collect();
+        let writers: Vec<&str> = events().map(|event| event.mark.by.as_str()).collect();
+        sqlx::query!(
+            "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
+                                  $7::timestamptz[], $8::text[])",
+            &vaults as &[&str],
+            &memories as &[&str],
+            &kinds as &[&str],
+            &numbers,
+            &versions,
+            &changes as &[&str],
+            &times,
+            &writers as &[&str],
+        )
+        .execute(&mut *connection)
+        .await?;
     }
     Ok(())
 }

@@ -8,7 +8,6 @@ use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Query, extract, vector};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
-use sqlx::{Postgres, QueryBuilder};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -134,16 +133,41 @@ impl Storage {
         rows.into_iter().map(PendingRow::into_pending).collect()
     }
 
-    /// Indexes the newest versions of memories of one vault. Memories that are gone or were indexed meanwhile are left
-    /// out. Three statements, whatever the number of memories, and no transaction around them: each may be repeated.
+    /// Indexes the newest versions of memories. Those that are gone or were indexed meanwhile are left out. Three
+    /// statements, whatever the number of memories (on a distributed database, of a vault's).
     ///
     /// # Errors
     /// The database's.
-    #[tracing::instrument(name = "db.search_entries.index", skip_all)]
-    pub async fn index_memories(&self, vault: &VaultId, memories: &[String]) -> Result<(), StorageError> {
+    pub async fn index_memories(&self, pending: &[Pending]) -> Result<(), StorageError> {
+        if self.crosses_vaults().await? {
+            return self.index_together(pending).await;
+        }
+        for of_vault in pending.chunk_by(|one, next| one.vault == next.vault) {
+            self.index_together(of_vault).await?;
+        }
+        Ok(())
+    }
+
+    /// Indexes whatever of a vault is pending.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
+        let mut last = None;
+        loop {
+            let batch = self.pending_for_search(Some(vault), last.as_ref()).await?;
+            self.index_memories(&batch).await?;
+            let Some(end) = batch.into_iter().last() else {
+                return Ok(());
+            };
+            last = Some(end);
+        }
+    }
+
+    async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {
         let mut repeats = 0;
         loop {
-            match self.try_index(vault, memories).await {
+            match self.try_index(pending).await {
                 // Lost to another indexer, or to who deleted one of the memories between two statements.
                 Err(error)
                     if repeats < MAX_REPEATS && (error::may_repeat(&error) || error::is_gone(&error)) =>
@@ -155,85 +179,90 @@ impl Storage {
         }
     }
 
-    /// Indexes whatever of a vault is pending.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
-        let mut last = None;
-        loop {
-            let batch = self.pending_for_search(Some(vault), last.as_ref()).await?;
-            let memories: Vec<_> = batch.iter().map(|pending| pending.memory.to_string()).collect();
-            let Some(end) = batch.into_iter().last() else {
-                return Ok(());
-            };
-            self.index_memories(vault, &memories).await?;
-            last = Some(end);
-        }
-    }
-
-    async fn try_index(&self, vault: &VaultId, memories: &[String]) -> Result<(), StorageError> {
-        let heads = sqlx::query!(
-            "SELECT c.memory_id, c.version, c.creation_time, c.context
-             FROM memories m
-             JOIN memory_contexts c
-               ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
-             WHERE m.vault_id = $1 AND c.vault_id = $1 AND m.memory_id = ANY ($2) AND m.search_pending
-             ORDER BY c.memory_id",
-            vault.as_str(),
-            memories,
-        )
-        .fetch_all(&mut *self.reader().await?)
-        .await?;
+    #[tracing::instrument(name = "db.search_entries.index", skip_all, fields(memories = pending.len()))]
+    async fn try_index(&self, pending: &[Pending]) -> Result<(), StorageError> {
+        let heads = self.pending_heads(pending).await?;
         if heads.is_empty() {
             return Ok(());
         }
         let mut vectors = Vec::with_capacity(heads.len());
         for head in &heads {
-            vectors.push(vector(vault, &head.context));
+            vectors.push(vector(&head.of.vault, &head.context));
             // Other requests get their turn between two documents.
             tokio::task::yield_now().await;
         }
-        let mut statement = QueryBuilder::<Postgres>::new(
-            "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words) ",
-        );
-        statement.push_values(heads.iter().zip(&vectors), |mut row, (head, vector)| {
-            row.push_bind(vault.as_str())
-                .push_bind(&head.memory_id)
-                .push_bind(head.version)
-                .push_bind(head.creation_time)
-                .push_bind(vector)
-                .push_unseparated("::tsvector");
-        });
-        statement.push(
-            " ON CONFLICT (vault_id, memory_id) DO UPDATE
-              SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
-              WHERE search_entries.version < excluded.version",
-        );
-        let (memories, versions): (Vec<&str>, Vec<i64>) = heads
-            .iter()
-            .map(|head| (head.memory_id.as_str(), head.version))
-            .unzip();
+        let vaults: Vec<&str> = heads.iter().map(|head| head.of.vault.as_str()).collect();
+        let memories: Vec<&str> = heads.iter().map(|head| head.of.memory.as_str()).collect();
+        let versions: Vec<i64> = heads.iter().map(|head| head.version).collect();
+        let times: Vec<DateTime<Utc>> = heads.iter().map(|head| head.creation_time).collect();
         let mut transaction = self.begin().await?;
         // The memories first: who deletes one holds its row when its entries go with it.
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version
-             FROM unnest($2::text[], $3::bigint[]) AS indexed (memory_id, version)
-             WHERE memories.vault_id = $1 AND memories.memory_id = indexed.memory_id
+             FROM unnest($1::text[], $2::text[], $3::bigint[]) AS indexed (vault_id, memory_id, version)
+             WHERE memories.vault_id = indexed.vault_id AND memories.memory_id = indexed.memory_id
                AND memories.indexed_version < indexed.version",
-            vault.as_str(),
+            &vaults as &[&str],
             &memories as &[&str],
             &versions,
         )
         .execute(&mut *transaction)
         .await?;
-        statement
-            .build()
-            .persistent(false)
-            .execute(&mut *transaction)
-            .await?;
+        sqlx::query!(
+            "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
+             SELECT vault_id, memory_id, version, creation_time, words::tsvector
+             FROM unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::text[])
+                  AS indexed (vault_id, memory_id, version, creation_time, words)
+             ON CONFLICT (vault_id, memory_id) DO UPDATE
+             SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
+             WHERE search_entries.version < excluded.version",
+            &vaults as &[&str],
+            &memories as &[&str],
+            &versions,
+            &times,
+            &vectors,
+        )
+        .execute(&mut *transaction)
+        .await?;
         transaction.commit().await?;
         Ok(())
+    }
+
+    /// The newest versions of those of the memories that are still pending, in their order.
+    async fn pending_heads<'a>(&self, pending: &'a [Pending]) -> Result<Vec<PendingHead<'a>>, StorageError> {
+        let vaults: Vec<&str> = pending.iter().map(|pending| pending.vault.as_str()).collect();
+        let memories: Vec<&str> = pending.iter().map(|pending| pending.memory.as_str()).collect();
+        let heads = sqlx::query!(
+            r#"SELECT pending.place AS "place!", head.version, head.creation_time, head.context
+               FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS pending (vault_id, memory_id, place)
+               CROSS JOIN LATERAL (
+                   SELECT c.version, c.creation_time, c.context
+                   FROM memories m
+                   JOIN memory_contexts c
+                     ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
+                   WHERE m.vault_id = pending.vault_id AND m.memory_id = pending.memory_id AND m.search_pending
+                   LIMIT 1
+               ) AS head
+               ORDER BY pending.place"#,
+            &vaults as &[&str],
+            &memories as &[&str],
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let head = |(place, version, creation_time, context): (i64, _, _, _)| {
+            // They are counted from 1.
+            let of = pending.get(usize::try_from(place - 1).ok()?)?;
+            Some(PendingHead {
+                of,
+                version,
+                creation_time,
+                context,
+            })
+        };
+        Ok(heads
+            .into_iter()
+            .filter_map(|row| head((row.place, row.version, row.creation_time, row.context)))
+            .collect())
     }
 
     /// Waits for a write through this value or a clone of it, or until `at_most` is over.
@@ -319,6 +348,13 @@ impl Storage {
         transaction.commit().await?;
         Ok(results)
     }
+}
+
+struct PendingHead<'a> {
+    of: &'a Pending,
+    version: i64,
+    creation_time: DateTime<Utc>,
+    context: String,
 }
 
 struct PendingRow {

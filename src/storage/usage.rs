@@ -3,11 +3,13 @@
 //! The service's clock says which day it is, in UTC. Nothing here belongs to a memory: tokens stay spent when one is
 //! deleted.
 
+use super::gather::{Gathering, Turns, Write};
 use super::{Storage, StorageError, error};
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
 use chrono::NaiveDate;
-use sqlx::{Postgres, QueryBuilder};
+use sqlx::PgConnection;
+use std::collections::BTreeMap;
 
 /// How often a count that lost a race is written again.
 const MAX_REPEATS: u32 = 3;
@@ -40,6 +42,25 @@ pub enum Spender {
     Update(Role),
     /// The prose of a handoff.
     Handoff,
+}
+
+impl Spent {
+    /// Adds another run's. A server may tell any number: each counts as [`MOST`] at most.
+    fn add(&mut self, other: &Self) {
+        let counts = [
+            (&mut self.runs, other.runs),
+            (&mut self.calls, other.calls),
+            (&mut self.failures, other.failures),
+            (&mut self.input_tokens, other.input_tokens),
+            (&mut self.cached_tokens, other.cached_tokens),
+            (&mut self.cache_write_tokens, other.cache_write_tokens),
+            (&mut self.output_tokens, other.output_tokens),
+            (&mut self.millis, other.millis),
+        ];
+        for (count, other) in counts {
+            *count = count.saturating_add(other.min(MOST));
+        }
+    }
 }
 
 impl Spender {
@@ -75,12 +96,32 @@ pub struct DayOfModel {
     pub spent: Spent,
 }
 
+/// What is counted together: a vault's day of a model in a role.
+type UsageKey = (VaultId, NaiveDate, String, &'static str);
+
+/// What is added to counts.
+#[derive(Debug)]
+pub(super) struct Counts(BTreeMap<UsageKey, Spent>);
+
+impl Write for Counts {
+    fn turns(gathering: &Gathering) -> &Turns<Self> {
+        &gathering.usage
+    }
+
+    async fn write(storage: &Storage, all: &[Self]) -> Result<(), StorageError> {
+        let mut sums: BTreeMap<&UsageKey, Spent> = BTreeMap::new();
+        for (key, spent) in all.iter().flat_map(|Self(counts)| counts) {
+            sums.entry(key).or_default().add(spent);
+        }
+        storage.add_counts(&sums).await
+    }
+}
+
 impl Storage {
-    /// Adds a run to the counts of a day, in one statement.
+    /// Adds a run to the counts of a day, together with other runs that end meanwhile.
     ///
     /// # Errors
     /// The database's.
-    #[tracing::instrument(name = "db.model_usage.add", skip_all)]
     pub async fn add_usage(
         &self,
         vault: &VaultId,
@@ -90,75 +131,30 @@ impl Storage {
         if spent.is_empty() {
             return Ok(());
         }
-        // In the order of the key, so that two runs never wait for each other.
-        let mut rows: Vec<&RoleSpent> = spent.iter().collect();
-        rows.sort_by_key(|row| (&row.model, row.role.name()));
+        let mut counts: BTreeMap<UsageKey, Spent> = BTreeMap::new();
+        for RoleSpent { role, model, spent } in spent {
+            let key = (vault.clone(), day, model.clone(), role.name());
+            counts.entry(key).or_default().add(spent);
+        }
+        self.write_gathered(Counts(counts)).await
+    }
+
+    /// Adds to counts in one statement.
+    #[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
+    async fn add_counts(&self, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
         let mut repeats = 0;
         loop {
-            match self.try_add_usage(vault, day, &rows).await {
+            match self.try_add_counts(counts).await {
                 Err(error) if repeats < MAX_REPEATS && error::may_repeat(&error) => repeats += 1,
                 other => return other,
             }
         }
     }
 
-    async fn try_add_usage(
-        &self,
-        vault: &VaultId,
-        day: NaiveDate,
-        rows: &[&RoleSpent],
-    ) -> Result<(), StorageError> {
-        let mut statement = QueryBuilder::<Postgres>::new(
-            "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens,
-                                      cached_tokens, cache_write_tokens, output_tokens, millis) ",
-        );
-        statement.push_values(rows, |mut values, row| {
-            let Spent {
-                runs,
-                calls,
-                failures,
-                input_tokens,
-                cached_tokens,
-                cache_write_tokens,
-                output_tokens,
-                millis,
-            } = row.spent;
-            values
-                .push_bind(vault.as_str())
-                .push_bind(day)
-                .push_bind(&row.model)
-                .push_bind(row.role.name());
-            for count in [
-                runs,
-                calls,
-                failures,
-                input_tokens,
-                cached_tokens,
-                cache_write_tokens,
-                output_tokens,
-                millis,
-            ] {
-                values.push_bind(stored(count));
-            }
-        });
-        statement.push(
-            " ON CONFLICT (vault_id, day, model, role) DO UPDATE
-              SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
-                  failures = model_usage.failures + excluded.failures,
-                  input_tokens = model_usage.input_tokens + excluded.input_tokens,
-                  cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
-                  cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
-                  output_tokens = model_usage.output_tokens + excluded.output_tokens,
-                  millis = model_usage.millis + excluded.millis",
-        );
-        let mut transaction = self.begin().await?;
-        statement
-            .build()
-            .persistent(false)
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-        Ok(())
+    async fn try_add_counts(&self, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
+        let mut connection = self.reader().await?;
+        add(&mut connection, counts).await?;
+        connection.commit().await
     }
 
     /// What a vault's models cost from one day to another, both included, by day and then by model.
@@ -225,11 +221,52 @@ impl Storage {
     }
 }
 
+/// The counts come in the order of their keys, so that two that add never wait for each other.
+async fn add(connection: &mut PgConnection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
+    let vaults: Vec<&str> = counts.keys().map(|(vault, ..)| vault.as_str()).collect();
+    let days: Vec<NaiveDate> = counts.keys().map(|(_, day, ..)| *day).collect();
+    let models: Vec<&str> = counts.keys().map(|(_, _, model, _)| model.as_str()).collect();
+    let roles: Vec<&str> = counts.keys().map(|(.., role)| *role).collect();
+    let of = |count: fn(&Spent) -> u64| -> Vec<i64> {
+        counts.values().map(|spent| stored(count(spent))).collect()
+    };
+    sqlx::query!(
+        "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
+                                  cache_write_tokens, output_tokens, millis)
+         SELECT *
+         FROM unnest($1::text[], $2::date[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+                     $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
+         ON CONFLICT (vault_id, day, model, role) DO UPDATE
+         SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
+             failures = model_usage.failures + excluded.failures,
+             input_tokens = model_usage.input_tokens + excluded.input_tokens,
+             cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
+             cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
+             output_tokens = model_usage.output_tokens + excluded.output_tokens,
+             millis = model_usage.millis + excluded.millis",
+        &vaults as &[&str],
+        &days,
+        &models as &[&str],
+        &roles as &[&str],
+        &of(|spent| spent.runs),
+        &of(|spent| spent.calls),
+        &of(|spent| spent.failures),
+        &of(|spent| spent.input_tokens),
+        &of(|spent| spent.cached_tokens),
+        &of(|spent| spent.cache_write_tokens),
+        &of(|spent| spent.output_tokens),
+        &of(|spent| spent.millis),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// The most that one run may add to a count: a server may tell any number, and the sums must not overflow.
 const MOST: u64 = 1 << 40;
 
 fn stored(count: u64) -> i64 {
-    i64::try_from(count.min(MOST)).unwrap_or_default()
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 fn count(stored: i64) -> u64 {

@@ -26,6 +26,7 @@ mod sequence;
 
 pub use read::{Event, Place, Resumed, StreamState};
 
+use super::gather::{Gathering, Turns, Write};
 use super::listen::{self, Notification};
 use super::{Source, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
@@ -121,16 +122,15 @@ impl Storage {
         )
     }
 
-    /// Writes events in a transaction of their own. Those that are there already stay as they are.
+    /// Writes events in a transaction of their own, together with those of others that come meanwhile. Those that are
+    /// there already stay as they are.
     ///
     /// # Errors
     /// The database's.
     pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        append(&mut transaction, vault, events).await?;
-        transaction.commit().await?;
-        self.appended(vault, events);
-        Ok(())
+        let events = events.to_vec();
+        let vault = vault.clone();
+        self.write_gathered(Appended { vault, events }).await
     }
 
     /// Wakes the readers of this process, after the transaction that appended was committed. Those of others were
@@ -142,55 +142,92 @@ impl Storage {
     }
 }
 
+/// Events of a vault to be written.
+#[derive(Debug)]
+pub(super) struct Appended {
+    vault: VaultId,
+    events: Vec<NewEvent>,
+}
+
+impl Write for Appended {
+    fn turns(gathering: &Gathering) -> &Turns<Self> {
+        &gathering.events
+    }
+
+    async fn write(storage: &Storage, all: &[Self]) -> Result<(), StorageError> {
+        let of_vaults: Vec<_> = all.iter().map(|of| (&of.vault, &*of.events)).collect();
+        let mut connection = storage.reader().await?;
+        append_all(&mut connection, &of_vaults).await?;
+        connection.commit().await?;
+        for (vault, events) in of_vaults {
+            storage.appended(vault, events);
+        }
+        Ok(())
+    }
+}
+
 /// Writes events inside a writer's transaction, and has all instances told of them when it commits. Afterwards
 /// [`Storage::appended`] tells this one without a way round.
 ///
 /// # Errors
 /// The database's.
-#[tracing::instrument(name = "db.events.append", skip_all)]
 pub(super) async fn append(
     connection: &mut PgConnection,
     vault: &VaultId,
     events: &[NewEvent],
 ) -> Result<(), StorageError> {
+    append_all(connection, &[(vault, events)]).await
+}
+
+/// As [`append`], those of several vaults in one statement.
+#[tracing::instrument(name = "db.events.append", skip_all)]
+pub(super) async fn append_all(
+    connection: &mut PgConnection,
+    of_vaults: &[(&VaultId, &[NewEvent])],
+) -> Result<(), StorageError> {
+    let events: Vec<(&VaultId, &NewEvent)> = of_vaults
+        .iter()
+        .flat_map(|(vault, events)| events.iter().map(move |event| (*vault, event)))
+        .collect();
     if events.is_empty() {
         return Ok(());
     }
-    let ids: Vec<&str> = events.iter().map(|event| event.event_id.as_str()).collect();
-    let memories: Vec<&str> = events.iter().map(|event| event.memory.as_str()).collect();
-    let kinds: Vec<&str> = events.iter().map(|event| event.kind.name()).collect();
-    let times: Vec<DateTime<Utc>> = events.iter().map(|event| event.created_at).collect();
-    let versions: Vec<Option<i64>> = events
-        .iter()
-        .map(|event| Some(event.version.as_ref()?.0))
-        .collect();
-    let contexts: Vec<Option<&str>> = events
-        .iter()
+    let vaults: Vec<&str> = events.iter().map(|(vault, _)| vault.as_str()).collect();
+    let events = || events.iter().map(|(_, event)| event);
+    let ids: Vec<&str> = events().map(|event| event.event_id.as_str()).collect();
+    let memories: Vec<&str> = events().map(|event| event.memory.as_str()).collect();
+    let kinds: Vec<&str> = events().map(|event| event.kind.name()).collect();
+    let times: Vec<DateTime<Utc>> = events().map(|event| event.created_at).collect();
+    let versions: Vec<Option<i64>> = events().map(|event| Some(event.version.as_ref()?.0)).collect();
+    let contexts: Vec<Option<&str>> = events()
         .map(|event| Some(event.version.as_ref()?.1.as_str()))
         .collect();
-    let actors: Vec<Option<&str>> = events
-        .iter()
+    let actors: Vec<Option<&str>> = events()
         .map(|event| event.actor.as_ref().map(ActorId::as_str))
         .collect();
-    let sources: Vec<Option<&str>> = events
-        .iter()
-        .map(|event| event.source.map(Source::name))
-        .collect();
-    let updates: Vec<Option<&str>> = events
-        .iter()
+    let sources: Vec<Option<&str>> = events().map(|event| event.source.map(Source::name)).collect();
+    let updates: Vec<Option<&str>> = events()
         .map(|event| event.update_id.as_ref().map(UpdateId::as_str))
         .collect();
-    let details: Vec<Option<Value>> = events.iter().map(|event| event.details.clone()).collect();
+    let details: Vec<Option<&Value>> = events().map(|event| event.details.as_ref()).collect();
+    let told = of_vaults
+        .iter()
+        .flat_map(|(vault, events)| notifications(vault, events));
+    let words: Vec<String> = listen::words(told.map(|notification| notification.to_line()))
+        .iter()
+        .map(|lines| lines.join("\n"))
+        .collect();
     sqlx::query!(
-        "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
-                             update_id, details)
-         SELECT $1, new.event_id, new.memory_id, new.kind, new.created_at, new.version, new.context_id, new.actor_id,
-                new.source, new.update_id, new.details
-         FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[], $8::text[],
-                     $9::text[], $10::text[], $11::jsonb[])
-              AS new (event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details)
-         ON CONFLICT (vault_id, event_id) DO NOTHING",
-        vault.as_str(),
+        "WITH happened AS (
+             INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id,
+                                 source, update_id, details)
+             SELECT *
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[],
+                         $8::text[], $9::text[], $10::text[], $11::jsonb[])
+             ON CONFLICT (vault_id, event_id) DO NOTHING
+         )
+         SELECT pg_notify($12, word)::text AS told FROM unnest($13::text[]) AS words (word)",
+        &vaults as &[&str],
         &ids as &[&str],
         &memories as &[&str],
         &kinds as &[&str],
@@ -200,11 +237,13 @@ pub(super) async fn append(
         &actors as &[Option<&str>],
         &sources as &[Option<&str>],
         &updates as &[Option<&str>],
-        &details as &[Option<Value>],
+        &details as &[Option<&Value>],
+        listen::CHANNEL,
+        &words,
     )
-    .execute(&mut *connection)
+    .fetch_all(connection)
     .await?;
-    listen::notify(connection, &notifications(vault, events)).await
+    Ok(())
 }
 
 /// What the instances are told of events: each memory once, with its newest version.

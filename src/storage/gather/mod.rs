@@ -27,8 +27,11 @@ mod prepared;
 mod reads;
 mod together;
 mod turns;
+mod writes;
 
+use super::events::Appended;
 use super::put::PutJob;
+use super::usage::Counts;
 use super::{Put, PutError, Storage, StorageError};
 use prepared::Prepared;
 use reads::Wanted;
@@ -36,7 +39,9 @@ use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard};
-use turns::{Job, Turns};
+use turns::Job;
+pub(super) use turns::Turns;
+pub(super) use writes::Write;
 
 /// Places that memories share by their hash: many enough that two that are put into at once seldom do, which costs a
 /// needless wait.
@@ -51,6 +56,8 @@ pub(super) struct Gathering {
     wants_puts: bool,
     puts: Turns<Prepared>,
     reads: Turns<Wanted>,
+    pub(super) usage: Turns<Counts>,
+    pub(super) events: Turns<Appended>,
     /// Held by the puts of a memory, one after another.
     places: Vec<Arc<Mutex<()>>>,
     hasher: RandomState,
@@ -65,6 +72,8 @@ impl Gathering {
             wants_puts,
             puts: Turns::default(),
             reads: Turns::default(),
+            usage: Turns::default(),
+            events: Turns::default(),
             places: (0..PLACES).map(|_| Arc::default()).collect(),
             hasher: RandomState::new(),
             crosses_vaults: OnceCell::new(),
@@ -126,7 +135,7 @@ impl Storage {
     }
 
     /// Whether one transaction may write to several vaults: not where the database distributes them.
-    async fn crosses_vaults(&self) -> Result<bool, StorageError> {
+    pub(super) async fn crosses_vaults(&self) -> Result<bool, StorageError> {
         let crosses = self.gathering.crosses_vaults.get_or_try_init(|| async {
             let found =
                 sqlx::query_scalar!(r#"SELECT 1 AS "found!" FROM pg_extension WHERE extname = 'citus'"#)

@@ -3,7 +3,7 @@
 use super::super::heads::Ticket;
 use super::super::listen::{CHANNEL, words};
 use super::super::put::{Put, PutError};
-use super::super::record_changes::{self, Place};
+use super::super::record_changes::{self, Place, VersionChanges};
 use super::super::{Storage, StorageError, error, events, origins};
 use super::prepared::Prepared;
 use super::unanswered;
@@ -65,9 +65,8 @@ impl Storage {
                 let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
                 let saved = async {
                     let saved = save_versions(&mut transaction, prepared).await?;
-                    for &place in &saved {
-                        save_records(&mut transaction, &prepared[place]).await?;
-                    }
+                    let changes: Vec<_> = saved.iter().map(|&place| changes_of(&prepared[place])).collect();
+                    record_changes::save(&mut transaction, &changes).await?;
                     Ok::<_, StorageError>(saved)
                 };
                 let saved = saved.await.map_err(NotSaved::Refused)?;
@@ -219,17 +218,18 @@ fn told(puts: &[Prepared]) -> (Vec<i64>, Vec<String>) {
     words.flat_map(placed).unzip()
 }
 
-/// A put that leaves the records as they are costs nothing here.
-async fn save_records(connection: &mut PgConnection, put: &Prepared) -> Result<(), StorageError> {
-    if put.changes.is_empty() {
-        return Ok(());
+/// What a put does to the records.
+fn changes_of(put: &Prepared) -> VersionChanges<'_> {
+    VersionChanges {
+        place: Place {
+            vault: &put.metadata.vault_id,
+            memory: &put.metadata.memory_id,
+            version: put.metadata.version,
+            at: put.metadata.creation_time,
+            by: &put.metadata.actor_id,
+        },
+        changes: &put.changes,
+        operations: &[],
+        superseded: None,
     }
-    let place = Place {
-        vault: &put.metadata.vault_id,
-        memory: &put.metadata.memory_id,
-        version: put.metadata.version,
-        at: put.metadata.creation_time,
-        by: &put.metadata.actor_id,
-    };
-    record_changes::save(connection, &place, &put.changes, &[], None).await
 }

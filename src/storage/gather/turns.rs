@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// Something that is done for many at hardly more than the price of one.
-pub(super) trait Job: Sized + Send + 'static {
+pub(in crate::storage) trait Job: Sized + Send + 'static {
     /// What it comes to.
     type Answer: Send + 'static;
 
@@ -34,7 +34,7 @@ pub(super) trait Job: Sized + Send + 'static {
 const MOST_BYTES: usize = 1 << 20;
 
 /// Where jobs of a kind wait for a turn.
-pub(super) struct Turns<J: Job>(Mutex<Queue<J>>);
+pub(in crate::storage) struct Turns<J: Job>(Mutex<Queue<J>>);
 
 struct Queue<J: Job> {
     waiting: VecDeque<Waiting<J>>,

@@ -190,7 +190,13 @@ impl Incoming {
             at: line.creation_time,
             by: &actor,
         };
-        record_changes::save(&mut self.transaction, &place, &changes, &[], None).await?;
+        let changes = record_changes::VersionChanges {
+            place,
+            changes: &changes,
+            operations: &[],
+            superseded: None,
+        };
+        record_changes::save(&mut self.transaction, &[changes]).await?;
         self.text = line.context;
         Ok(())
     }

@@ -1,0 +1,61 @@
+//! Small writes of many, in one statement.
+
+use super::super::{Storage, StorageError, error};
+use super::turns::{Job, Turns};
+use super::{Gathering, unanswered};
+use std::slice::from_ref;
+
+/// Something that is written for many by one statement.
+pub(in crate::storage) trait Write: Sized + Send + Sync + 'static {
+    /// The turns of its kind.
+    fn turns(gathering: &Gathering) -> &Turns<Self>;
+
+    /// Writes all of them, or none.
+    fn write(storage: &Storage, all: &[Self]) -> impl Future<Output = Result<(), StorageError>> + Send;
+}
+
+impl<W: Write> Job for W {
+    type Answer = Result<(), StorageError>;
+
+    const MOST_TURNS: usize = 1;
+
+    const MOST_JOBS: usize = 64;
+
+    fn turns(storage: &Storage) -> &Turns<Self> {
+        W::turns(&storage.gathering)
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    async fn together(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
+        let all = W::write(storage, &jobs).await;
+        if let [_] = &*jobs {
+            return vec![all];
+        }
+        match all {
+            Ok(()) => jobs.iter().map(|_| Ok(())).collect(),
+            // What one of them does wrong is its own failure.
+            Err(error) if error::is_of_a_statement(&error) => {
+                let mut written = Vec::with_capacity(jobs.len());
+                for job in &jobs {
+                    written.push(W::write(storage, from_ref(job)).await);
+                }
+                written
+            }
+            Err(error) => jobs.iter().map(|_| Err(unanswered(&error))).collect(),
+        }
+    }
+}
+
+impl Storage {
+    /// Writes something, with others of its kind if some come meanwhile.
+    pub(in crate::storage) async fn write_gathered<W: Write>(&self, write: W) -> Result<(), StorageError> {
+        if !self.crosses_vaults().await? {
+            return W::write(self, &[write]).await;
+        }
+        let written = self.in_turn(write).await;
+        written.unwrap_or_else(|| Err(unanswered(&"who sent it was given up")))
+    }
+}
