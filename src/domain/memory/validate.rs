@@ -5,6 +5,7 @@ use crate::domain::document::{Entry, Layout, entries, normalised_snippet};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
 
 /// A memory as validation sees it.
 #[derive(Debug, Clone, Copy)]
@@ -38,9 +39,19 @@ pub fn validate(
     earlier: &[Operation],
     limits: &Limits,
 ) -> Validated {
-    let mut archives = Archives::of(view, earlier);
+    let there: Vec<Entry> = entries(view.document, &Layout::of(view.document)).collect();
+    let mut archives = Archives::of(&there, view, earlier);
     let verdicts: Vec<_> = items.iter().map(|item| archives.judge(&item.operation)).collect();
-    let mut additions = Additions::of(view, earlier, &archives.ended_now, limits);
+    let added: HashSet<RecordKind> = items
+        .iter()
+        .filter_map(|item| Some(addition(&item.operation)?.0))
+        .collect();
+    let stays = |entry: &&Entry| entry.id.is_none_or(|id| !archives.ended_now.contains(&id));
+    let like = there
+        .iter()
+        .filter(stays)
+        .filter(|entry| added.contains(&entry.kind));
+    let mut additions = Additions::of(like, earlier, limits);
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
     for (item, verdict) in items.into_iter().zip(verdicts) {
@@ -78,17 +89,13 @@ struct Archives<'a> {
 }
 
 impl<'a> Archives<'a> {
-    fn of(view: &View<'a>, earlier: &[Operation]) -> Self {
-        let layout = Layout::of(view.document);
-        let active = entries(view.document, &layout)
-            .filter_map(|entry| entry.id)
-            .collect();
+    fn of(there: &[Entry], view: &View<'a>, earlier: &[Operation]) -> Self {
         let archived = earlier.iter().filter_map(|operation| match operation {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
         });
         Self {
-            active,
+            active: there.iter().filter_map(|entry| entry.id).collect(),
             ended: view.ended,
             ended_now: archived.collect(),
         }
@@ -127,37 +134,51 @@ impl<'a> Archives<'a> {
 /// What two records are compared by: label and content, as far as they count.
 type Likeness = (RecordKind, String, String);
 
+/// Where something stands that is added again.
+#[derive(Debug, Clone, Copy)]
+enum Standing {
+    Record(Option<RecordId>),
+    EarlierItem,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record(Some(id)) => id.fmt(f),
+            Self::Record(None) => f.write_str("an entry without an id"),
+            Self::EarlierItem => f.write_str("an earlier item"),
+        }
+    }
+}
+
 /// What there is already, and how many more may come.
 struct Additions<'a> {
     limits: &'a Limits,
-    /// What is compared, with the name of where it stands.
-    known: HashMap<Likeness, String>,
+    /// What is compared, with where it stands.
+    known: HashMap<Likeness, Standing>,
     /// Valid additions so far.
     counts: HashMap<RecordKind, usize>,
 }
 
 impl<'a> Additions<'a> {
-    fn of(view: &View<'_>, earlier: &[Operation], ended_now: &HashSet<RecordId>, limits: &'a Limits) -> Self {
+    /// `like` are the records of the kinds that are added.
+    fn of<'e>(like: impl Iterator<Item = &'e Entry>, earlier: &[Operation], limits: &'a Limits) -> Self {
         let mut additions = Self {
             limits,
             known: HashMap::new(),
             counts: HashMap::new(),
         };
-        let layout = Layout::of(view.document);
-        let stays = |entry: &Entry| entry.id.is_none_or(|id| !ended_now.contains(&id));
-        for entry in entries(view.document, &layout).filter(stays) {
-            let name = entry
-                .id
-                .map_or_else(|| "an entry without an id".to_owned(), |id| id.to_string());
+        for entry in like {
             let likeness = likeness(entry.kind, entry.label.as_deref(), &entry.content);
-            additions.known.entry(likeness).or_insert(name);
+            let standing = Standing::Record(entry.id);
+            additions.known.entry(likeness).or_insert(standing);
         }
         for (kind, label, content) in earlier.iter().filter_map(addition) {
             *additions.counts.entry(kind).or_default() += 1;
             additions
                 .known
                 .entry(likeness(kind, label, content))
-                .or_insert_with(earlier_item);
+                .or_insert(Standing::EarlierItem);
         }
         additions
     }
@@ -165,10 +186,10 @@ impl<'a> Additions<'a> {
     fn judge(&mut self, operation: &Operation) -> Verdict {
         let (kind, label, content) = addition(operation)?;
         let likeness = likeness(kind, label, content);
-        if let Some(name) = self.known.get(&likeness) {
-            return Some((FaultKind::Duplicate, format!("It says the same as {name}.")));
+        if let Some(standing) = self.known.get(&likeness) {
+            return Some((FaultKind::Duplicate, format!("It says the same as {standing}.")));
         }
-        self.known.insert(likeness, earlier_item());
+        self.known.insert(likeness, Standing::EarlierItem);
         let Limits {
             max_additions,
             item_bytes,
@@ -211,14 +232,15 @@ fn likeness(kind: RecordKind, label: Option<&str>, content: &str) -> Likeness {
 
 /// A text in lower case with single blanks.
 fn folded(text: &str) -> String {
-    text.to_lowercase()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-fn earlier_item() -> String {
-    "an earlier item".to_owned()
+    let lower = text.to_lowercase();
+    let mut folded = String::with_capacity(lower.len());
+    for word in lower.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
 }
 
 fn never_existed(id: RecordId) -> String {
