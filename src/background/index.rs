@@ -14,7 +14,7 @@ const IDLE: Duration = Duration::from_millis(800);
 /// How long to wait after a write, so that a burst of them is indexed together.
 const GATHER: Duration = Duration::from_millis(25);
 
-/// How long to rest after a batch while documents are being put, in multiples of the time that the batch took, and at
+/// How long to rest after a batch while documents are being saved, in multiples of the time that the batch took, and at
 /// most: the database is theirs then.
 const PAUSE_PER_BATCH: u32 = 8;
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -56,7 +56,7 @@ async fn pass(storage: &Storage, clock: &dyn Clock) -> Result<(), StorageError> 
         };
         let begun = Instant::now();
         storage.index_memories(&batch).await?;
-        if storage.is_putting() {
+        if storage.is_saving() {
             // A search indexes what its vault still needs; writers cannot be helped otherwise.
             tokio::time::sleep((begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE)).await;
         }

@@ -23,7 +23,7 @@ pub struct DatabaseConfig {
     /// Bytes of newest versions that the process keeps, so that reading them does not ask the database. They are used
     /// only while the process hears at once what other instances write. 0 keeps none.
     pub head_cache_bytes: u64,
-    /// Whether puts that come while another is being committed are sent together, in one transaction. A distributed
+    /// Whether changes that come while another is being committed are sent together, in one transaction. A distributed
     /// database (Citus) is recognised, and they are not.
     pub gather_puts: bool,
     /// The embedded server's folder. Made if it is not there.

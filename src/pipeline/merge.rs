@@ -2,11 +2,11 @@
 
 use super::conversation::section_of;
 use super::report::Rejection;
-use super::role::{Accepted, Captured, numbered};
+use super::role::{Accepted, numbered};
 use crate::domain::ids::{ContextId, RecordId, RecordKind};
 use crate::domain::memory::{Applied, ApplyError, IdsExhausted, Limits, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
-use crate::storage::{Head, Preconditions};
+use crate::storage::{CapturedHead, Head, Preconditions};
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ pub(super) enum Refused {
 /// Applies items that were validated against `progress_base` (for progress) and `base` to the head.
 pub(super) fn merge(
     head: &Head,
-    base: &Captured,
-    progress_base: &Captured,
+    base: &CapturedHead,
+    progress_base: &CapturedHead,
     accepted: &[Accepted],
     preconditions: &Preconditions,
     limits: &Limits,

@@ -2,13 +2,13 @@
 
 use super::measured;
 use super::report::{Target, UpdateAnswer};
-use super::role::{self, Captured};
+use super::role;
 use super::run::{Running, Saved};
 use super::{OnInvalid, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl Pipeline {
     /// Applies a text of operations.
@@ -89,7 +89,7 @@ impl Pipeline {
             memory: request.memory.clone(),
         };
         let created_at = self.clock.now();
-        let base: Captured = self.capture(&target, &request.preconditions).await?;
+        let base = self.capture(&target, &request.preconditions).await?;
         let max_additions = request.max_additions.unwrap_or(self.settings.max_additions);
         Ok(Running {
             target,
@@ -115,7 +115,7 @@ impl Pipeline {
             warnings: Vec::new(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
-            failed: BTreeSet::new(),
+            spent: Vec::new(),
             claim: None,
             steps: None,
         })

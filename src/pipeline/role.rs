@@ -5,27 +5,17 @@ use super::report::{ModelReport, Rejection, Warning, quote};
 use super::{Pipeline, Step, UpdateRequest};
 use crate::config::llm::Constrain;
 use crate::domain::dsl;
-use crate::domain::ids::{ContextId, RecordId};
+use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::{document, ids::MemoryId, ids::VaultId};
 use crate::llm::{self, Answer, Asked, Form, ModelError, Request, Speaker, Turn};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{CapturedHead, Storage, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
-
-/// The head as it was when the models were asked.
-#[derive(Debug, Clone)]
-pub(super) struct Captured {
-    /// 0 if the memory did not exist.
-    pub(super) version: i64,
-    pub(super) context_id: Option<ContextId>,
-    /// Empty if the memory did not exist.
-    pub(super) text: Arc<str>,
-}
 
 /// A good item and the text it was read from.
 #[derive(Debug, Clone)]
@@ -149,7 +139,7 @@ impl Pipeline {
     pub(super) async fn ask_role(
         &self,
         request: &UpdateRequest,
-        captured: &Captured,
+        captured: &CapturedHead,
         role: Role,
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {

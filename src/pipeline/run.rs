@@ -5,20 +5,20 @@ use super::merge::{self, Merged, Refused};
 use super::report::{
     DocumentReport, ModelReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
 };
-use super::role::{Accepted, Captured, mentioned, numbered};
+use super::role::{Accepted, mentioned, numbered};
 use super::{Pipeline, PipelineError, Step, Steps};
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Limits, RecordChange, project};
-use crate::domain::operation::Role;
 use crate::domain::{changelog, document};
 use crate::storage::events::NewEvent;
 use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::usage::RoleSpent;
 use crate::storage::{
-    ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError, WindowRows,
+    CapturedHead, ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError, WindowRows,
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A run under way: what was asked for and what came of it so far.
 pub(super) struct Running {
@@ -35,16 +35,16 @@ pub(super) struct Running {
     /// The first line of the log entry.
     pub(super) title: String,
     /// The head when the run began.
-    pub(super) base: Captured,
+    pub(super) base: CapturedHead,
     /// The head that progress was written for; `base` until it is asked again.
-    pub(super) progress_base: Captured,
+    pub(super) progress_base: CapturedHead,
     pub(super) accepted: Vec<Accepted>,
     pub(super) rejected: Vec<Rejection>,
     pub(super) warnings: Vec<Warning>,
     pub(super) models: BTreeMap<String, ModelReport>,
     pub(super) exchanges: Vec<Value>,
-    /// Roles whose models failed.
-    pub(super) failed: BTreeSet<Role>,
+    /// What its models cost and is not written down yet.
+    pub(super) spent: Vec<RoleSpent>,
     /// The claim under which it runs, if it was queued.
     pub(super) claim: Option<Claim>,
     /// Who is told of its steps.
@@ -65,20 +65,8 @@ impl Pipeline {
         &self,
         target: &Target,
         preconditions: &Preconditions,
-    ) -> Result<Captured, PipelineError> {
-        let latest = self.storage.latest_context(&target.vault, &target.memory).await?;
-        let captured = match latest {
-            Some(context) => Captured {
-                version: context.metadata.version,
-                context_id: Some(context.metadata.context_id),
-                text: context.text.into(),
-            },
-            None => Captured {
-                version: 0,
-                context_id: None,
-                text: "".into(),
-            },
-        };
+    ) -> Result<CapturedHead, PipelineError> {
+        let captured = self.storage.capture_head(&target.vault, &target.memory).await?;
         if preconditions.hold(captured.context_id.as_ref().map(ContextId::as_str)) {
             Ok(captured)
         } else {
@@ -94,7 +82,7 @@ impl Pipeline {
         let (vault, memory) = (&running.target.vault, &running.target.memory);
         let outcome = self
             .storage
-            .change(vault, memory, &ids, |head| {
+            .change_captured((vault, memory), &running.progress_base, &ids, |head| {
                 let merged = merge::merge(
                     head,
                     &running.base,

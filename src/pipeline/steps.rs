@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard, mpsc};
 
 use super::report::Target;
 
 /// How often steps are written while an update runs.
-pub(super) const WRITE_EVERY: Duration = Duration::from_millis(100);
+pub(super) const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 /// One step of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +131,8 @@ struct Inner {
     clock: OnceLock<Arc<dyn Clock>>,
     watcher: Option<mpsc::UnboundedSender<Step>>,
     unwritten: Mutex<Vec<Noted>>,
+    /// Held by who writes steps.
+    writing: AsyncMutex<()>,
 }
 
 #[derive(Clone)]
@@ -193,6 +195,12 @@ impl Steps {
         let details = json!({"step": "finished", "status": status});
         let noted = Noted::now(&**self.0.clock.get()?, details);
         Some(event(target, actor, noted))
+    }
+
+    /// Waits until nobody else writes steps, and lets nobody do so while the value lives: of two transactions that
+    /// write the same steps one waits for the other, and of two that write those of several updates each might.
+    pub(super) async fn to_be_written(&self) -> MutexGuard<'_, ()> {
+        self.0.writing.lock().await
     }
 
     /// Takes steps off that have been written.

@@ -4,7 +4,7 @@ use super::admission::Taken;
 use super::durable::{Claim, kept_request};
 use super::measured;
 use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
-use super::role::{Captured, RoleOutcome};
+use super::role::RoleOutcome;
 use super::run::{Running, Saved};
 use super::steps::{Step, WRITE_EVERY};
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
@@ -12,11 +12,14 @@ use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::llm::ModelError;
+use crate::storage::CapturedHead;
 use crate::storage::updates::{RunKind, RunStatus};
+use crate::storage::usage::RoleSpent;
 use chrono::{DateTime, Utc};
-use futures::future::join_all;
-use std::collections::{BTreeMap, BTreeSet};
+use futures::future::{join, join_all};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::mem::take;
 
 /// The longest task in the title of a log entry, in characters.
 const TITLE_CHARS: usize = 100;
@@ -66,7 +69,8 @@ impl Pipeline {
             // Of a run that was kept all is written; of one that is tried again, or could not be kept, this is left.
             self.write_left_steps(request, &target, &actor).await;
         }
-        self.account(&running).await;
+        let spent = take(&mut running.spent);
+        self.account(&running, spent).await;
         result
     }
 
@@ -79,6 +83,7 @@ impl Pipeline {
     }
 
     async fn write_left_steps(&self, request: &UpdateRequest, target: &Target, actor: &ActorId) {
+        let _writing = request.steps.to_be_written().await;
         let events = request.steps.events(target, actor);
         if events.is_empty() {
             return;
@@ -99,18 +104,28 @@ impl Pipeline {
         let limits = running.limits;
         let asked = self.ask_roles(request, &running.base, &request.roles, &limits);
         let mut outcomes = measured::step("ask", asked).await?;
+        let spent = outcomes.iter().map(|(role, outcome)| outcome.spent(*role, true));
+        running.spent.extend(spent);
         let mut rebases = 0;
         loop {
             running.take(&outcomes, request.allow_partial);
             self.stop_on_failed_models(request, running, &outcomes).await?;
             self.stop_on_faults(request, running, &outcomes).await?;
-            match measured::step("save", self.save(running)).await? {
+            let spent = take(&mut running.spent);
+            let writing = request.steps.to_be_written().await;
+            let (saved, ()) = join(
+                measured::step("save", self.save(running)),
+                self.account(running, spent),
+            )
+            .await;
+            drop(writing);
+            match saved? {
                 Saved::Answer(answer) => return Ok(*answer),
                 Saved::ProgressMoved if rebases < self.settings.max_rebases => {
                     rebases += 1;
                     let head = self.capture(&running.target, &running.preconditions).await?;
                     let asked = self.ask_progress_again(request, &head, &limits, &mut outcomes);
-                    measured::step("ask", asked).await?;
+                    running.spent.push(measured::step("ask", asked).await?);
                     running.progress_base = head;
                 }
                 Saved::ProgressMoved => {
@@ -166,7 +181,7 @@ impl Pipeline {
             warnings: Vec::new(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
-            failed: BTreeSet::new(),
+            spent: Vec::new(),
             claim,
             steps: Some(request.steps.clone()),
         })
@@ -176,7 +191,7 @@ impl Pipeline {
     async fn ask_roles(
         &self,
         request: &UpdateRequest,
-        captured: &Captured,
+        captured: &CapturedHead,
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
@@ -188,21 +203,22 @@ impl Pipeline {
         Ok(join_all(asked).await.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Step 5, where progress moved: that role only, on the new head. What it cost adds up.
+    /// Step 5, where progress moved: that role only, on the new head. What it cost adds up in its report.
     async fn ask_progress_again(
         &self,
         request: &UpdateRequest,
-        head: &Captured,
+        head: &CapturedHead,
         limits: &Limits,
         outcomes: &mut BTreeMap<Role, RoleOutcome>,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<RoleSpent, PipelineError> {
         let mut again = self.ask_role(request, head, Role::Progress, limits).await?;
+        let spent = again.spent(Role::Progress, false);
         if let Some(before) = outcomes.remove(&Role::Progress) {
             again.report = sum(&before.report, &again.report);
             again.exchanges.splice(0..0, before.exchanges);
         }
         outcomes.insert(Role::Progress, again);
-        Ok(())
+        Ok(spent)
     }
 
     async fn stop_on_failed_models(
@@ -265,11 +281,7 @@ impl Running {
         self.warnings.clear();
         self.models.clear();
         self.exchanges.clear();
-        self.failed.clear();
         for (role, outcome) in outcomes {
-            if outcome.failure.is_some() {
-                self.failed.insert(*role);
-            }
             self.accepted.extend(outcome.reading.accepted.iter().cloned());
             self.rejected.extend(outcome.reading.rejections());
             self.warnings.extend(outcome.reading.warnings());

@@ -1,5 +1,6 @@
 //! Tokens: what a run spent is written down, and a vault that has spent its day's is refused.
 
+use super::role::RoleOutcome;
 use super::run::Running;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::VaultId;
@@ -32,31 +33,9 @@ impl Pipeline {
         })
     }
 
-    /// Writes down what a run spent, however it ended. A count that cannot be written is a line in the log and no
-    /// reason to fail a run that is saved.
-    pub(super) async fn account(&self, running: &Running) {
-        let spent: Vec<RoleSpent> = running
-            .models
-            .iter()
-            .filter_map(|(role, report)| {
-                let role = Role::from_name(role)?;
-                let spent = Spent {
-                    runs: 1,
-                    calls: u64::from(report.attempts),
-                    failures: u64::from(running.failed.contains(&role)),
-                    input_tokens: report.input_tokens.unwrap_or(0),
-                    cached_tokens: report.cached_tokens.unwrap_or(0),
-                    cache_write_tokens: report.cache_write_tokens.unwrap_or(0),
-                    output_tokens: report.output_tokens.unwrap_or(0),
-                    millis: report.millis,
-                };
-                Some(RoleSpent {
-                    role: Spender::Update(role),
-                    model: report.model.clone(),
-                    spent,
-                })
-            })
-            .collect();
+    /// Writes down what a run spent since this was done last. A count that cannot be written is a line in the log and
+    /// no reason to fail a run that is saved.
+    pub(super) async fn account(&self, running: &Running, spent: Vec<RoleSpent>) {
         self.write_down(&running.target.vault, running.created_at, &spent)
             .await;
     }
@@ -65,6 +44,28 @@ impl Pipeline {
     pub(super) async fn write_down(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
         if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
             tracing::warn!(%error, "what models spent could not be written down");
+        }
+    }
+}
+
+impl RoleOutcome {
+    /// What it cost; of a role that was asked in this run before, no run is counted again.
+    pub(super) fn spent(&self, role: Role, is_first: bool) -> RoleSpent {
+        let report = &self.report;
+        let spent = Spent {
+            runs: u64::from(is_first),
+            calls: u64::from(report.attempts),
+            failures: u64::from(self.failure.is_some()),
+            input_tokens: report.input_tokens.unwrap_or(0),
+            cached_tokens: report.cached_tokens.unwrap_or(0),
+            cache_write_tokens: report.cache_write_tokens.unwrap_or(0),
+            output_tokens: report.output_tokens.unwrap_or(0),
+            millis: report.millis,
+        };
+        RoleSpent {
+            role: Spender::Update(role),
+            model: report.model.clone(),
+            spent,
         }
     }
 }

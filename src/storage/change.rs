@@ -177,7 +177,7 @@ impl Storage {
             .run
             .as_ref()
             .map_or_else(Vec::new, |run| run.events.clone());
-        let saved = save_version(&mut transaction, vault, memory, &head, version).await?;
+        let saved = save_version(&mut transaction, vault, memory, &head, &version).await?;
         events.push(version_event(head.next_event_id, &saved));
         events::append(&mut transaction, vault, &events).await?;
         transaction.commit().await?;

@@ -273,59 +273,6 @@ impl Storage {
         self.latest_gathered(vault, memory).await
     }
 
-    /// As [`Self::latest_context`], in a statement of its own.
-    #[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
-    pub(super) async fn latest_alone(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<Option<Context>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
-             FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2
-             ORDER BY version DESC
-             LIMIT 1",
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_optional(&mut *self.reader().await?)
-        .await?;
-        row.map(Row::into_context).transpose()
-    }
-
-    /// The newest versions of those of the memories that exist, in one statement.
-    #[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
-    pub(super) async fn latest_together(
-        &self,
-        wanted: &HashSet<(&VaultId, &MemoryId)>,
-    ) -> Result<Vec<Context>, StorageError> {
-        let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
-            .iter()
-            .map(|(vault, memory)| (vault.as_str(), memory.as_str()))
-            .unzip();
-        let rows = sqlx::query_as!(
-            Row,
-            "SELECT newest.*
-             FROM unnest($1::text[], $2::text[]) AS wanted (vault_id, memory_id)
-             CROSS JOIN LATERAL (
-                 SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                        update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
-                 FROM memory_contexts
-                 WHERE memory_contexts.vault_id = wanted.vault_id AND memory_contexts.memory_id = wanted.memory_id
-                 ORDER BY version DESC
-                 LIMIT 1
-             ) AS newest",
-            &vaults as &[&str],
-            &memories as &[&str],
-        )
-        .fetch_all(&mut *self.reader().await?)
-        .await?;
-        rows.into_iter().map(Row::into_context).collect()
-    }
-
     /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it
     /// out: a version whose successor is gone cannot be told from the newest one of a later time.
     ///
@@ -457,6 +404,59 @@ impl Storage {
         .await?;
         Ok(found)
     }
+}
+
+/// The newest version of a memory.
+#[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
+pub(super) async fn latest(
+    connection: &mut sqlx::PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Option<Context>, StorageError> {
+    let row = sqlx::query_as!(
+        Row,
+        "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
+                update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+         FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2
+         ORDER BY version DESC
+         LIMIT 1",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(Row::into_context).transpose()
+}
+
+/// The newest versions of those of the memories that exist, in one statement.
+#[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
+pub(super) async fn latest_of(
+    connection: &mut sqlx::PgConnection,
+    wanted: &HashSet<(&VaultId, &MemoryId)>,
+) -> Result<Vec<Context>, StorageError> {
+    let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
+        .iter()
+        .map(|(vault, memory)| (vault.as_str(), memory.as_str()))
+        .unzip();
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT newest.*
+         FROM unnest((SELECT $1::text[]), $2::text[]) AS wanted (vault_id, memory_id)
+         CROSS JOIN LATERAL (
+             SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
+                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+             FROM memory_contexts
+             WHERE memory_contexts.vault_id = wanted.vault_id AND memory_contexts.memory_id = wanted.memory_id
+             ORDER BY version DESC
+             LIMIT 1
+         ) AS newest",
+        &vaults as &[&str],
+        &memories as &[&str],
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.into_iter().map(Row::into_context).collect()
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.

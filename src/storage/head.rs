@@ -132,17 +132,27 @@ pub(super) async fn lock_memory(
         })?),
         None => None,
     };
-    let mut counters = Counters::default();
-    counters.raise(RecordKind::Learning, row.learning_counter);
-    counters.raise(RecordKind::Verbatim, row.verbatim_counter);
-    counters.raise(RecordKind::Task, row.task_counter);
-    counters.raise(RecordKind::Decision, row.decision_counter);
     Ok(Some(LockedMemory {
         version: row.head_version,
         context_id,
-        counters,
+        counters: counters_of(
+            row.learning_counter,
+            row.verbatim_counter,
+            row.task_counter,
+            row.decision_counter,
+        ),
         changed_at: row.changed_at,
     }))
+}
+
+/// The counters as a memory's row has them.
+pub(super) fn counters_of(learning: i64, verbatim: i64, task: i64, decision: i64) -> Counters {
+    let mut counters = Counters::default();
+    counters.raise(RecordKind::Learning, learning);
+    counters.raise(RecordKind::Verbatim, verbatim);
+    counters.raise(RecordKind::Task, task);
+    counters.raise(RecordKind::Decision, decision);
+    counters
 }
 
 #[tracing::instrument(name = "db.memories.insert", skip_all)]

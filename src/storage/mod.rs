@@ -5,6 +5,7 @@
 //! transaction-mode pooler can stand between; outcomes are told apart by SQLSTATE and statement.
 
 pub mod archivings;
+mod captured;
 pub mod change;
 pub mod contexts;
 pub mod embedded;
@@ -42,6 +43,7 @@ pub mod usage;
 pub mod window;
 pub mod window_changes;
 
+pub use captured::CapturedHead;
 pub use change::{ChangeError, Decision, Outcome};
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};
 pub use error::StorageError;

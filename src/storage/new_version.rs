@@ -7,10 +7,12 @@ use super::record_changes::{self, Place, VersionChanges};
 use super::updates::{Run, insert_run, resolve_run};
 use super::window::{self, WindowRows};
 use super::{StorageError, origins};
+use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
+use std::slice::from_ref;
 
 /// A version to be saved on top of the head.
 #[derive(Debug, Clone)]
@@ -56,6 +58,45 @@ impl NewVersion {
             window: WindowRows::default(),
         }
     }
+
+    /// What it will be known by on top of a head.
+    pub(super) fn metadata(&self, vault: &VaultId, memory: &MemoryId, head: &Head) -> ContextMetadata {
+        ContextMetadata {
+            vault_id: vault.clone(),
+            memory_id: memory.clone(),
+            context_id: head.next_context_id.clone(),
+            version: head.version + 1,
+            actor_id: self.actor.clone(),
+            creation_time: head.now,
+            source: self.source,
+            bytes: i32::try_from(self.text.len()).unwrap_or(i32::MAX),
+            update_id: self.run.as_ref().map(|run| run.update_id.clone()),
+            log: self.log.clone(),
+            redaction: None,
+        }
+    }
+
+    /// Where its lines come from, if that is known of the head's.
+    pub(super) fn origins(&self, head: &Head) -> Option<Origins> {
+        let before = head.origins.as_ref()?;
+        Some(before.after(&head.text, &self.text, head.version + 1))
+    }
+
+    /// What it does, as it is kept with it; `None` if that is not known.
+    pub(super) fn told(&self) -> Option<Value> {
+        let all = self.operations.iter().map(|operation| {
+            json!({
+                "op": operation.op.name(),
+                "id": operation.id.map(|id| id.to_string()),
+                "label": operation.label,
+                "reason": operation.reason,
+                "content": operation.content,
+            })
+        });
+        let mut all: Vec<Value> = all.collect();
+        self.window.tell(&mut all);
+        (!all.is_empty()).then_some(Value::Array(all))
+    }
 }
 
 /// Stores a version on top of a head whose row is locked, with everything derived from it.
@@ -64,87 +105,46 @@ pub(super) async fn save_version(
     vault: &VaultId,
     memory: &MemoryId,
     head: &Head,
-    new: NewVersion,
+    new: &NewVersion,
 ) -> Result<ContextMetadata, StorageError> {
-    let version = head.version + 1;
-    let bytes = i32::try_from(new.text.len()).unwrap_or(i32::MAX);
-    let line_origins = head
-        .origins
-        .as_ref()
-        .and_then(|origins| origins::to_stored(&origins.after(&head.text, &new.text, version)));
+    let saved = new.metadata(vault, memory, head);
+    let line_origins = new.origins(head).and_then(|origins| origins::to_stored(&origins));
     move_head(connection, vault, memory, head, &new.counters).await?;
-    let update_id = new.run.as_ref().map(|run| run.update_id.clone());
-    let operations = operations_json(&new);
     sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, update_id, operations, log, line_origins)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         vault.as_str(),
         memory.as_str(),
-        head.next_context_id.as_str(),
-        new.actor.as_str(),
+        saved.context_id.as_str(),
+        saved.actor_id.as_str(),
         new.text,
-        head.now,
-        version,
-        new.source.name(),
-        bytes,
-        update_id.as_ref().map(UpdateId::as_str),
-        operations,
+        saved.creation_time,
+        saved.version,
+        saved.source.name(),
+        saved.bytes,
+        saved.update_id.as_ref().map(UpdateId::as_str),
+        new.told(),
         new.log,
         line_origins.as_deref(),
     )
     .execute(&mut *connection)
     .await?;
-    let place = Place {
-        vault,
-        memory,
-        version,
-        at: head.now,
-        by: &new.actor,
-    };
     let changes = VersionChanges {
-        place,
+        place: Place::of(&saved),
         changes: &new.changes,
         operations: &new.operations,
         superseded: new.window.superseded,
     };
-    record_changes::save(connection, &[changes]).await?;
-    window::save(connection, &place, &new.window).await?;
+    record_changes::save(connection, from_ref(&changes)).await?;
+    window::save(connection, &changes.place, &new.window).await?;
     if let Some(run) = &new.run {
         insert_run(connection, run).await?;
         if let Some(resolved) = &new.resolves {
             resolve(connection, run, resolved).await?;
         }
     }
-    Ok(ContextMetadata {
-        vault_id: vault.clone(),
-        memory_id: memory.clone(),
-        context_id: head.next_context_id.clone(),
-        version,
-        actor_id: new.actor,
-        creation_time: head.now,
-        source: new.source,
-        bytes,
-        update_id,
-        log: new.log,
-        redaction: None,
-    })
-}
-
-/// Operations as they are kept with their version; `None` if there are none.
-fn operations_json(new: &NewVersion) -> Option<Value> {
-    let all = new.operations.iter().map(|operation| {
-        json!({
-            "op": operation.op.name(),
-            "id": operation.id.map(|id| id.to_string()),
-            "label": operation.label,
-            "reason": operation.reason,
-            "content": operation.content,
-        })
-    });
-    let mut all: Vec<Value> = all.collect();
-    new.window.tell(&mut all);
-    (!all.is_empty()).then_some(Value::Array(all))
+    Ok(saved)
 }
 
 /// What is told of a new version.

@@ -25,7 +25,7 @@ pub struct PoolOptions {
     pub acquire_timeout: Duration,
     /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
     pub head_cache_bytes: u64,
-    /// Whether puts that come while another is being committed are sent together.
+    /// Whether changes that come while another is being committed are sent together.
     pub gather_puts: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Storage {
     pub(super) written: Arc<Notify>,
     /// The newest versions that are kept in the process.
     pub(super) heads: Arc<Heads>,
-    /// Where puts wait for company.
+    /// Where changes, reads and small writes wait for company.
     pub(super) gathering: Arc<Gathering>,
     /// What was written, here and elsewhere.
     pub(super) notifications: Arc<Notifications>,
@@ -118,7 +118,8 @@ impl Storage {
     /// Connections in use and open, for the metrics.
     #[must_use]
     pub fn pool_size(&self) -> (u32, usize) {
-        (self.pool.size(), self.pool.num_idle())
+        let idle = self.pool.num_idle() + self.gathering.kept_connections();
+        (self.pool.size(), idle)
     }
 
     /// Connections that may be open, for the metrics.
@@ -141,6 +142,8 @@ impl Storage {
 
     /// Closes all connections.
     pub async fn close(&self) {
-        self.pool.close().await;
+        let closed = self.pool.close();
+        self.gathering.clear();
+        closed.await;
     }
 }

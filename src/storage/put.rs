@@ -97,7 +97,7 @@ impl Storage {
     /// As [`PutError`] says.
     pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
         match self.put_gathered(&job).await? {
-            Some(put) => put,
+            Some(put) => Ok(put),
             None => self.put_alone(&job).await,
         }
     }

@@ -1,6 +1,7 @@
 //! Keeps `records` equal to what the documents say, in the writer's transaction.
 
 use super::StorageError;
+use super::contexts::ContextMetadata;
 use super::record_history::{self, Changed};
 use crate::domain::document::Record;
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
@@ -24,6 +25,17 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
+    /// That of a version.
+    pub(super) fn of(version: &'a ContextMetadata) -> Self {
+        Self {
+            vault: &version.vault_id,
+            memory: &version.memory_id,
+            version: version.version,
+            at: version.creation_time,
+            by: &version.actor_id,
+        }
+    }
+
     /// What happened to a record, as its history keeps it.
     fn changed(&self, id: RecordId, change: ChangeKind) -> Changed<'a> {
         let mark = Mark {
@@ -160,6 +172,15 @@ async fn upsert(connection: &mut PgConnection, rows: &[Present<'_>]) -> Result<V
     Ok(saved.into_iter().map(|row| row.created_version).collect())
 }
 
+/// Why operations archive what they archive.
+pub(super) fn archive_reasons(operations: &[AppliedOperation]) -> HashMap<RecordId, &str> {
+    operations
+        .iter()
+        .filter(|operation| operation.op == OperationName::Archive)
+        .filter_map(|operation| Some((operation.id?, operation.reason.as_deref()?)))
+        .collect()
+}
+
 /// Ends the records that a version archives, and says of each how.
 async fn archive_all<'a>(
     connection: &mut PgConnection,
@@ -190,12 +211,7 @@ async fn archive<'a>(
     ids: &[RecordId],
 ) -> Result<Vec<Changed<'a>>, StorageError> {
     let place = &version.place;
-    let reasons: HashMap<RecordId, &str> = version
-        .operations
-        .iter()
-        .filter(|operation| operation.op == OperationName::Archive)
-        .filter_map(|operation| Some((operation.id?, operation.reason.as_deref()?)))
-        .collect();
+    let reasons = archive_reasons(version.operations);
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return Ok(Vec::new());
     };

@@ -17,21 +17,10 @@ use std::time::Instant;
 /// What begins a transaction on a server connection that others named statements on.
 const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
 
-/// A connection for statements of which each stands for itself: for reading, or for one that writes. What that wrote is
-/// certain after [`Reader::commit`].
+/// A connection for reading. What it changes may be rolled back: writers take a transaction.
 pub(super) enum Reader {
     Connection(PoolConnection<Postgres>),
     Transaction(Transaction<'static, Postgres>),
-}
-
-impl Reader {
-    /// Ends what was written.
-    pub(super) async fn commit(self) -> Result<(), StorageError> {
-        match self {
-            Self::Connection(_) => Ok(()),
-            Self::Transaction(transaction) => Ok(transaction.commit().await?),
-        }
-    }
 }
 
 impl Deref for Reader {

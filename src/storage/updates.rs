@@ -333,10 +333,9 @@ pub(super) fn redacted_json() -> Value {
 /// redacted while it ran is left out.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
-    let (request, exchanges, outcome) = if redacted_under(connection, run).await? {
-        (redacted_json(), Value::Array(Vec::new()), redacted_json())
-    } else {
-        (run.request.clone(), run.exchanges.clone(), run.outcome.clone())
+    let said = match redacted_under(connection, run).await? {
+        true => RunJson::redacted(),
+        false => RunJson::of(run),
     };
     let (version, context_id) = run
         .version
@@ -346,8 +345,8 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
     if let Some(claim) = &run.claim {
         let ended = sqlx::query!(
             "UPDATE updates
-             SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9, request = $10,
-                 exchanges = $11, outcome = $12, queue_place = NULL, not_before = NULL, claim_id = NULL,
+             SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
+                 request = $10::text::jsonb, exchanges = $11::text::jsonb, outcome = $12::text::jsonb, queue_place = NULL, not_before = NULL, claim_id = NULL,
                  lease_until = NULL
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
             run.vault_id.as_str(),
@@ -359,9 +358,9 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
             run.base_version,
             version,
             context_id,
-            request,
-            exchanges,
-            outcome,
+            said.request,
+            said.exchanges,
+            said.outcome,
         )
         .execute(connection)
         .await?;
@@ -373,7 +372,8 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
     sqlx::query!(
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
                               base_version, version, context_id, resolved_by, request, exchanges, outcome)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb, $14::text::jsonb,
+                 $15::text::jsonb)",
         run.vault_id.as_str(),
         run.memory_id.as_str(),
         run.update_id.as_str(),
@@ -386,13 +386,56 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
         version,
         context_id,
         run.resolved_by.as_ref().map(UpdateId::as_str),
-        request,
-        exchanges,
-        outcome,
+        said.request,
+        said.exchanges,
+        said.outcome,
     )
     .execute(connection)
     .await?;
     Ok(())
+}
+
+/// What a run says, as JSON.
+#[derive(Debug)]
+pub(super) struct RunJson {
+    request: String,
+    exchanges: String,
+    outcome: String,
+}
+
+impl RunJson {
+    pub(super) fn of(run: &Run) -> Self {
+        Self {
+            request: run.request.to_string(),
+            exchanges: run.exchanges.to_string(),
+            outcome: run.outcome.to_string(),
+        }
+    }
+
+    /// Of a run that quotes what was redacted.
+    fn redacted() -> Self {
+        Self {
+            request: redacted_json().to_string(),
+            exchanges: "[]".to_owned(),
+            outcome: redacted_json().to_string(),
+        }
+    }
+
+    pub(super) fn request(&self) -> &str {
+        &self.request
+    }
+
+    pub(super) fn exchanges(&self) -> &str {
+        &self.exchanges
+    }
+
+    pub(super) fn outcome(&self) -> &str {
+        &self.outcome
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.request.len() + self.exchanges.len() + self.outcome.len()
+    }
 }
 
 /// Marks an invalid run as finished by hand by another. `false` if it is not there or not invalid any more.

@@ -108,12 +108,12 @@ impl Write for Counts {
         &gathering.usage
     }
 
-    async fn write(storage: &Storage, all: &[Self]) -> Result<(), StorageError> {
+    async fn write(connection: &mut PgConnection, all: &[Self]) -> Result<(), StorageError> {
         let mut sums: BTreeMap<&UsageKey, Spent> = BTreeMap::new();
         for (key, spent) in all.iter().flat_map(|Self(counts)| counts) {
             sums.entry(key).or_default().add(spent);
         }
-        storage.add_counts(&sums).await
+        add(connection, &sums).await
     }
 }
 
@@ -136,25 +136,13 @@ impl Storage {
             let key = (vault.clone(), day, model.clone(), role.name());
             counts.entry(key).or_default().add(spent);
         }
-        self.write_gathered(Counts(counts)).await
-    }
-
-    /// Adds to counts in one statement.
-    #[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
-    async fn add_counts(&self, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
         let mut repeats = 0;
         loop {
-            match self.try_add_counts(counts).await {
+            match self.write_gathered(Counts(counts.clone())).await {
                 Err(error) if repeats < MAX_REPEATS && error::may_repeat(&error) => repeats += 1,
                 other => return other,
             }
         }
-    }
-
-    async fn try_add_counts(&self, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
-        let mut connection = self.reader().await?;
-        add(&mut connection, counts).await?;
-        connection.commit().await
     }
 
     /// What a vault's models cost from one day to another, both included, by day and then by model.
@@ -234,7 +222,7 @@ async fn add(connection: &mut PgConnection, counts: &BTreeMap<&UsageKey, Spent>)
         "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
                                   cache_write_tokens, output_tokens, millis)
          SELECT *
-         FROM unnest($1::text[], $2::date[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+         FROM unnest((SELECT $1::text[]), $2::date[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
                      $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
          ON CONFLICT (vault_id, day, model, role) DO UPDATE
          SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,

@@ -33,6 +33,11 @@ pub struct WindowRows {
 }
 
 impl WindowRows {
+    /// Whether it says nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.superseded.is_none() && self.historic.is_empty()
+    }
+
     /// Adds what it says to the operations that are kept with the version.
     pub(super) fn tell(&self, operations: &mut Vec<Value>) {
         for operation in operations.iter_mut() {

@@ -20,6 +20,11 @@ async fn keeps(service: &Service) {
     service.listen().await;
     let memory = service.memory("probe");
     memory.put("probe").await;
+    is_kept(service, &memory).await;
+}
+
+/// Reads a memory until the database is not asked: while its own commit has still to be heard of, nothing is kept.
+async fn is_kept(service: &Service, memory: &Memory<'_>) {
     eventually("nothing is kept", || async {
         let before = service.storage().head_cache().hits;
         memory.get("context").await.is(200);
@@ -56,6 +61,7 @@ async fn what_was_read_once_is_given_without_the_database() {
     let service = keeping().await;
     let memory = service.memory("agent");
     memory.put("# Notes\nkept\n").await.is(201);
+    is_kept(&service, &memory).await;
     let first = memory.get("context").await.is(200);
     let mut other = PgConnection::connect(&service.database_url()).await.unwrap();
     let mut transaction = other.begin().await.unwrap();

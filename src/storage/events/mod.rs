@@ -154,15 +154,15 @@ impl Write for Appended {
         &gathering.events
     }
 
-    async fn write(storage: &Storage, all: &[Self]) -> Result<(), StorageError> {
+    async fn write(connection: &mut PgConnection, all: &[Self]) -> Result<(), StorageError> {
         let of_vaults: Vec<_> = all.iter().map(|of| (&of.vault, &*of.events)).collect();
-        let mut connection = storage.reader().await?;
-        append_all(&mut connection, &of_vaults).await?;
-        connection.commit().await?;
-        for (vault, events) in of_vaults {
+        append_all(connection, &of_vaults).await
+    }
+
+    fn written(storage: &Storage, all: &[Self]) {
+        for Self { vault, events } in all {
             storage.appended(vault, events);
         }
-        Ok(())
     }
 }
 
@@ -181,7 +181,7 @@ pub(super) async fn append(
 
 /// As [`append`], those of several vaults in one statement.
 #[tracing::instrument(name = "db.events.append", skip_all)]
-pub(super) async fn append_all(
+async fn append_all(
     connection: &mut PgConnection,
     of_vaults: &[(&VaultId, &[NewEvent])],
 ) -> Result<(), StorageError> {
@@ -222,7 +222,7 @@ pub(super) async fn append_all(
              INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id,
                                  source, update_id, details)
              SELECT *
-             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[],
+             FROM unnest((SELECT $1::text[]), $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::text[],
                          $8::text[], $9::text[], $10::text[], $11::jsonb[])
              ON CONFLICT (vault_id, event_id) DO NOTHING
          )

@@ -5,26 +5,34 @@
 //!
 //! **Reads** of newest versions ([`reads`]) share a statement, which begins after each of them was asked for.
 //!
-//! **Puts** share a transaction. What a put comes to is decided by the request that brings it, before it waits
-//! ([`prepared`]), by the newest version as far as the process knows it. The transaction ([`together`]) saves what was
-//! decided if that version is still the newest one. While one is under way, others prepare. (Two at once were measured
-//! to be no faster: each carries half as many.)
+//! **Changes** of memories, puts and what updates come to, share a transaction, which is one statement. What a change
+//! comes to is decided by the request that brings it, before it waits ([`prepared`]): a put by the newest version as
+//! far as the process knows it, an update by the one it captured. The statement ([`together`], [`save_versions`]) saves
+//! what was decided if that version is still the newest one. While one is under way, others prepare. (Two at once were
+//! measured to be no faster: each carries half as many.)
 //!
 //! - Each is answered only after the commit of its own row, which is as durable as alone.
 //! - What one of them does wrong is its own failure. Where a statement for all of them fails, each goes alone.
 //! - A transaction for many never waits for the lock of a row, so it cannot stand in a ring of those who wait for each
 //!   other. A memory whose row somebody else holds, or that has moved on, goes alone, and so does one that does not
 //!   exist yet: alone means that the head is read while its row is locked, and decided by.
-//! - Nothing is refused by what the process knows: a put that would be goes alone.
-//! - Of one memory there is one put at a time; the next is decided by what it came to.
+//! - Nothing is refused by what the process knows: a change that would be goes alone.
+//! - Of one memory there is one change at a time; the next put is decided by what it came to.
 //!
-//! What a put means is decided by one function for both ways; a law holds that they come to the same.
+//! What a change means is decided by one function for both ways; a law holds that they come to the same.
+//!
+//! **Small writes** ([`writes`]), the steps of updates and what their models cost, share a statement, too: transactions
+//! that notify commit one after another.
+//!
+//! Each kind keeps the connections of its turns ([`kept`]).
 //!
 //! What is sent together is of several vaults, which on a distributed database lie on several machines: there all goes
 //! alone.
 
+mod kept;
 mod prepared;
 mod reads;
+mod save_versions;
 mod together;
 mod turns;
 mod writes;
@@ -32,7 +40,8 @@ mod writes;
 use super::events::Appended;
 use super::put::PutJob;
 use super::usage::Counts;
-use super::{Put, PutError, Storage, StorageError};
+use super::{ContextMetadata, Decision, Head, Outcome, Put, Storage, StorageError};
+use crate::domain::ids::{MemoryId, VaultId};
 use prepared::Prepared;
 use reads::Wanted;
 use std::fmt::Display;
@@ -43,22 +52,22 @@ use turns::Job;
 pub(super) use turns::Turns;
 pub(super) use writes::Write;
 
-/// Places that memories share by their hash: many enough that two that are put into at once seldom do, which costs a
-/// needless wait.
+/// Places that memories share by their hash: many enough that two that change at once seldom do, which costs a needless
+/// wait.
 const PLACES: usize = 1_024;
 
-/// What a put came to; `None` if nothing was done and it has to go alone.
-pub(super) type Gathered = Option<Result<Put, PutError>>;
+/// What saving a version came to; `None` if nothing was done and it has to go alone.
+type Gathered = Option<Result<ContextMetadata, StorageError>>;
 
 /// Where work waits for company.
 #[derive(Debug)]
 pub(super) struct Gathering {
-    wants_puts: bool,
-    puts: Turns<Prepared>,
+    wants_changes: bool,
+    changes: Turns<Prepared>,
     reads: Turns<Wanted>,
     pub(super) usage: Turns<Counts>,
     pub(super) events: Turns<Appended>,
-    /// Held by the puts of a memory, one after another.
+    /// Held by the changes of a memory, one after another.
     places: Vec<Arc<Mutex<()>>>,
     hasher: RandomState,
     /// Whether one transaction may write to several vaults.
@@ -66,11 +75,11 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Where nothing waits yet. Unless `wants_puts`, no put ever does.
-    pub(super) fn new(wants_puts: bool) -> Self {
+    /// Where nothing waits yet. Unless `wants_changes`, no change ever does.
+    pub(super) fn new(wants_changes: bool) -> Self {
         Self {
-            wants_puts,
-            puts: Turns::default(),
+            wants_changes,
+            changes: Turns::default(),
             reads: Turns::default(),
             usage: Turns::default(),
             events: Turns::default(),
@@ -80,9 +89,30 @@ impl Gathering {
         }
     }
 
-    /// Waits until nobody else puts into the memory.
-    async fn alone(&self, job: &PutJob) -> OwnedMutexGuard<()> {
-        let hash = self.hasher.hash_one((&job.vault, &job.memory));
+    /// How many connections wait for the next turn.
+    pub(super) fn kept_connections(&self) -> usize {
+        self.kept().into_iter().map(kept::Place::len).sum()
+    }
+
+    /// Gives the connections that are kept back to a pool that is closed.
+    pub(super) fn clear(&self) {
+        for place in self.kept() {
+            place.clear();
+        }
+    }
+
+    fn kept(&self) -> [&kept::Place; 4] {
+        [
+            &self.changes.connection,
+            &self.reads.connection,
+            &self.usage.connection,
+            &self.events.connection,
+        ]
+    }
+
+    /// Waits until nobody else changes the memory so.
+    async fn alone(&self, vault: &VaultId, memory: &MemoryId) -> OwnedMutexGuard<()> {
+        let hash = self.hasher.hash_one((vault, memory));
         let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
         self.places[place].clone().lock_owned().await
     }
@@ -96,42 +126,79 @@ impl Job for Prepared {
     const MOST_JOBS: usize = 64;
 
     fn turns(storage: &Storage) -> &Turns<Self> {
-        &storage.gathering.puts
+        &storage.gathering.changes
     }
 
     fn bytes(&self) -> usize {
-        self.text.len()
+        Prepared::bytes(self)
     }
 
     async fn together(storage: &Storage, jobs: Vec<Self>) -> Vec<Gathered> {
-        storage.put_together(jobs).await
+        storage.save_together(jobs).await
     }
 }
 
 impl Storage {
-    /// Puts a text, with others if some come meanwhile.
-    pub(super) async fn put_gathered(&self, job: &PutJob) -> Result<Gathered, StorageError> {
-        if !self.gathering.wants_puts || !self.crosses_vaults().await? {
+    /// Puts a text, with others if some come meanwhile; `None` if nothing was done and it has to go alone.
+    pub(super) async fn put_gathered(&self, job: &PutJob) -> Result<Option<Put>, StorageError> {
+        if !self.gathers().await? {
             return Ok(None);
         }
-        let alone = self.gathering.alone(job).await;
-        let Some(put) = self.prepare(job, alone).await? else {
+        let alone = self.gathering.alone(&job.vault, &job.memory).await;
+        let Some((put, lost)) = self.prepare(job, alone).await? else {
             return Ok(None);
         };
-        let came_to = self.in_turn(put).await;
-        came_to.ok_or_else(|| unanswered(&"who sent it was given up"))
+        let saved = self.save_in_turn(put).await?;
+        Ok(saved.map(|saved| Put::Created(saved, lost)))
     }
 
-    /// Whether puts are being committed at the moment.
-    #[must_use]
-    pub fn is_putting(&self) -> bool {
-        self.gathering.puts.are_taken()
+    /// Saves what was decided by a head that may not be the newest one any more, with others if some come meanwhile;
+    /// `None` if nothing was done and it has to be decided anew.
+    pub(super) async fn save_gathered<T, E>(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        head: Head,
+        decided: Result<Decision<T>, E>,
+    ) -> Result<Option<Outcome<T>>, StorageError> {
+        let Ok(Decision::Save(new, result)) = decided else {
+            return Ok(None);
+        };
+        if !self.gathers().await? {
+            return Ok(None);
+        }
+        let alone = self.gathering.alone(vault, memory).await;
+        let counted = Some(head.counters);
+        let Some(prepared) = Prepared::over(head, counted, (vault, memory), *new, alone) else {
+            return Ok(None);
+        };
+        let saved = self.save_in_turn(prepared).await?;
+        Ok(saved.map(|saved| Outcome {
+            saved: Some(saved),
+            result,
+        }))
     }
 
-    /// How many puts are decided and wait until those before them are committed, for tests.
+    async fn save_in_turn(&self, prepared: Prepared) -> Result<Option<ContextMetadata>, StorageError> {
+        let came_to = self.in_turn(prepared).await;
+        came_to
+            .ok_or_else(|| unanswered(&"who sent it was given up"))?
+            .transpose()
+    }
+
+    async fn gathers(&self) -> Result<bool, StorageError> {
+        Ok(self.gathering.wants_changes && self.crosses_vaults().await?)
+    }
+
+    /// Whether changes are being committed at the moment.
     #[must_use]
-    pub fn puts_waiting(&self) -> usize {
-        self.gathering.puts.waiting()
+    pub fn is_saving(&self) -> bool {
+        self.gathering.changes.are_taken()
+    }
+
+    /// How many changes are decided and wait until those before them are committed, for tests.
+    #[must_use]
+    pub fn changes_waiting(&self) -> usize {
+        self.gathering.changes.waiting()
     }
 
     /// Whether one transaction may write to several vaults: not where the database distributes them.

@@ -1,11 +1,11 @@
 //! Many newest versions in one statement.
 
-use super::super::contexts::Context;
+use super::super::contexts::{self, Context};
 use super::super::{Storage, StorageError};
 use super::turns::{Job, Turns};
 use super::unanswered;
 use crate::domain::ids::{MemoryId, VaultId};
-use std::collections::HashSet;
+use sqlx::PgConnection;
 
 /// A memory whose newest version is wanted, as it is now or later.
 #[derive(Debug)]
@@ -34,21 +34,36 @@ impl Job for Wanted {
     }
 
     async fn together(storage: &Storage, jobs: Vec<Self>) -> Vec<Read> {
-        if let [one] = &*jobs {
-            return vec![Some(storage.latest_alone(&one.vault, &one.memory).await)];
-        }
-        let keys: HashSet<_> = jobs.iter().map(Self::key).collect();
-        match storage.latest_together(&keys).await {
-            Ok(read) => handed_out(&jobs, read),
-            Err(error @ StorageError::Unavailable(_)) => {
+        match (read(storage, &jobs).await, &*jobs) {
+            (Ok(read), _) => handed_out(&jobs, read),
+            (Err(error), [_]) => vec![Some(Err(error))],
+            (Err(error @ StorageError::Unavailable(_)), _) => {
                 jobs.iter().map(|_| Some(Err(unanswered(&error)))).collect()
             }
-            Err(error) => {
+            (Err(error), _) => {
                 tracing::debug!(%error, reads = jobs.len(), "newest versions are read alone");
                 jobs.iter().map(|_| None).collect()
             }
         }
     }
+}
+
+async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Context>, StorageError> {
+    let place = &storage.gathering.reads.connection;
+    let Some(mut connection) = place.lend(storage).await? else {
+        return newest(&mut *storage.reader().await?, jobs).await;
+    };
+    let read = newest(&mut connection, jobs).await?;
+    connection.keep(storage, place);
+    Ok(read)
+}
+
+async fn newest(connection: &mut PgConnection, jobs: &[Wanted]) -> Result<Vec<Context>, StorageError> {
+    if let [Wanted { vault, memory }] = jobs {
+        let newest = contexts::latest(connection, vault, memory).await?;
+        return Ok(newest.into_iter().collect());
+    }
+    contexts::latest_of(connection, &jobs.iter().map(Wanted::key).collect()).await
 }
 
 impl Wanted {
@@ -84,15 +99,16 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Context>, StorageError> {
-        if self.crosses_vaults().await? {
-            let wanted = Wanted {
-                vault: vault.clone(),
-                memory: memory.clone(),
-            };
-            if let Some(Some(read)) = self.in_turn(wanted).await {
-                return read;
-            }
+        let wanted = Wanted {
+            vault: vault.clone(),
+            memory: memory.clone(),
+        };
+        if self.crosses_vaults().await?
+            && let Some(Some(read)) = self.in_turn(wanted).await
+        {
+            return read;
         }
-        self.latest_alone(vault, memory).await
+        let mut reader = self.reader().await?;
+        contexts::latest(&mut reader, vault, memory).await
     }
 }

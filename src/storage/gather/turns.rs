@@ -3,6 +3,7 @@
 //! A job that finds a turn free goes at once and alone. Nobody waits for company.
 
 use super::super::Storage;
+use super::kept;
 use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
@@ -34,7 +35,11 @@ pub(in crate::storage) trait Job: Sized + Send + 'static {
 const MOST_BYTES: usize = 1 << 20;
 
 /// Where jobs of a kind wait for a turn.
-pub(in crate::storage) struct Turns<J: Job>(Mutex<Queue<J>>);
+pub(in crate::storage) struct Turns<J: Job> {
+    queue: Mutex<Queue<J>>,
+    /// The connections of the last turns.
+    pub(super) connection: kept::Place,
+}
 
 struct Queue<J: Job> {
     waiting: VecDeque<Waiting<J>>,
@@ -68,10 +73,13 @@ impl<J: Job> Drop for Turn<J> {
 
 impl<J: Job> Default for Turns<J> {
     fn default() -> Self {
-        Self(Mutex::new(Queue {
-            waiting: VecDeque::new(),
-            running: 0,
-        }))
+        Self {
+            queue: Mutex::new(Queue {
+                waiting: VecDeque::new(),
+                running: 0,
+            }),
+            connection: kept::Place::new(J::MOST_TURNS),
+        }
     }
 }
 
@@ -97,7 +105,7 @@ impl<J: Job> Turns<J> {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue<J>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What goes next. A job whose request was given up is not begun.

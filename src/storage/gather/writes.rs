@@ -3,6 +3,7 @@
 use super::super::{Storage, StorageError, error};
 use super::turns::{Job, Turns};
 use super::{Gathering, unanswered};
+use sqlx::PgConnection;
 use std::slice::from_ref;
 
 /// Something that is written for many by one statement.
@@ -10,8 +11,14 @@ pub(in crate::storage) trait Write: Sized + Send + Sync + 'static {
     /// The turns of its kind.
     fn turns(gathering: &Gathering) -> &Turns<Self>;
 
-    /// Writes all of them, or none.
-    fn write(storage: &Storage, all: &[Self]) -> impl Future<Output = Result<(), StorageError>> + Send;
+    /// Writes all of them, or none, in one statement.
+    fn write(
+        connection: &mut PgConnection,
+        all: &[Self],
+    ) -> impl Future<Output = Result<(), StorageError>> + Send;
+
+    /// What is done when they are written, before who sent them is answered.
+    fn written(_storage: &Storage, _all: &[Self]) {}
 }
 
 impl<W: Write> Job for W {
@@ -30,7 +37,7 @@ impl<W: Write> Job for W {
     }
 
     async fn together(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
-        let all = W::write(storage, &jobs).await;
+        let all = storage.write_together(&jobs).await;
         if let [_] = &*jobs {
             return vec![all];
         }
@@ -40,7 +47,7 @@ impl<W: Write> Job for W {
             Err(error) if error::is_of_a_statement(&error) => {
                 let mut written = Vec::with_capacity(jobs.len());
                 for job in &jobs {
-                    written.push(W::write(storage, from_ref(job)).await);
+                    written.push(storage.write_together(from_ref(job)).await);
                 }
                 written
             }
@@ -53,9 +60,23 @@ impl Storage {
     /// Writes something, with others of its kind if some come meanwhile.
     pub(in crate::storage) async fn write_gathered<W: Write>(&self, write: W) -> Result<(), StorageError> {
         if !self.crosses_vaults().await? {
-            return W::write(self, &[write]).await;
+            return self.write_together(&[write]).await;
         }
         let written = self.in_turn(write).await;
         written.unwrap_or_else(|| Err(unanswered(&"who sent it was given up")))
+    }
+
+    async fn write_together<W: Write>(&self, all: &[W]) -> Result<(), StorageError> {
+        let place = &W::turns(&self.gathering).connection;
+        if let Some(mut connection) = place.lend(self).await? {
+            W::write(&mut connection, all).await?;
+            connection.keep(self, place);
+        } else {
+            let mut transaction = self.begin().await?;
+            W::write(&mut transaction, all).await?;
+            transaction.commit().await?;
+        }
+        W::written(self, all);
+        Ok(())
     }
 }

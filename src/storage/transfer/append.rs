@@ -87,7 +87,7 @@ impl Append {
             line.version, line.source
         );
         let (text, counters) = (version.text.clone(), version.counters);
-        let saved = save_version(connection, vault, memory, &self.head, version).await?;
+        let saved = save_version(connection, vault, memory, &self.head, &version).await?;
         self.head.version = saved.version;
         self.head.context_id = Some(saved.context_id);
         self.head.text = text;

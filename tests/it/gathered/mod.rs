@@ -1,15 +1,16 @@
-//! Puts that are committed together, and reads that share a statement: each comes to what it would have come to alone.
+//! Changes that are committed together, and reads that share a statement: each comes to what it would have come to
+//! alone.
+
+mod law;
 
 use crate::harness::{Answer, Service};
+use crate::pipeline::dictated::{Dictated, dictate, learning, progress};
 use futures::future::join_all;
-use proptest::prelude::{Just, Strategy, prop, prop_oneof};
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use reqwest::Method;
+use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
-use working_memory::config::guard::Collapse;
 
 /// A transaction that holds tables or rows against the service.
 struct Hold(PgConnection);
@@ -20,6 +21,11 @@ impl Hold {
         connection.execute("BEGIN").await.unwrap();
         connection.execute(statement).await.unwrap();
         Self(connection)
+    }
+
+    async fn commit(mut self) {
+        self.0.execute("COMMIT").await.unwrap();
+        self.0.close().await.unwrap();
     }
 
     async fn end(mut self) {
@@ -51,7 +57,7 @@ async fn together(service: &Service, requests: Vec<reqwest::RequestBuilder>) -> 
 }
 
 /// Sends requests while something is held, the first before the others, and lets them go when all have come and this
-/// many puts wait for their turn.
+/// many changes wait for their turn.
 async fn behind(
     held: &'static str,
     service: &Service,
@@ -74,8 +80,11 @@ async fn behind(
     // The count goes up when a request begins; what else it waits for cannot be seen, and changes no answer.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let begun = Instant::now();
-    while service.storage().puts_waiting() < waiting {
-        assert!(begun.elapsed() < Duration::from_secs(20), "a put does not wait");
+    while service.storage().changes_waiting() < waiting {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "a change does not wait"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     hold.end().await;
@@ -135,6 +144,88 @@ async fn puts_that_wait_for_another_share_a_transaction() {
         "the first, and those that waited for it"
     );
     assert_eq!(service.count("events").await, 24);
+}
+
+#[tokio::test]
+async fn updates_that_wait_for_another_share_a_transaction_with_their_runs_and_records() {
+    let models = Dictated::new();
+    let service = models.service().await;
+    let before = "# Key Learnings\n- KL-1 because x: goes\n- KL-2 because x: stays\n";
+    for number in 0..6 {
+        service.memory(&format!("m{number}")).put(before).await.is(201);
+    }
+    let learnings = format!(
+        "{}  ARCHIVE:\n    - KL-1 because it is over\n",
+        learning("together")
+    );
+    let body = dictate(json!({ "learnings": learnings, "progress": progress("together") }));
+    let update = |number: usize| {
+        let name = format!("m{number}");
+        service.memory(&name).request(Method::POST, "update").json(&body)
+    };
+    let answers = behind(ALL_ROWS, &service, (0..6).map(update).collect(), 5).await;
+    for (number, answer) in answers.into_iter().enumerate() {
+        let answer = answer.is(200).json();
+        assert_eq!(
+            (
+                &answer["version"],
+                &answer["rebased"],
+                &answer["operations"][1]["id"]
+            ),
+            (&json!(2), &json!(false), &json!("KL-1"))
+        );
+        let name = format!("m{number}");
+        let memory = service.memory(&name);
+        let gone = memory.get("records/KL-1").await.is(200).json();
+        assert_eq!(
+            (&gone["status"], &gone["archive_reason"], &gone["ended_version"]),
+            (&json!("archived"), &json!("it is over"), &json!(2))
+        );
+        let new = memory.get("records/KL-3").await.is(200).json();
+        assert_eq!(
+            (&new["status"], &new["created_version"]),
+            (&json!("active"), &json!(2))
+        );
+        let id = answer["update_id"].as_str().unwrap();
+        let run = memory.get(&format!("updates/{id}")).await.is(200).json();
+        assert_eq!(
+            (&run["status"], &run["base_version"], &run["version"]),
+            (&json!("applied"), &json!(1), &json!(2))
+        );
+        let ended: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM events WHERE update_id = $1 AND details ->> 'step' = 'finished'",
+        )
+        .bind(id)
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+        assert_eq!(ended, 1);
+    }
+    assert_eq!(
+        transactions(&service).await,
+        2,
+        "the first, and those that waited for it"
+    );
+    let runs: i64 = sqlx::query_scalar("SELECT sum(runs)::bigint FROM model_usage")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(runs, 18);
+}
+
+#[tokio::test]
+async fn a_number_that_was_given_meanwhile_is_not_given_again() {
+    let service = with_memories(1).await;
+    let memory = service.memory("m0");
+    let adding = memory.applying("", "KEY_LEARNINGS:\n  ADD:\n    - because x: new\n");
+    // As an import does, or a version that was taken out: the numbers go up while the newest version stays.
+    let statements = "LOCK TABLE memories IN EXCLUSIVE MODE; UPDATE memories SET learning_counter = 7";
+    let hold = Hold::of(&service, statements).await;
+    let sent = tokio::spawn(Answer::to(adding));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    hold.commit().await;
+    let answer = sent.await.unwrap().is(200).json();
+    assert_eq!(answer["operations"][0]["id"], "KL-8");
 }
 
 #[tokio::test]
@@ -313,132 +404,4 @@ async fn a_read_sees_what_was_answered_before_it_was_asked_for() {
         }
     });
     join_all(chains).await;
-}
-
-/// One put of a chain, as it follows from the one before.
-#[derive(Debug, Clone)]
-enum Link {
-    Text(String),
-    Same,
-    WithTag(String),
-    WithOldTag(String),
-    Confirmed(String),
-    Deletion,
-}
-
-fn document() -> impl Strategy<Value = String> {
-    let record = (1..6, "[a-z]{1,8}").prop_map(|(number, text)| {
-        format!("- KL-{number} [2026-11-21T02:00:00Z] because it is so: {text}\n")
-    });
-    let snippet = (1..4, "[a-z]{1,8}").prop_map(|(number, text)| {
-        format!("- VC-{number} [2026-11-21T02:00:00Z] because it is so: {text} =>\n  {text}\n")
-    });
-    let records = prop::collection::vec(record, 0..5);
-    let snippets = prop::collection::vec(snippet, 0..3);
-    ("[a-z ]{0,60}", records, snippets).prop_map(|(words, records, snippets)| {
-        let (records, snippets) = (records.concat(), snippets.concat());
-        format!("# Notes\n{words}\n\n# Key Learnings\n{records}\n# Verbatim Context\n{snippets}")
-    })
-}
-
-fn chain() -> impl Strategy<Value = Vec<Link>> {
-    let link = prop_oneof![
-        6 => document().prop_map(Link::Text),
-        1 => Just(Link::Same),
-        2 => document().prop_map(Link::WithTag),
-        1 => document().prop_map(Link::WithOldTag),
-        2 => document().prop_map(Link::Confirmed),
-        1 => Just(Link::Deletion),
-    ];
-    prop::collection::vec(link, 12)
-}
-
-/// Runs a chain on a memory, and says what each put came to, but for ids and times.
-async fn run(service: &Service, memory: String, chain: Vec<Link>) -> Vec<String> {
-    let memory = service.memory(&memory);
-    let mut said = Vec::new();
-    let (mut text, mut tag) = ("nothing yet".to_owned(), "\"none\"".to_owned());
-    for link in chain {
-        let request = match &link {
-            Link::Deletion => {
-                said.push(format!("deleted: {}", memory.delete().await.status));
-                continue;
-            }
-            Link::Same => memory.putting(text.clone()),
-            Link::Text(new) => memory.putting(new.clone()),
-            Link::WithTag(new) => memory.putting(new.clone()).header("If-Match", &tag),
-            Link::WithOldTag(new) => memory.putting(new.clone()).header("If-Match", "\"old\""),
-            Link::Confirmed(new) => memory
-                .request(Method::PUT, "context?confirm=collapse")
-                .header("Content-Type", "text/plain")
-                .body(new.clone()),
-        };
-        let answer = Answer::to(request).await;
-        if let (Some(new), Link::Text(put) | Link::WithTag(put) | Link::Confirmed(put)) =
-            (answer.headers.get("etag"), &link)
-        {
-            tag = new.to_str().unwrap().to_owned();
-            text.clone_from(put);
-        }
-        let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-        let [version, bytes, unchanged, warnings] =
-            ["version", "bytes", "unchanged", "warnings"].map(|name| body[name].to_string());
-        said.push(format!(
-            "{} {version} {bytes} {unchanged} {warnings}",
-            answer.status
-        ));
-    }
-    said
-}
-
-async fn rows(service: &Service) -> Vec<String> {
-    let statements = [
-        "SELECT concat_ws('|', memory_id, head_version, learning_counter, verbatim_counter) FROM memories ORDER BY 1",
-        "SELECT concat_ws('|', memory_id, version, actor_id, context, source, bytes, log, line_origins, operations)
-         FROM memory_contexts ORDER BY memory_id, version",
-        "SELECT concat_ws('|', memory_id, kind, number, status, label, reason, content, created_version, ended_version)
-         FROM records ORDER BY memory_id, kind, number",
-        "SELECT concat_ws('|', memory_id, kind, number, version, change) FROM record_changes
-         ORDER BY memory_id, kind, number, version, change",
-        "SELECT concat_ws('|', memory_id, kind, version, actor_id, source, details) FROM events
-         ORDER BY memory_id, created_at, event_id, version",
-    ];
-    let mut all = Vec::new();
-    for statement in statements {
-        let rows: Vec<String> = sqlx::query_scalar(statement)
-            .fetch_all(service.rows())
-            .await
-            .unwrap();
-        all.extend(rows);
-    }
-    all
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn together_and_alone_come_to_the_same() {
-    let mut runner = TestRunner::deterministic();
-    let with = |gather_puts, prepared_statements| {
-        move |config: &mut working_memory::config::Config| {
-            config.database.gather_puts = gather_puts;
-            config.database.prepared_statements = Some(prepared_statements);
-            config.guard.collapse = Collapse::Reject;
-        }
-    };
-    let keeping = Service::start_with(with(true, true), None).await;
-    keeping.listen().await;
-    let gathering = Service::start_with(with(true, true), None).await;
-    let as_behind_a_pooler = Service::start_with(with(true, false), None).await;
-    let alone = Service::start_with(with(false, true), None).await;
-    let chains: Vec<Vec<Link>> = (0..24)
-        .map(|_| chain().new_tree(&mut runner).unwrap().current())
-        .collect();
-    let all = |service| {
-        let chains = chains.clone().into_iter().enumerate();
-        join_all(chains.map(move |(number, chain)| run(service, format!("m{number:02}"), chain)))
-    };
-    let (said, left) = (all(&alone).await, rows(&alone).await);
-    for service in [&gathering, &keeping, &as_behind_a_pooler] {
-        assert_eq!(all(service).await, said);
-        assert_eq!(rows(service).await, left);
-    }
 }

@@ -1,0 +1,212 @@
+//! Whatever changes are made, sent together they come to what they come to alone.
+
+use crate::harness::{Answer, Service};
+use crate::pipeline::dictated::{Dictated, dictate, progress};
+use futures::future::join_all;
+use proptest::prelude::{Just, Strategy, prop, prop_oneof};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use reqwest::Method;
+use serde_json::json;
+use working_memory::config::guard::Collapse;
+
+/// One change of a chain, as it follows from the one before.
+#[derive(Debug, Clone)]
+enum Link {
+    Text(String),
+    Same,
+    WithTag(String),
+    WithOldTag(String),
+    Confirmed(String),
+    Deletion,
+    Operations(String),
+    Update(String),
+}
+
+fn document() -> impl Strategy<Value = String> {
+    let record = (1..6, "[a-z]{1,8}").prop_map(|(number, text)| {
+        format!("- KL-{number} [2026-11-21T02:00:00Z] because it is so: {text}\n")
+    });
+    let snippet = (1..4, "[a-z]{1,8}").prop_map(|(number, text)| {
+        format!("- VC-{number} [2026-11-21T02:00:00Z] because it is so: {text} =>\n  {text}\n")
+    });
+    let records = prop::collection::vec(record, 0..5);
+    let snippets = prop::collection::vec(snippet, 0..3);
+    ("[a-z ]{0,60}", records, snippets).prop_map(|(words, records, snippets)| {
+        let (records, snippets) = (records.concat(), snippets.concat());
+        format!("# Notes\n{words}\n\n# Key Learnings\n{records}\n# Verbatim Context\n{snippets}")
+    })
+}
+
+/// What is done to learnings, as a model writes it.
+fn learnings() -> impl Strategy<Value = String> {
+    let added = prop::collection::vec("[a-z]{1,8}", 0..3);
+    let archived = prop::collection::btree_set(1..9, 0..3);
+    (added, archived).prop_map(|(added, archived)| {
+        let mut text = "KEY_LEARNINGS:\n".to_owned();
+        if added.is_empty() && archived.is_empty() {
+            return "KEY_LEARNINGS: NO CHANGE\n".to_owned();
+        }
+        for (header, items) in [
+            (
+                "ADD",
+                added
+                    .iter()
+                    .map(|word| format!("because it is so: {word}"))
+                    .collect(),
+            ),
+            (
+                "ARCHIVE",
+                archived
+                    .iter()
+                    .map(|number| format!("KL-{number} because it is over"))
+                    .collect::<Vec<_>>(),
+            ),
+        ] {
+            if !items.is_empty() {
+                text += &format!("  {header}:\n    - {}\n", items.join("\n    - "));
+            }
+        }
+        text
+    })
+}
+
+fn chain() -> impl Strategy<Value = Vec<Link>> {
+    let link = prop_oneof![
+        6 => document().prop_map(Link::Text),
+        1 => Just(Link::Same),
+        2 => document().prop_map(Link::WithTag),
+        1 => document().prop_map(Link::WithOldTag),
+        2 => document().prop_map(Link::Confirmed),
+        1 => Just(Link::Deletion),
+        4 => learnings().prop_map(Link::Operations),
+        2 => learnings().prop_map(Link::Update),
+    ];
+    prop::collection::vec(link, 12)
+}
+
+/// Runs a chain on a memory, and says what each put came to, but for ids and times.
+async fn run(service: &Service, memory: String, chain: Vec<Link>) -> Vec<String> {
+    let memory = service.memory(&memory);
+    let mut said = Vec::new();
+    let (mut text, mut tag) = ("nothing yet".to_owned(), "\"none\"".to_owned());
+    for link in chain {
+        let request = match &link {
+            Link::Deletion => {
+                said.push(format!("deleted: {}", memory.delete().await.status));
+                continue;
+            }
+            Link::Operations(text) => {
+                said.push(came_to(&memory.apply(text).await));
+                continue;
+            }
+            Link::Update(learnings) => {
+                let body = dictate(json!({ "learnings": learnings, "progress": progress("on and on") }));
+                said.push(came_to(&memory.update(body).await));
+                continue;
+            }
+            Link::Same => memory.putting(text.clone()),
+            Link::Text(new) => memory.putting(new.clone()),
+            Link::WithTag(new) => memory.putting(new.clone()).header("If-Match", &tag),
+            Link::WithOldTag(new) => memory.putting(new.clone()).header("If-Match", "\"old\""),
+            Link::Confirmed(new) => memory
+                .request(Method::PUT, "context?confirm=collapse")
+                .header("Content-Type", "text/plain")
+                .body(new.clone()),
+        };
+        let answer = Answer::to(request).await;
+        if let (Some(new), Link::Text(put) | Link::WithTag(put) | Link::Confirmed(put)) =
+            (answer.headers.get("etag"), &link)
+        {
+            tag = new.to_str().unwrap().to_owned();
+            text.clone_from(put);
+        }
+        let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        let [version, bytes, unchanged, warnings] =
+            ["version", "bytes", "unchanged", "warnings"].map(|name| body[name].to_string());
+        said.push(format!(
+            "{} {version} {bytes} {unchanged} {warnings}",
+            answer.status
+        ));
+    }
+    said
+}
+
+/// What an update or operations came to.
+fn came_to(answer: &Answer) -> String {
+    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    let parts = [
+        "status",
+        "version",
+        "base_version",
+        "operations",
+        "rejected",
+        "log",
+        "diff",
+    ];
+    format!(
+        "{} {}",
+        answer.status,
+        parts.map(|part| body[part].to_string()).join(" ")
+    )
+}
+
+async fn rows(service: &Service) -> Vec<String> {
+    let statements = [
+        "SELECT concat_ws('|', memory_id, head_version, learning_counter, verbatim_counter) FROM memories ORDER BY 1",
+        "SELECT concat_ws('|', memory_id, version, actor_id, context, source, bytes, log, line_origins, operations)
+         FROM memory_contexts ORDER BY memory_id, version",
+        "SELECT concat_ws('|', memory_id, kind, number, status, label, reason, content, created_version, ended_version,
+                          archive_reason)
+         FROM records ORDER BY memory_id, kind, number",
+        "SELECT concat_ws('|', memory_id, kind, number, version, change) FROM record_changes
+         ORDER BY memory_id, kind, number, version, change",
+        "SELECT concat_ws('|', memory_id, kind, version, actor_id, source) FROM events WHERE kind <> 'update'
+         ORDER BY memory_id, created_at, event_id, version",
+        "SELECT concat_ws('|', memory_id, kind, details - 'millis' - 'context_id' - 'update_id') FROM events
+         WHERE kind = 'update' ORDER BY 1",
+        "SELECT concat_ws('|', memory_id, kind, status, actor_id, base_version, version, request, outcome -> 'log',
+                          outcome -> 'diff', outcome -> 'operations', jsonb_array_length(exchanges))
+         FROM updates ORDER BY memory_id, base_version, 1",
+        "SELECT concat_ws('|', day, model, role, runs, calls, failures, input_tokens) FROM model_usage ORDER BY 1",
+    ];
+    let mut all = Vec::new();
+    for statement in statements {
+        let rows: Vec<String> = sqlx::query_scalar(statement)
+            .fetch_all(service.rows())
+            .await
+            .unwrap();
+        all.extend(rows);
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn together_and_alone_come_to_the_same() {
+    let mut runner = TestRunner::deterministic();
+    let with = |gather_puts, prepared_statements| {
+        move |config: &mut working_memory::config::Config| {
+            config.database.gather_puts = gather_puts;
+            config.database.prepared_statements = Some(prepared_statements);
+            config.guard.collapse = Collapse::Reject;
+        }
+    };
+    let models = Dictated::new();
+    let keeping = Service::start_with(with(true, true), Some(models.models())).await;
+    keeping.listen().await;
+    let gathering = Service::start_with(with(true, true), Some(models.models())).await;
+    let as_behind_a_pooler = Service::start_with(with(true, false), Some(models.models())).await;
+    let alone = Service::start_with(with(false, true), Some(models.models())).await;
+    let chains: Vec<Vec<Link>> = (0..24)
+        .map(|_| chain().new_tree(&mut runner).unwrap().current())
+        .collect();
+    let all = |service| {
+        let chains = chains.clone().into_iter().enumerate();
+        join_all(chains.map(move |(number, chain)| run(service, format!("m{number:02}"), chain)))
+    };
+    let (said, left) = (all(&alone).await, rows(&alone).await);
+    for service in [&gathering, &keeping, &as_behind_a_pooler] {
+        assert_eq!(all(service).await, said);
+        assert_eq!(rows(service).await, left);
+    }
+}
