@@ -130,7 +130,11 @@ impl Storage {
     /// What was committed is kept and told; then its writer can be answered.
     pub(super) fn was_saved(&self, prepared: Prepared, ticket: Ticket) -> ContextMetadata {
         let events = prepared.events();
-        let Prepared { metadata, new, .. } = prepared;
+        let Prepared {
+            metadata, mut new, ..
+        } = prepared;
+        // It may be kept for long, and was written into more room than it needs.
+        new.text.shrink_to_fit();
         let context = Context {
             metadata: metadata.clone(),
             text: new.text,
