@@ -30,12 +30,6 @@ impl Role {
         }
     }
 
-    /// The role of a name, in its exact spelling.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
-    }
-
     /// The header that opens this section in the DSL, without its colon.
     #[must_use]
     pub fn header(self) -> &'static str {

@@ -82,7 +82,7 @@ impl Pipeline {
         let (vault, memory) = (&running.target.vault, &running.target.memory);
         let outcome = self
             .storage
-            .change_captured((vault, memory), &running.progress_base, &ids, |head| {
+            .change_captured((vault, memory), running.likely_head(), &ids, |head| {
                 let merged = merge::merge(
                     head,
                     &running.base,
@@ -300,6 +300,13 @@ impl Pipeline {
 }
 
 impl Running {
+    /// The head that it is likely to be saved on; `None` if nothing can be decided before that is locked: where it makes
+    /// no version, ends what is queued or finishes another run, or was captured anew.
+    fn likely_head(&self) -> Option<&CapturedHead> {
+        let makes_one = !self.dry_run && self.claim.is_none() && self.resolves.is_none();
+        (makes_one && self.base.context_id == self.progress_base.context_id).then_some(&self.base)
+    }
+
     fn tell(&self, step: Step) {
         if let Some(steps) = &self.steps {
             steps.tell(step);

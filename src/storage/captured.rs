@@ -7,7 +7,6 @@ use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, Utc};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A head that was read and not locked.
@@ -81,18 +80,20 @@ impl Storage {
 
     /// As [`Self::change`], where `captured` is likely to be the newest version still: if it is, the change is decided
     /// before anything is locked, and saved together with others. If it is not, or if `decide` makes no version of it,
-    /// the change is made as any other.
+    /// the change is made as any other; with `None` it is that at once.
     ///
     /// # Errors
     /// As [`Self::change`].
     pub async fn change_captured<T, E>(
         &self,
         (vault, memory): (&VaultId, &MemoryId),
-        captured: &CapturedHead,
+        captured: Option<&CapturedHead>,
         mentioned: &[RecordId],
         mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        if captured.version > 0 {
+        if let Some(captured) = captured.filter(|captured| captured.version > 0)
+            && self.gathers().await?
+        {
             // What a change of this very version mentions stands in it.
             let head = self.head_over(captured);
             let decided = decide(&head);
@@ -110,10 +111,7 @@ impl Storage {
             text: (*captured.text).to_owned(),
             origins: captured.origins.clone(),
             counters: captured.counters,
-            archived: BTreeSet::new(),
-            now: self.clock.now().max(captured.changed_at),
-            next_context_id: self.clock.new_id().into(),
-            next_event_id: self.clock.new_id().to_string(),
+            ..self.empty_head(captured.changed_at)
         }
     }
 }

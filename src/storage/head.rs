@@ -44,6 +44,21 @@ impl Head {
 }
 
 impl Storage {
+    /// The head of a memory that says nothing, for a change of now, but never before `changed_at`.
+    pub(super) fn empty_head(&self, changed_at: DateTime<Utc>) -> Head {
+        Head {
+            version: 0,
+            context_id: None,
+            text: String::new(),
+            origins: None,
+            counters: Counters::default(),
+            archived: BTreeSet::new(),
+            now: self.clock.now().max(changed_at),
+            next_context_id: self.clock.new_id().into(),
+            next_event_id: self.clock.new_id().to_string(),
+        }
+    }
+
     /// Locks the memory's row, making it first where there is none, and reads the head.
     pub(super) async fn lock_head(
         &self,
@@ -54,7 +69,7 @@ impl Storage {
     ) -> Result<Head, StorageError> {
         let row = self.lock_or_insert(connection, vault, memory).await?;
         // Read after the lock was granted: a writer that waited is later than the one it waited for.
-        let now = self.clock.now().max(row.changed_at);
+        let head = self.empty_head(row.changed_at);
         let (text, origins) = match row.context_id {
             Some(_) => read_text(connection, vault, memory, row.version).await?,
             None => (String::new(), Some(Origins::default())),
@@ -66,9 +81,7 @@ impl Storage {
             origins,
             counters: row.counters,
             archived: archived_among(connection, vault, memory, mentioned).await?,
-            now,
-            next_context_id: self.clock.new_id().into(),
-            next_event_id: self.clock.new_id().to_string(),
+            ..head
         })
     }
 

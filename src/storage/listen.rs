@@ -138,10 +138,16 @@ pub(super) async fn notify(
     connection: &mut PgConnection,
     notifications: &[Notification],
 ) -> Result<(), StorageError> {
-    for word in words(notifications.iter().map(Notification::to_line)) {
-        send(connection, &word.join("\n")).await?;
+    for word in joined_words(notifications.iter()) {
+        send(connection, &word).await?;
     }
     Ok(())
+}
+
+/// The words that tell all of them.
+pub(super) fn joined_words<'a>(notifications: impl Iterator<Item = &'a Notification>) -> Vec<String> {
+    let words = words(notifications.map(Notification::to_line));
+    words.iter().map(|lines| lines.join("\n")).collect()
 }
 
 /// Lines, as many together as fit in a word.

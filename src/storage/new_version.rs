@@ -82,6 +82,16 @@ impl NewVersion {
         Some(before.after(&head.text, &self.text, head.version + 1))
     }
 
+    /// What it does to the records of its memory.
+    pub(super) fn record_changes<'a>(&'a self, saved: &'a ContextMetadata) -> VersionChanges<'a> {
+        VersionChanges {
+            place: Place::of(saved),
+            changes: &self.changes,
+            operations: &self.operations,
+            superseded: self.window.superseded,
+        }
+    }
+
     /// What it does, as it is kept with it; `None` if that is not known.
     pub(super) fn told(&self) -> Option<Value> {
         let all = self.operations.iter().map(|operation| {
@@ -130,12 +140,7 @@ pub(super) async fn save_version(
     )
     .execute(&mut *connection)
     .await?;
-    let changes = VersionChanges {
-        place: Place::of(&saved),
-        changes: &new.changes,
-        operations: &new.operations,
-        superseded: new.window.superseded,
-    };
+    let changes = new.record_changes(&saved);
     record_changes::save(connection, from_ref(&changes)).await?;
     window::save(connection, &changes.place, &new.window).await?;
     if let Some(run) = &new.run {

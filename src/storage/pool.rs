@@ -59,7 +59,7 @@ pub(super) fn connect_options(
 }
 
 /// For how long a connection that nobody used is not asked whether it lives.
-const BELIEVED_FOR: Duration = Duration::from_secs(1);
+pub(super) const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
 /// Prepared statements that a connection keeps: more than the service has.
 const KEPT_STATEMENTS: usize = 256;

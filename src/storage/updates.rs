@@ -398,9 +398,9 @@ pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -
 /// What a run says, as JSON.
 #[derive(Debug)]
 pub(super) struct RunJson {
-    request: String,
-    exchanges: String,
-    outcome: String,
+    pub(super) request: String,
+    pub(super) exchanges: String,
+    pub(super) outcome: String,
 }
 
 impl RunJson {
@@ -419,18 +419,6 @@ impl RunJson {
             exchanges: "[]".to_owned(),
             outcome: redacted_json().to_string(),
         }
-    }
-
-    pub(super) fn request(&self) -> &str {
-        &self.request
-    }
-
-    pub(super) fn exchanges(&self) -> &str {
-        &self.exchanges
-    }
-
-    pub(super) fn outcome(&self) -> &str {
-        &self.outcome
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -210,6 +210,7 @@ impl Storage {
 }
 
 /// The counts come in the order of their keys, so that two that add never wait for each other.
+#[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
 async fn add(connection: &mut PgConnection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
     let vaults: Vec<&str> = counts.keys().map(|(vault, ..)| vault.as_str()).collect();
     let days: Vec<NaiveDate> = counts.keys().map(|(_, day, ..)| *day).collect();

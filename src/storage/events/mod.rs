@@ -210,13 +210,11 @@ async fn append_all(
         .map(|event| event.update_id.as_ref().map(UpdateId::as_str))
         .collect();
     let details: Vec<Option<&Value>> = events().map(|event| event.details.as_ref()).collect();
-    let told = of_vaults
+    let told: Vec<Notification> = of_vaults
         .iter()
-        .flat_map(|(vault, events)| notifications(vault, events));
-    let words: Vec<String> = listen::words(told.map(|notification| notification.to_line()))
-        .iter()
-        .map(|lines| lines.join("\n"))
+        .flat_map(|(vault, events)| notifications(vault, events))
         .collect();
+    let words = listen::joined_words(told.iter());
     sqlx::query!(
         "WITH happened AS (
              INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id,

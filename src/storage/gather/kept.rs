@@ -3,6 +3,7 @@
 //! A connection that goes back to the pool is asked whether it lives, a message more for every statement, and comes
 //! back after all the others: at little load each of them would still be planning what it is sent for the first time.
 
+use super::super::pool::BELIEVED_FOR;
 use super::super::{Storage, StorageError};
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection, PgConnection, Postgres};
@@ -10,9 +11,6 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// For how long a connection that nobody used is not asked whether it lives.
-const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
 /// For how long a connection stays: the database frees what it has gathered for it.
 const STAYS_FOR: Duration = Duration::from_mins(10);

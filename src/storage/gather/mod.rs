@@ -163,9 +163,6 @@ impl Storage {
         let Ok(Decision::Save(new, result)) = decided else {
             return Ok(None);
         };
-        if !self.gathers().await? {
-            return Ok(None);
-        }
         let alone = self.gathering.alone(vault, memory).await;
         let counted = Some(head.counters);
         let Some(prepared) = Prepared::over(head, counted, (vault, memory), *new, alone) else {
@@ -179,13 +176,11 @@ impl Storage {
     }
 
     async fn save_in_turn(&self, prepared: Prepared) -> Result<Option<ContextMetadata>, StorageError> {
-        let came_to = self.in_turn(prepared).await;
-        came_to
-            .ok_or_else(|| unanswered(&"who sent it was given up"))?
-            .transpose()
+        self.in_turn(prepared).await.ok_or_else(given_up)?.transpose()
     }
 
-    async fn gathers(&self) -> Result<bool, StorageError> {
+    /// Whether changes are sent together here.
+    pub(super) async fn gathers(&self) -> Result<bool, StorageError> {
         Ok(self.gathering.wants_changes && self.crosses_vaults().await?)
     }
 
@@ -212,6 +207,11 @@ impl Storage {
         });
         crosses.await.copied()
     }
+}
+
+/// What is told of a job whose turn was given up.
+fn given_up() -> StorageError {
+    unanswered(&"who sent it was given up")
 }
 
 /// What each of those is told that were sent together.

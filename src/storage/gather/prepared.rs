@@ -6,13 +6,12 @@ use super::super::head::Head;
 use super::super::heads::{KeptHead, Ticket};
 use super::super::new_version::{NewVersion, version_event};
 use super::super::put::{PutJob, decide};
-use super::super::updates::RunJson;
+use super::super::updates::{Run, RunJson};
 use super::super::{Decision, Storage, StorageError};
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, Counters, RecordChange};
 use crate::telemetry::meters;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::OwnedMutexGuard;
 
@@ -46,8 +45,7 @@ impl Prepared {
         alone: OwnedMutexGuard<()>,
     ) -> Option<Self> {
         // No version from its base on is redacted, then: all there is of them is the head.
-        let is_over_its_base =
-            |run: &super::super::updates::Run| run.claim.is_none() && run.base_version == head.version;
+        let is_over_its_base = |run: &Run| run.claim.is_none() && run.base_version == head.version;
         if new.resolves.is_some()
             || !new.window.is_empty()
             || !new.run.as_deref().is_none_or(is_over_its_base)
@@ -114,11 +112,7 @@ impl Storage {
             context_id: Some(metadata.context_id.clone()),
             text: text.clone(),
             origins,
-            counters: Counters::default(),
-            archived: BTreeSet::new(),
-            now: self.clock.now().max(metadata.creation_time),
-            next_context_id: self.clock.new_id().into(),
-            next_event_id: self.clock.new_id().to_string(),
+            ..self.empty_head(metadata.creation_time)
         };
         let Ok(Decision::Save(new, lost)) = decide(job, &head) else {
             return Ok(None);

@@ -129,9 +129,9 @@ impl<'a> Runs<'a> {
             runs.begun.push(run.map(|run| run.created_at));
             runs.ended.push(run.and_then(|run| run.finished_at));
             let said: Option<&RunJson> = version.run.as_ref();
-            runs.requests.push(said.map(RunJson::request));
-            runs.exchanges.push(said.map(RunJson::exchanges));
-            runs.outcomes.push(said.map(RunJson::outcome));
+            runs.requests.push(said.map(|said| &*said.request));
+            runs.exchanges.push(said.map(|said| &*said.exchanges));
+            runs.outcomes.push(said.map(|said| &*said.outcome));
         }
         runs
     }

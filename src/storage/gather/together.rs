@@ -1,7 +1,7 @@
 //! Many versions in one statement, and what comes with them.
 
 use super::super::heads::Ticket;
-use super::super::record_changes::{self, Place, VersionChanges};
+use super::super::record_changes::{self, VersionChanges};
 use super::super::{Storage, StorageError, error};
 use super::prepared::Prepared;
 use super::save_versions::save_versions;
@@ -82,19 +82,10 @@ async fn save_all(connection: &mut PgConnection, prepared: &[Prepared]) -> Resul
     let versions = saved.iter().map(|&place| &prepared[place]);
     let changes: Vec<VersionChanges<'_>> = versions
         .filter(|version| !version.is_whole())
-        .map(changes_of)
+        .map(|version| version.new.record_changes(&version.metadata))
         .collect();
     record_changes::save(connection, &changes).await?;
     Ok(saved)
-}
-
-fn changes_of(version: &Prepared) -> VersionChanges<'_> {
-    VersionChanges {
-        place: Place::of(&version.metadata),
-        changes: &version.new.changes,
-        operations: &version.new.operations,
-        superseded: None,
-    }
 }
 
 impl NotSaved {

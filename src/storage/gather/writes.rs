@@ -2,7 +2,7 @@
 
 use super::super::{Storage, StorageError, error};
 use super::turns::{Job, Turns};
-use super::{Gathering, unanswered};
+use super::{Gathering, given_up, unanswered};
 use sqlx::PgConnection;
 use std::slice::from_ref;
 
@@ -62,8 +62,7 @@ impl Storage {
         if !self.crosses_vaults().await? {
             return self.write_together(&[write]).await;
         }
-        let written = self.in_turn(write).await;
-        written.unwrap_or_else(|| Err(unanswered(&"who sent it was given up")))
+        self.in_turn(write).await.ok_or_else(given_up)?
     }
 
     async fn write_together<W: Write>(&self, all: &[W]) -> Result<(), StorageError> {
