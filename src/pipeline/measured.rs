@@ -4,14 +4,13 @@ use super::PipelineError;
 use super::report::{Rejection, UpdateAnswer, UpdateStatus, Warning};
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::telemetry::{meters, traces};
+use futures::FutureExt;
 use std::time::Instant;
 
-/// A step of an update, measured from its first poll to its end.
-pub(super) async fn step<T>(name: &'static str, work: impl Future<Output = T>) -> T {
+/// A step of an update, measured from here to its end.
+pub(super) fn step<W: Future>(name: &'static str, work: W) -> impl Future<Output = W::Output> {
     let begun = Instant::now();
-    let result = traces::step(name, work).await;
-    meters::step(name, begun.elapsed());
-    result
+    traces::step(name, work).inspect(move |_| meters::step(name, begun.elapsed()))
 }
 
 /// How a run ended.

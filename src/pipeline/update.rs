@@ -30,7 +30,7 @@ impl Pipeline {
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        let result = self.update_in_turn(&request).await;
+        let result = Box::pin(self.update_in_turn(&request)).await;
         measured::ended(RunKind::Update, &result);
         result
     }

@@ -270,7 +270,8 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Context>, StorageError> {
-        self.latest_gathered(vault, memory).await
+        // Boxed: most reads come to an end without it, by the head that is kept.
+        Box::pin(self.latest_gathered(vault, memory)).await
     }
 
     /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it

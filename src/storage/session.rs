@@ -129,9 +129,15 @@ impl Storage {
 
     async fn connection(&self) -> Result<PoolConnection<Postgres>, StorageError> {
         let waiting = Instant::now();
-        let connection = self.pool.acquire().await?;
+        let connection = self.acquire().await?;
         meters::pool_wait(waiting.elapsed());
         Ok(connection)
+    }
+
+    /// The pool's own future takes four kilobytes. In its place each future above it would have them too, and those are
+    /// moved many times on the way of a request, also where none of them ever asks the pool.
+    async fn acquire(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+        Box::pin(self.pool.acquire()).await
     }
 
     /// A connection on which a statement is a transaction of its own; `None` where that takes several messages, behind a
@@ -147,7 +153,7 @@ impl Storage {
     /// connection in a transaction that nobody ends, and the pool would give it to others so.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
         let waiting = Instant::now();
-        let connection = self.pool.acquire().await?;
+        let connection = self.acquire().await?;
         let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
         let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
         meters::pool_wait(waiting.elapsed());

@@ -16,6 +16,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use std::time::Duration;
+use tracing::instrument::Instrumented;
 use tracing::{Instrument, Metadata, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::filter_fn;
@@ -125,24 +126,17 @@ pub fn request_ended(span: &Span, status: u16) {
 }
 
 /// A step of an update as a span.
-pub async fn step<T>(name: &'static str, work: impl Future<Output = T>) -> T {
-    let span = tracing::trace_span!(target: TARGET, "step", "otel.name" = format!("update.{name}"));
-    work.instrument(span).await
+pub fn step<W: Future>(name: &'static str, work: W) -> Instrumented<W> {
+    work.instrument(tracing::trace_span!(target: TARGET, "step", "otel.name" = format!("update.{name}")))
 }
 
 /// One attempt of a queued update: a trace of its own, since whoever asked for it was answered long ago.
-pub async fn queued_update<T>(update_id: &str, attempt: i32, work: impl Future<Output = T>) -> T {
-    let span = tracing::trace_span!(target: TARGET, parent: None, "update.run", update_id, attempt);
-    work.instrument(span).await
+pub fn queued_update<W: Future>(update_id: &str, attempt: i32, work: W) -> Instrumented<W> {
+    work.instrument(tracing::trace_span!(target: TARGET, parent: None, "update.run", update_id, attempt))
 }
 
 /// One request to a model as a span.
-pub async fn model_call<T>(
-    role: &'static str,
-    model: &str,
-    attempt: u32,
-    work: impl Future<Output = T>,
-) -> T {
+pub fn model_call<W: Future>(role: &'static str, model: &str, attempt: u32, work: W) -> Instrumented<W> {
     let span = tracing::trace_span!(
         target: TARGET,
         "model.call",
@@ -151,7 +145,7 @@ pub async fn model_call<T>(
         "gen_ai.request.model" = model,
         attempt,
     );
-    work.instrument(span).await
+    work.instrument(span)
 }
 
 /// Names the present span in a request to somebody else (W3C trace context); nothing without traces.

@@ -92,7 +92,8 @@ pub(crate) async fn operations(
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
     };
-    Ok(Json(state.pipeline.apply_operations(request).await?))
+    let answer = Box::pin(state.pipeline.apply_operations(request)).await?;
+    Ok(Json(answer))
 }
 
 async fn read_text(state: &AppState, request: Request) -> Result<String, Problem> {

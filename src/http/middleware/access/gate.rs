@@ -150,9 +150,14 @@ impl Gate {
     }
 
     async fn known(&self, newer_than: Option<Instant>) -> Result<Arc<Known>, Problem> {
-        if let Some(known) = self.at_hand(newer_than) {
-            return Ok(known);
+        match self.at_hand(newer_than) {
+            Some(known) => Ok(known),
+            // Seldom taken, and large: in place of a pointer every request would carry it.
+            None => Box::pin(self.read(newer_than)).await,
         }
+    }
+
+    async fn read(&self, newer_than: Option<Instant>) -> Result<Arc<Known>, Problem> {
         let waits_since = Instant::now();
         let mut failed = self.reading.lock().await;
         if let Some(known) = self.at_hand(newer_than) {

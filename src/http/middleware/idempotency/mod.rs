@@ -64,8 +64,8 @@ pub(super) async fn once<F: Future<Output = Response> + Send>(
     if !writes || !request.headers().contains_key(key::IDEMPOTENCY_KEY) {
         return next(request).await;
     }
-    Once { state, wait }
-        .run_once(request, next)
+    // Boxed: in place of a pointer every request would carry what few need.
+    Box::pin(Once { state, wait }.run_once(request, next))
         .await
         .unwrap_or_else(IntoResponse::into_response)
 }

@@ -187,7 +187,7 @@ pub(crate) async fn put(
         preconditions: conditions.for_write(),
         guard,
     };
-    let put = state.storage.put_context(job).await?;
+    let put = Box::pin(state.storage.put_context(job)).await?;
     answer(&state, put)
 }
 
