@@ -347,7 +347,7 @@ impl Storage {
             r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
                       bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
                FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND ($3::bigint IS NULL OR version < $3)
+               WHERE vault_id = $1 AND memory_id = $2 AND version < COALESCE($3, 9223372036854775807)
                ORDER BY version DESC
                LIMIT $4"#,
             vault.as_str(),

@@ -204,7 +204,7 @@ impl Storage {
             r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version,
                       base_context_id, base_time, '' AS "markdown!", manifest, '[]'::jsonb AS "citations!"
                FROM handoffs
-               WHERE vault_id = $1 AND memory_id = $2 AND ($3::bigint IS NULL OR number < $3)
+               WHERE vault_id = $1 AND memory_id = $2 AND number < COALESCE($3, 9223372036854775807)
                ORDER BY number DESC
                LIMIT $4"#,
             vault.as_str(),

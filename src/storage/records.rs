@@ -190,7 +190,7 @@ impl Storage {
              WHERE vault_id = $1 AND memory_id = $2
                AND ($3::text IS NULL OR kind = $3)
                AND ($4::text IS NULL OR status = $4)
-               AND ($5::text IS NULL OR (kind, number) > ($5, $6::bigint))
+               AND (kind, number) > (COALESCE($5, ''), COALESCE($6::bigint, 0))
              ORDER BY kind, number
              LIMIT $7",
             vault.as_str(),

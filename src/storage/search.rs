@@ -104,7 +104,7 @@ impl Storage {
                 sqlx::query_as!(
                     PendingRow,
                     "SELECT vault_id, memory_id, changed_at FROM memories
-                     WHERE vault_id = $1 AND search_pending AND ($2::text IS NULL OR memory_id > $2)
+                     WHERE vault_id = $1 AND search_pending AND memory_id > COALESCE($2, '')
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
                     vault.as_str(),
@@ -119,7 +119,7 @@ impl Storage {
                 sqlx::query_as!(
                     PendingRow,
                     "SELECT vault_id, memory_id, changed_at FROM memories
-                     WHERE search_pending AND ($1::text IS NULL OR (vault_id, memory_id) > ($1, $2::text))
+                     WHERE search_pending AND (vault_id, memory_id) > (COALESCE($1, ''), COALESCE($2, ''))
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
                     after_vault,

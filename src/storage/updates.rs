@@ -242,12 +242,15 @@ impl Storage {
         before: Option<&UpdateId>,
         limit: i64,
     ) -> Result<Vec<Run>, StorageError> {
+        // Ids are texts, and no text is the last of all: the newest id with a letter behind it is behind it.
         let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome
                FROM updates
-               WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR update_id < $3)
+               WHERE vault_id = $1 AND memory_id = $2 AND update_id < COALESCE($3, (
+                     SELECT max(update_id) || 'x' FROM updates WHERE vault_id = $1 AND memory_id = $2
+                 ))
                ORDER BY update_id DESC
                LIMIT $4"#,
             vault.as_str(),

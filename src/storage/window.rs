@@ -350,7 +350,8 @@ impl Storage {
             r#"SELECT number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent, summary, epic
                FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
-                 AND ($3::timestamptz IS NULL OR (COALESCE(written_at, created_at), number) > ($3, $4::bigint))
+                 AND (COALESCE(written_at, created_at), number)
+                     > (COALESCE($3::timestamptz, '-infinity'), COALESCE($4::bigint, 0))
                ORDER BY COALESCE(written_at, created_at), number
                LIMIT $5"#,
             vault.as_str(),

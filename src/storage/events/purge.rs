@@ -20,7 +20,7 @@ impl Storage {
     ) -> Result<Option<VaultId>, StorageError> {
         let next = sqlx::query_scalar!(
             "SELECT vault_id FROM events
-             WHERE ($1::text IS NULL OR vault_id > $1)
+             WHERE vault_id > COALESCE($1, '')
              ORDER BY vault_id
              LIMIT 1",
             after.map(VaultId::as_str),

@@ -219,7 +219,8 @@ async fn live_items(
          WHERE vault_id = $1 AND memory_id = $2
            AND (expires_at IS NULL OR expires_at > $3)
            AND ($4::text IS NULL OR category = $4)
-           AND ($5::text IS NULL OR (category, created_at, item_id) > ($5, $6::timestamptz, $7::text))
+           AND (category, created_at, item_id)
+               > (COALESCE($5, ''), COALESCE($6::timestamptz, '-infinity'), COALESCE($7, ''))
          ORDER BY category, created_at, item_id
          LIMIT $8",
         owner.vault.as_str(),
