@@ -3,6 +3,7 @@
 //! Only LF ends a line; a CR before it belongs to the line's end. A lone CR and Unicode's line separators
 //! are text.
 
+use memchr::memchr;
 use std::ops::Range;
 
 /// The characters that count as blanks inside a line.
@@ -21,15 +22,18 @@ pub(super) struct Line<'t> {
 
 /// The lines of a range of a text, which begins at a line's start. Linear.
 pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Line<'_>> {
-    let mut start = range.start;
-    text[range].split_inclusive('\n').map(move |whole| {
+    let Range { mut start, end: last } = range;
+    std::iter::from_fn(move || {
+        let rest = &text[start..last];
+        let end = start + memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |lf| lf + 1);
+        let whole = text.get(start..end).filter(|whole| !whole.is_empty())?;
         let line = Line {
             start,
-            end: start + whole.len(),
+            end,
             text: without_end(whole),
         };
-        start = line.end;
-        line
+        start = end;
+        Some(line)
     })
 }
 
@@ -41,9 +45,14 @@ pub(super) fn without_end(line: &str) -> &str {
     }
 }
 
+/// Whether it is one of [`BLANKS`].
+pub(super) fn is_blank_byte(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}
+
 /// Whether nothing but blanks stands on the line.
 pub(super) fn is_blank(line: &str) -> bool {
-    line.chars().all(|c| BLANKS.contains(&c))
+    line.bytes().all(is_blank_byte)
 }
 
 /// The column of the first character that is neither space nor tab; a tab goes to the next multiple of four.

@@ -1,11 +1,12 @@
 //! Records read from a document: `- <ID> [<time>] because <reason>: <content>`, of which id, time and reason
 //! may each be missing in text put by hand.
 
-use super::lines::{BLANKS, is_blank, lines, without_end};
+use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
 use super::outline::{Bullet, Layout};
 use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
+use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -63,8 +64,8 @@ impl<'t> RecordLines<'t> {
     /// Finds the records that [`records`] reads. Linear.
     pub(in crate::domain) fn of(text: &'t str) -> Self {
         let mut largest = [0; RecordKind::ALL.len()];
-        let mut seen = HashSet::new();
         let layout = Layout::of(text);
+        let mut seen = HashSet::with_capacity_and_hasher(layout.bullets.len(), RandomState::default());
         let place = |bullet: Bullet| {
             let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
             let number = &mut largest[id.kind as usize];
@@ -80,11 +81,24 @@ impl<'t> RecordLines<'t> {
     }
 
     /// The ids with the lines of their records, in document order. A record is all that its lines say.
-    pub(in crate::domain) fn all(&self) -> impl Iterator<Item = (RecordId, &'t str)> {
+    pub(in crate::domain) fn all(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (RecordId, &'t str)> + ExactSizeIterator {
         let text = self.text;
         self.places
             .iter()
             .map(move |(id, range)| (*id, &text[range.clone()]))
+    }
+
+    /// How many they are.
+    pub(in crate::domain) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The lines of the record at one place of [`Self::all`].
+    pub(in crate::domain) fn at(&self, place: usize) -> Option<&'t str> {
+        let (_, range) = self.places.get(place)?;
+        Some(&self.text[range.clone()])
     }
 
     /// Reads a record of the lines that [`Self::all`] gives with its id.
@@ -100,7 +114,7 @@ impl<'t> RecordLines<'t> {
 
 /// The bullets of the sections that hold records, in document order.
 pub(in crate::domain) fn entries<'t>(text: &'t str, layout: &'t Layout) -> impl Iterator<Item = Entry> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::with_capacity_and_hasher(layout.bullets.len(), RandomState::default());
     layout.bullets.iter().filter_map(move |bullet| {
         let mut entry = Entry::read(text, bullet.range.clone(), bullet.section.record_kind()?);
         entry.id = entry.id.filter(|id| seen.insert(*id));
@@ -207,8 +221,14 @@ impl Head {
 
 /// The id that is written on a bullet, if it is one of this kind.
 fn id_of(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Option<RecordId> {
-    let line = text[bullet.start + "- ".len()..bullet.end].split('\n').next()?;
-    id_in(first_word(line.trim_start_matches(BLANKS)), kind)
+    let line = &text[bullet.start + "- ".len()..bullet.end];
+    let bytes = line.as_bytes();
+    let begin = bytes.iter().position(|byte| !is_blank_byte(*byte))?;
+    let word = &bytes[begin..];
+    let end = word
+        .iter()
+        .position(|byte| is_blank_byte(*byte) || *byte == b'\n');
+    id_in(&line[begin..begin + end.unwrap_or(word.len())], kind)
 }
 
 fn id_in(word: &str, kind: RecordKind) -> Option<RecordId> {

@@ -4,6 +4,7 @@
 use super::Counters;
 use crate::domain::document::{Record, RecordLines};
 use crate::domain::ids::RecordId;
+use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
 
 /// What happened to one record between two documents.
@@ -34,23 +35,40 @@ pub fn project_and_count(before: &str, after: &str) -> (Vec<RecordChange>, Count
     )
 }
 
-/// Most records stay as they are, letter by letter: only the others are read.
+/// Most records stay where and as they are, letter by letter: only the others are looked up, and read.
 fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChange> {
-    let was: HashMap<_, _> = before.all().collect();
-    let still_active: HashSet<_> = after.all().map(|(id, _)| id).collect();
-    let archived = before
-        .all()
-        .map(|(id, _)| id)
-        .filter(|id| !still_active.contains(id));
-    let changed = after.all().filter_map(|(id, lines)| match was.get(&id) {
+    let same = |((old, _), (new, _)): &(_, _)| old == new;
+    let head = before.all().zip(after.all()).take_while(same).count();
+    let tails = before.all().skip(head).rev().zip(after.all().skip(head).rev());
+    let tail = tails.take_while(same).count();
+    let (was, is) = (before.len() - tail, after.len() - tail);
+    let moved: HashMap<_, _, RandomState> = before.all().take(was).skip(head).collect();
+    let still_active: HashSet<_, RandomState> = after.all().take(is).skip(head).map(|(id, _)| id).collect();
+    let gone = before.all().take(was).skip(head).map(|(id, _)| id);
+    let archived = gone.filter(|id| !still_active.contains(id));
+    let changed = after.all().enumerate().filter_map(|(place, (id, lines))| {
+        let old = if place < head {
+            before.at(place)
+        } else if place < is {
+            moved.get(&id).copied()
+        } else {
+            before.at(place - is + was)
+        };
+        change_of(id, old, lines)
+    });
+    archived.map(RecordChange::Archived).chain(changed).collect()
+}
+
+/// What happened to an active record whose lines were `old`, if it was active.
+fn change_of(id: RecordId, old: Option<&str>, lines: &str) -> Option<RecordChange> {
+    match old {
         None => Some(RecordChange::Added(RecordLines::read(id, lines))),
-        Some(old) if *old == lines => None,
+        Some(old) if old == lines => None,
         Some(old) => {
             let record = RecordLines::read(id, lines);
             (RecordLines::read(id, old) != record).then_some(RecordChange::Changed(record))
         }
-    });
-    archived.map(RecordChange::Archived).chain(changed).collect()
+    }
 }
 
 #[cfg(test)]

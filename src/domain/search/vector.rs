@@ -1,9 +1,9 @@
 //! A document as PostgreSQL indexes it.
 
-use super::words::{folded, words};
+use super::words::{MAX_WORD_BYTES, fold, words};
 use crate::domain::ids::VaultId;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
-use std::fmt::Write;
 
 /// The last position a `tsvector` knows: words behind it are found, but not next to each other.
 const LAST_POSITION: usize = 16_383;
@@ -23,10 +23,15 @@ pub(super) fn vault_lexeme(vault: &VaultId) -> String {
 /// The document's words in the text form of a `tsvector`.
 #[must_use]
 pub fn vector(vault: &VaultId, text: &str) -> String {
-    let mut lexemes: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut lexemes: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
     let mut bytes = 0;
+    let mut lexeme = String::with_capacity(MAX_WORD_BYTES);
     for (index, place) in words(text).enumerate() {
-        let positions = lexemes.entry(folded(&text[place])).or_default();
+        fold(&text[place], &mut lexeme);
+        let positions = match lexemes.get_mut(lexeme.as_str()) {
+            Some(positions) => positions,
+            None => lexemes.entry(lexeme.clone()).or_default(),
+        };
         if positions.len() < MAX_POSITIONS && bytes < MAX_BYTES {
             // A lexeme has at most 128 bytes and a few of bookkeeping.
             bytes += if positions.is_empty() { 136 } else { 2 };
@@ -34,12 +39,16 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
         }
     }
     let mut vector = vault_lexeme(vault);
+    vector.reserve(text.len() + lexemes.len() * 4);
+    let mut digits = itoa::Buffer::new();
     for (lexeme, positions) in lexemes.iter().filter(|(_, positions)| !positions.is_empty()) {
-        // Writing to a string cannot fail; a lexeme holds letters and digits only, nothing to escape.
-        let _ = write!(vector, " '{lexeme}':");
+        // A lexeme holds letters and digits only, nothing to escape.
+        vector.push_str(" '");
+        vector.push_str(lexeme);
+        vector.push('\'');
         for (index, position) in positions.iter().enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            let _ = write!(vector, "{comma}{position}");
+            vector.push(if index == 0 { ':' } else { ',' });
+            vector.push_str(digits.format(*position));
         }
     }
     vector

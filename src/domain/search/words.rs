@@ -29,13 +29,24 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 #[must_use]
 pub fn folded(word: &str) -> String {
     let mut folded = String::with_capacity(word.len().min(MAX_WORD_BYTES));
+    fold(word, &mut folded);
+    folded
+}
+
+/// As [`folded`], in place of what `folded` holds.
+pub(super) fn fold(word: &str, folded: &mut String) {
+    folded.clear();
+    if word.is_ascii() {
+        folded.push_str(&word[..word.len().min(MAX_WORD_BYTES)]);
+        folded.make_ascii_lowercase();
+        return;
+    }
     for c in folded_chars(word) {
         if folded.len() + c.len_utf8() > MAX_WORD_BYTES {
             break;
         }
         folded.push(c);
     }
-    folded
 }
 
 /// Whether a word of a text is this folded word, or begins with it. Without copying: a document has many words.
