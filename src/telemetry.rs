@@ -1,5 +1,6 @@
 //! Logs, metrics and traces: set up once at the start of the process.
 
+mod fields;
 mod lines;
 pub mod meters;
 pub mod requests;
@@ -12,6 +13,7 @@ pub use meters::{
 };
 
 use crate::config::log::LogFormat;
+use fields::PlainFields;
 pub use lines::Guard;
 use lines::Lines;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -56,7 +58,7 @@ where
         .with_writer(lines);
     let filter = EnvFilter::new(filter);
     let layer = match format {
-        LogFormat::Text => layer.with_filter(filter).boxed(),
+        LogFormat::Text => layer.fmt_fields(PlainFields).with_filter(filter).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
     };
     Ok((layer, guard))
