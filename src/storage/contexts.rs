@@ -1,9 +1,11 @@
 //! Versions of documents: `memory_contexts`, read side.
 
 use super::heads::KeptHead;
-use super::{Storage, StorageError};
+use super::{Storage, StorageError, origins};
+use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
+use futures::future::BoxFuture;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
@@ -167,9 +169,27 @@ struct Row {
     redacted_by: Option<String>,
     redaction_reason: Option<String>,
     redacted_sha256: Option<String>,
+    /// Only read with a newest version, which the next one is made of.
+    line_origins: Option<Vec<i64>>,
+}
+
+/// A newest version, and where its lines come from, if that is kept with it.
+#[derive(Debug, Clone)]
+pub(super) struct Newest {
+    pub(super) context: Context,
+    pub(super) origins: Option<Origins>,
 }
 
 impl Row {
+    fn into_newest(mut self) -> Result<Newest, StorageError> {
+        let stored = self.line_origins.take();
+        let origins = stored.and_then(|stored| origins::from_stored(&stored, &self.context));
+        Ok(Newest {
+            context: self.into_context()?,
+            origins,
+        })
+    }
+
     fn into_context(self) -> Result<Context, StorageError> {
         let key = format!("({}, {}, {})", self.vault_id, self.memory_id, self.context_id);
         let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
@@ -250,10 +270,10 @@ impl Storage {
             return Ok(Some(kept));
         }
         let ticket = self.heads.ticket(vault, memory);
-        let head = self.latest_context(vault, memory).await?;
-        let head = head.map(|head| KeptHead {
-            context: Arc::new(head.without_log()),
-            origins: None,
+        let newest = self.latest(vault, memory).await?;
+        let head = newest.map(|newest| KeptHead {
+            context: Arc::new(newest.context.without_log()),
+            origins: newest.origins.map(Arc::new),
         });
         if let Some(head) = &head {
             self.heads.read(ticket, head.clone());
@@ -270,8 +290,17 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Context>, StorageError> {
-        // Boxed: most reads come to an end without it, by the head that is kept.
-        Box::pin(self.latest_gathered(vault, memory)).await
+        let newest = self.latest(vault, memory).await?;
+        Ok(newest.map(|newest| newest.context))
+    }
+
+    /// Boxed: most reads come to an end without it, by the head that is kept.
+    fn latest<'s>(
+        &'s self,
+        vault: &'s VaultId,
+        memory: &'s MemoryId,
+    ) -> BoxFuture<'s, Result<Option<Newest>, StorageError>> {
+        Box::pin(self.latest_gathered(vault, memory))
     }
 
     /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it
@@ -289,10 +318,12 @@ impl Storage {
         let row = sqlx::query_as!(
             Row,
             "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
+                    NULL::bigint[] AS line_origins
              FROM (
                  SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
+                        NULL::bigint[] AS line_origins
                  FROM memory_contexts
                  WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
                  ORDER BY creation_time DESC, version DESC
@@ -345,7 +376,8 @@ impl Storage {
         let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
+                      NULL::bigint[] AS line_origins
                FROM memory_contexts
                WHERE vault_id = $1 AND memory_id = $2 AND version < COALESCE($3, 9223372036854775807)
                ORDER BY version DESC
@@ -376,7 +408,8 @@ impl Storage {
         let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
+                      NULL::bigint[] AS line_origins
                FROM memory_contexts
                WHERE vault_id = $1 AND memory_id = $2 AND version = ANY($3)"#,
             vault.as_str(),
@@ -413,11 +446,11 @@ pub(super) async fn latest(
     connection: &mut sqlx::PgConnection,
     vault: &VaultId,
     memory: &MemoryId,
-) -> Result<Option<Context>, StorageError> {
+) -> Result<Option<Newest>, StorageError> {
     let row = sqlx::query_as!(
         Row,
         "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256, line_origins
          FROM memory_contexts
          WHERE vault_id = $1 AND memory_id = $2
          ORDER BY version DESC
@@ -427,7 +460,7 @@ pub(super) async fn latest(
     )
     .fetch_optional(connection)
     .await?;
-    row.map(Row::into_context).transpose()
+    row.map(Row::into_newest).transpose()
 }
 
 /// The newest versions of those of the memories that exist, in one statement.
@@ -435,7 +468,7 @@ pub(super) async fn latest(
 pub(super) async fn latest_of(
     connection: &mut sqlx::PgConnection,
     wanted: &HashSet<(&VaultId, &MemoryId)>,
-) -> Result<Vec<Context>, StorageError> {
+) -> Result<Vec<Newest>, StorageError> {
     let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
         .iter()
         .map(|(vault, memory)| (vault.as_str(), memory.as_str()))
@@ -446,7 +479,7 @@ pub(super) async fn latest_of(
          FROM unnest((SELECT $1::text[]), $2::text[]) AS wanted (vault_id, memory_id)
          CROSS JOIN LATERAL (
              SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256, line_origins
              FROM memory_contexts
              WHERE memory_contexts.vault_id = wanted.vault_id AND memory_contexts.memory_id = wanted.memory_id
              ORDER BY version DESC
@@ -457,7 +490,7 @@ pub(super) async fn latest_of(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_context).collect()
+    rows.into_iter().map(Row::into_newest).collect()
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.
@@ -473,7 +506,8 @@ pub(super) async fn find_context(
             sqlx::query_as!(
                 Row,
                 "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
+                        NULL::bigint[] AS line_origins
                  FROM memory_contexts
                  WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
                 vault.as_str(),
@@ -487,7 +521,8 @@ pub(super) async fn find_context(
             sqlx::query_as!(
                 Row,
                 "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
+                        NULL::bigint[] AS line_origins
                  FROM memory_contexts
                  WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3",
                 vault.as_str(),

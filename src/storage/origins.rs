@@ -42,23 +42,6 @@ pub(super) fn from_stored(stored: &[i64], text: &str) -> Option<Origins> {
 }
 
 impl Storage {
-    /// The origins kept with a version; `None` if none are.
-    #[tracing::instrument(name = "db.memory_contexts.kept_origins", skip_all)]
-    pub(super) async fn kept_origins(&self, context: &Context) -> Result<Option<Origins>, StorageError> {
-        let metadata = &context.metadata;
-        let stored = sqlx::query_scalar!(
-            "SELECT line_origins FROM memory_contexts WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-            metadata.vault_id.as_str(),
-            metadata.memory_id.as_str(),
-            metadata.version,
-        )
-        .fetch_optional(&mut *self.reader().await?)
-        .await?;
-        Ok(stored
-            .flatten()
-            .and_then(|stored| from_stored(&stored, &context.text)))
-    }
-
     /// Follows the lines of a version back to the versions that brought them in.
     ///
     /// # Errors

@@ -103,15 +103,11 @@ impl Storage {
             return Ok(None);
         };
         let Context { metadata, text } = &*newest.context;
-        let origins = match newest.origins {
-            Some(origins) => Some(Origins::clone(&origins)),
-            None => self.kept_origins(&newest.context).await?,
-        };
         let head = Head {
             version: metadata.version,
             context_id: Some(metadata.context_id.clone()),
             text: text.clone(),
-            origins,
+            origins: newest.origins.as_deref().cloned(),
             ..self.empty_head(metadata.creation_time)
         };
         let Ok(Decision::Save(new, lost)) = decide(job, &head) else {

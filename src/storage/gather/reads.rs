@@ -1,6 +1,6 @@
 //! Many newest versions in one statement.
 
-use super::super::contexts::{self, Context};
+use super::super::contexts::{self, Newest};
 use super::super::{Storage, StorageError};
 use super::turns::{Job, Turns};
 use super::unanswered;
@@ -15,7 +15,7 @@ pub(super) struct Wanted {
 }
 
 /// The newest version of a memory; `None` if it has to be read alone.
-type Read = Option<Result<Option<Context>, StorageError>>;
+type Read = Option<Result<Option<Newest>, StorageError>>;
 
 impl Job for Wanted {
     type Answer = Read;
@@ -48,7 +48,7 @@ impl Job for Wanted {
     }
 }
 
-async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Context>, StorageError> {
+async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
     let place = &storage.gathering.reads.connection;
     let Some(mut connection) = place.lend(storage).await? else {
         return newest(&mut *storage.reader().await?, jobs).await;
@@ -58,7 +58,7 @@ async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Context>, Storag
     Ok(read)
 }
 
-async fn newest(connection: &mut PgConnection, jobs: &[Wanted]) -> Result<Vec<Context>, StorageError> {
+async fn newest(connection: &mut PgConnection, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
     if let [Wanted { vault, memory }] = jobs {
         let newest = contexts::latest(connection, vault, memory).await?;
         return Ok(newest.into_iter().collect());
@@ -73,10 +73,11 @@ impl Wanted {
 }
 
 /// Several may want one memory; the last of them gets what was read, the others copies.
-fn handed_out(jobs: &[Wanted], mut read: Vec<Context>) -> Vec<Read> {
+fn handed_out(jobs: &[Wanted], mut read: Vec<Newest>) -> Vec<Read> {
     let newest = |(index, job): (usize, &Wanted)| {
-        let is_it =
-            |context: &Context| (&context.metadata.vault_id, &context.metadata.memory_id) == job.key();
+        let is_it = |Newest { context, .. }: &Newest| {
+            (&context.metadata.vault_id, &context.metadata.memory_id) == job.key()
+        };
         let place = read.iter().position(is_it)?;
         let again = jobs[index + 1..].iter().any(|later| later.key() == job.key());
         Some(if again {
@@ -98,7 +99,7 @@ impl Storage {
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-    ) -> Result<Option<Context>, StorageError> {
+    ) -> Result<Option<Newest>, StorageError> {
         let wanted = Wanted {
             vault: vault.clone(),
             memory: memory.clone(),

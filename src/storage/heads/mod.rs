@@ -57,7 +57,7 @@ pub(super) struct Heads {
 pub(super) struct KeptHead {
     /// The version, without its log.
     pub(super) context: Arc<Context>,
-    /// Where its lines come from; `None` if nobody has asked yet, or if that is not known.
+    /// Where its lines come from; `None` if that is not kept with it.
     pub(super) origins: Option<Arc<Origins>>,
 }
 
