@@ -322,8 +322,7 @@ impl Storage {
                     NULL::bigint[] AS line_origins
              FROM (
                  SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                        NULL::bigint[] AS line_origins
+                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
                  FROM memory_contexts
                  WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
                  ORDER BY creation_time DESC, version DESC
