@@ -5,6 +5,8 @@ mod lines;
 pub mod meters;
 pub mod requests;
 pub mod traces;
+#[cfg(test)]
+pub(crate) mod written;
 
 pub use meters::{
     CONNECTIONS_BROKEN_TOTAL, CONNECTIONS_OPEN, REFUSED_TOTAL, REQUEST_SECONDS, REQUESTS_RUNNING,

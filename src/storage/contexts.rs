@@ -2,7 +2,6 @@
 
 use super::heads::KeptHead;
 use super::{Storage, StorageError, origins};
-use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
@@ -173,20 +172,30 @@ struct Row {
     line_origins: Option<Vec<i64>>,
 }
 
-/// A newest version, and where its lines come from, if that is kept with it.
+/// A newest version, and what is kept with it of where its lines come from.
 #[derive(Debug, Clone)]
 pub(super) struct Newest {
     pub(super) context: Context,
-    pub(super) origins: Option<Origins>,
+    line_origins: Option<Vec<i64>>,
+}
+
+impl Newest {
+    /// As the process keeps it.
+    fn into_head(self) -> KeptHead {
+        let stored = self.line_origins.as_deref();
+        let origins = stored.and_then(|stored| origins::from_stored(stored, &self.context.text));
+        KeptHead {
+            context: Arc::new(self.context.without_log()),
+            origins: origins.map(Arc::new),
+        }
+    }
 }
 
 impl Row {
     fn into_newest(mut self) -> Result<Newest, StorageError> {
-        let stored = self.line_origins.take();
-        let origins = stored.and_then(|stored| origins::from_stored(&stored, &self.context));
         Ok(Newest {
+            line_origins: self.line_origins.take(),
             context: self.into_context()?,
-            origins,
         })
     }
 
@@ -270,11 +279,7 @@ impl Storage {
             return Ok(Some(kept));
         }
         let ticket = self.heads.ticket(vault, memory);
-        let newest = self.latest(vault, memory).await?;
-        let head = newest.map(|newest| KeptHead {
-            context: Arc::new(newest.context.without_log()),
-            origins: newest.origins.map(Arc::new),
-        });
+        let head = self.latest(vault, memory).await?.map(Newest::into_head);
         if let Some(head) = &head {
             self.heads.read(ticket, head.clone());
         }
@@ -378,12 +383,12 @@ impl Storage {
                       bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
                       NULL::bigint[] AS line_origins
                FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version < COALESCE($3, 9223372036854775807)
+               WHERE vault_id = $1 AND memory_id = $2 AND version < $3
                ORDER BY version DESC
                LIMIT $4"#,
             vault.as_str(),
             memory.as_str(),
-            before,
+            before.unwrap_or(i64::MAX),
             limit,
         )
         .fetch_all(&mut *self.reader().await?)

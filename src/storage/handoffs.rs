@@ -204,12 +204,12 @@ impl Storage {
             r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds, base_version,
                       base_context_id, base_time, '' AS "markdown!", manifest, '[]'::jsonb AS "citations!"
                FROM handoffs
-               WHERE vault_id = $1 AND memory_id = $2 AND number < COALESCE($3, 9223372036854775807)
+               WHERE vault_id = $1 AND memory_id = $2 AND number < $3
                ORDER BY number DESC
                LIMIT $4"#,
             vault.as_str(),
             memory.as_str(),
-            before,
+            before.unwrap_or(i64::MAX),
             limit,
         )
         .fetch_all(&mut *self.reader().await?)

@@ -190,15 +190,15 @@ impl Storage {
              WHERE vault_id = $1 AND memory_id = $2
                AND ($3::text IS NULL OR kind = $3)
                AND ($4::text IS NULL OR status = $4)
-               AND (kind, number) > (COALESCE($5, ''), COALESCE($6::bigint, 0))
+               AND (kind, number) > ($5, $6)
              ORDER BY kind, number
              LIMIT $7",
             vault.as_str(),
             memory.as_str(),
             filter.kind.map(RecordKind::prefix),
             filter.status.map(RecordStatus::name),
-            after.map(|id| id.kind.prefix()),
-            after.map(|id| id.number),
+            after.map_or("", |id| id.kind.prefix()),
+            after.map_or(0, |id| id.number),
             limit,
         )
         .fetch_all(&mut *self.reader().await?)

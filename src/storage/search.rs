@@ -97,14 +97,14 @@ impl Storage {
         vault: Option<&VaultId>,
         after: Option<&Pending>,
     ) -> Result<Vec<Pending>, StorageError> {
-        let after_vault = after.map(|after| after.vault.as_str());
-        let after_memory = after.map(|after| after.memory.as_str());
+        let after_vault = after.map_or("", |after| after.vault.as_str());
+        let after_memory = after.map_or("", |after| after.memory.as_str());
         let rows = match vault {
             Some(vault) => {
                 sqlx::query_as!(
                     PendingRow,
                     "SELECT vault_id, memory_id, changed_at FROM memories
-                     WHERE vault_id = $1 AND search_pending AND memory_id > COALESCE($2, '')
+                     WHERE vault_id = $1 AND search_pending AND memory_id > $2
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
                     vault.as_str(),
@@ -119,7 +119,7 @@ impl Storage {
                 sqlx::query_as!(
                     PendingRow,
                     "SELECT vault_id, memory_id, changed_at FROM memories
-                     WHERE search_pending AND (vault_id, memory_id) > (COALESCE($1, ''), COALESCE($2, ''))
+                     WHERE search_pending AND (vault_id, memory_id) > ($1, $2)
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
                     after_vault,

@@ -90,36 +90,22 @@ impl Visit for PlainVisitor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::Lines;
+    use super::super::written::Written;
     use super::*;
     use std::io;
-    use std::sync::{Arc, Mutex};
     use tracing_subscriber::fmt::format::DefaultFields;
-
-    #[derive(Clone, Default)]
-    struct Written(Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Written {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     fn logged<F>(fields: F, ansi: bool) -> String
     where
         F: for<'writer> FormatFields<'writer> + Send + Sync + 'static,
     {
         let written = Written::default();
-        let (lines, guard) = Lines::to(written.clone()).unwrap();
+        let writer = written.clone();
         let subscriber = tracing_subscriber::fmt()
             .without_time()
             .with_ansi(ansi)
             .fmt_fields(fields)
-            .with_writer(lines)
+            .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, || {
             let _in_a_span = tracing::info_span!("span", first = "1", second = 2).entered();
@@ -140,8 +126,7 @@ mod tests {
             tracing::info!(error, signed = -1, r#type = "raw", a.b = "dotted", list = ?[1], shown = %"as it is");
             tracing::info!("no fields");
         });
-        drop(guard);
-        String::from_utf8(written.0.lock().unwrap().clone()).unwrap()
+        written.text()
     }
 
     #[test]

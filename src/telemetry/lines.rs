@@ -129,21 +129,8 @@ impl<'l> MakeWriter<'l> for Lines {
 
 #[cfg(test)]
 mod tests {
+    use super::super::written::Written;
     use super::*;
-
-    #[derive(Debug, Clone, Default)]
-    struct Written(Arc<Mutex<Vec<Vec<u8>>>>);
-
-    impl Write for Written {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().push(bytes.to_vec());
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[test]
     fn every_line_is_written_once_and_whole_by_the_end() {
@@ -161,8 +148,7 @@ mod tests {
             }
         });
         drop(guard);
-        let writes = written.0.lock().unwrap();
-        let all = String::from_utf8(writes.concat()).unwrap();
+        let all = written.text();
         assert_eq!(all.lines().count(), 20_000);
         assert!(all.lines().all(|line| line.len() > 100), "a line was cut");
         for writer in 0..4 {
@@ -174,7 +160,7 @@ mod tests {
                 .collect();
             assert_eq!(numbers, (0..5_000).collect::<Vec<_>>());
         }
-        assert!(writes.len() < 2_000, "{} writes", writes.len());
+        assert!(written.writes() < 2_000, "{} writes", written.writes());
     }
 
     #[test]
@@ -183,7 +169,7 @@ mod tests {
         let (lines, _guard) = Lines::to(written.clone()).unwrap();
         lines.make_writer().write_all(b"one\n").unwrap();
         let begun = std::time::Instant::now();
-        while written.0.lock().unwrap().is_empty() {
+        while written.writes() == 0 {
             assert!(begun.elapsed() < Duration::from_secs(10), "nothing is written");
             thread::yield_now();
         }

@@ -148,7 +148,7 @@ fn the_arrows_between_the_rooms_hold() {
 
 /// The statements that choose by `parameter IS NULL OR column > parameter`. In a plan that is kept for all values of
 /// the parameters that is no condition of an index: the page behind a million rows reads the million. What says the
-/// same and is one: `column > COALESCE(parameter, <what is before all>)`.
+/// same and is one: `column > parameter`, which for the first page is what stands before all.
 fn pages_that_read_what_is_before_them(text: &str) -> Vec<String> {
     let places = text.match_indices(" IS NULL OR ");
     let chosen = places.filter(|(at, _)| {

@@ -161,31 +161,17 @@ impl Drop for LogLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{self, Write};
-    use std::sync::Mutex;
-
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::telemetry::written::Written;
 
     fn logged(log: impl FnOnce()) -> String {
-        let lines = Lines::default();
-        let writer = lines.clone();
+        let written = Written::default();
+        let writer = written.clone();
         let subscriber = tracing_subscriber::fmt()
             .json()
             .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, log);
-        String::from_utf8(lines.0.lock().unwrap().clone()).unwrap()
+        written.text()
     }
 
     fn request() -> Request {

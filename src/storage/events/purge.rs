@@ -20,10 +20,10 @@ impl Storage {
     ) -> Result<Option<VaultId>, StorageError> {
         let next = sqlx::query_scalar!(
             "SELECT vault_id FROM events
-             WHERE vault_id > COALESCE($1, '')
+             WHERE vault_id > $1
              ORDER BY vault_id
              LIMIT 1",
-            after.map(VaultId::as_str),
+            after.map_or("", VaultId::as_str),
         )
         .fetch_optional(&mut *self.reader().await?)
         .await?;

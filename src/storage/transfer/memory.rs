@@ -64,11 +64,11 @@ pub(super) async fn page(
 ) -> Result<Vec<String>, StorageError> {
     let ids = sqlx::query_scalar!(
         r#"SELECT memory_id FROM memories
-           WHERE vault_id = $1 AND memory_id COLLATE "C" > COALESCE($2, '')
+           WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
            ORDER BY memory_id COLLATE "C"
            LIMIT $3"#,
         vault.as_str(),
-        after,
+        after.unwrap_or_default(),
         PAGE,
     )
     .fetch_all(connection)

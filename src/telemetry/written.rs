@@ -1,0 +1,31 @@
+//! Where tests have the log written.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// Keeps what is written, write by write.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Written(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Written {
+    /// All of it.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().concat()).unwrap()
+    }
+
+    /// How many writes it took.
+    pub(crate) fn writes(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
