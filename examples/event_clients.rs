@@ -55,7 +55,7 @@ async fn main() -> Outcome<()> {
 async fn watch(address: String, told: UnboundedSender<()>) -> Outcome<()> {
     let mut stream = TcpStream::connect(&address).await?;
     stream
-        .write_all(b"GET /v1/vaults/event-clients/events?kinds=version HTTP/1.1\r\nHost: x\r\n\r\n")
+        .write_all(b"GET /v1/vaults/event-clients/events?kinds=version HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .await?;
     let mut buffer = [0; 2_048];
     let mut text = String::new();
@@ -77,7 +77,7 @@ async fn watch(address: String, told: UnboundedSender<()>) -> Outcome<()> {
 async fn put(address: &str, version: usize) -> Outcome<()> {
     let body = format!("version {version} of {}", fastrand::u64(..));
     let request = format!(
-        "PUT /v1/vaults/event-clients/memories/agent/context HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+        "PUT /v1/vaults/event-clients/memories/agent/context HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
          Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );

@@ -1,5 +1,6 @@
 //! `[http]`: how the service is reached.
 
+use super::hosts::{self, Authority};
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -16,6 +17,10 @@ pub struct HttpConfig {
     /// Whether a key has to be shown. Unset: from the first key on, for ever. True: also before there is one. False:
     /// never, whatever keys there are.
     pub require_keys: Option<bool>,
+    /// Names under which the service is reached besides those of loopback, each with or without a port. Where nobody
+    /// has to show a key, only these are answered: a web page could reach the service by a name of its own.
+    #[serde(deserialize_with = "hosts::list")]
+    pub allowed_hosts: Vec<String>,
     /// Requests a minute with one key; 0 sets no limit.
     pub rate_per_key: u32,
     /// Requests a minute from one address without a key; 0 sets no limit.
@@ -48,6 +53,7 @@ impl Default for HttpConfig {
             bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
             allow_open: false,
             require_keys: None,
+            allowed_hosts: Vec::new(),
             rate_per_key: 0,
             rate_per_address: 0,
             max_requests: 256,
@@ -100,7 +106,26 @@ impl HttpConfig {
         )
     }
 
+    /// The names and addresses under which the service is reached, besides those of loopback. What is none is left
+    /// out; [`HttpConfig::validate`] has refused it.
+    #[must_use]
+    pub fn own_hosts(&self) -> Vec<Authority> {
+        let bind = Some(self.bind.ip()).filter(|ip| !ip.is_unspecified());
+        let allowed = self.allowed_hosts.iter().filter_map(|host| host.parse().ok());
+        allowed.chain(bind.map(Authority::of_address)).collect()
+    }
+
     pub(super) fn validate(&self) -> Result<(), String> {
+        if let Some(host) = self
+            .allowed_hosts
+            .iter()
+            .find(|host| host.parse::<Authority>().is_err())
+        {
+            return Err(format!(
+                "http.allowed_hosts names {host:?}: each must be a host name or address, such as memory.example.org, with \
+                 or without a port (memory.example.org:8080), without scheme or path"
+            ));
+        }
         if self.require_keys == Some(false) && !self.may_be_open() {
             return Err(format!(
                 "http.bind is {}, which others can reach, and http.require_keys = false asks nobody for a key: leave \

@@ -8,6 +8,7 @@ pub mod database;
 pub mod events;
 pub mod guard;
 pub mod handoff;
+pub mod hosts;
 pub mod http;
 pub mod limits;
 pub mod llm;

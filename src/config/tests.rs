@@ -204,3 +204,18 @@ fn secrets_are_not_in_what_is_printed() {
     .unwrap();
     assert!(!format!("{config:?}").contains("hunter2"));
 }
+
+#[test]
+fn hosts_are_a_list_in_the_file_and_in_the_environment() {
+    let name = "WORKING_MEMORY__HTTP__ALLOWED_HOSTS";
+    let config = load(&[(name, "memory.example.org, [::1]:8080,")]).unwrap();
+    assert_eq!(config.http.allowed_hosts, ["memory.example.org", "[::1]:8080"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hosts.toml");
+    std::fs::write(&file, "[http]\nallowed_hosts = [\"a.b\", \"c:80\"]\n").unwrap();
+    let config = Config::load(Some(&file), []).unwrap();
+    assert_eq!(config.http.allowed_hosts, ["a.b", "c:80"]);
+    for bad in ["http://a", "a/b", "*", "a:x"] {
+        assert!(refused(&[(name, bad)]).contains("http.allowed_hosts"), "{bad}");
+    }
+}

@@ -188,6 +188,7 @@ mod tests {
         let request = Request::builder()
             .method(method)
             .uri(path)
+            .header("host", "localhost")
             .header("x-request-id", "req-1");
         let response = router
             .oneshot(request.body(Body::empty()).unwrap())

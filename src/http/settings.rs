@@ -3,6 +3,7 @@
 use super::tls::Tls;
 use crate::config::Config;
 use crate::config::guard::Collapse;
+use crate::config::hosts::Authority;
 use crate::config::limits::LimitsConfig;
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub write_timeout: Duration,
     /// `http.require_keys`: whether a key has to be shown; unset: from the first one on.
     pub require_keys: Option<bool>,
+    /// `http.allowed_hosts` and the address that is bound: where the service is reached besides loopback.
+    pub own_hosts: Vec<Authority>,
     /// Whether everybody may be answered at all where the service listens.
     pub may_be_open: bool,
     /// Requests a minute with one key; 0 for any number.
@@ -122,6 +125,7 @@ impl Settings {
             write_timeout: Duration::from_secs(config.http.write_timeout_seconds),
             tls: None,
             require_keys: config.http.require_keys,
+            own_hosts: config.http.own_hosts(),
             may_be_open: config.http.may_be_open(),
             rate_per_key: config.http.rate_per_key,
             rate_per_address: config.http.rate_per_address,

@@ -1,5 +1,5 @@
 //! What happens to every request, whatever its route. From the outside in: default [`headers`], [`observe`] (request
-//! id, the one log line, metrics, panics), [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many
+//! id, the one log line, metrics, panics), [`site`] (for and from which site), [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many
 //! at once), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (for how long).
 //!
 //! Each is a function around the rest of the way; two layers hold them all, because a layer of the router costs more
@@ -11,6 +11,7 @@ pub(crate) mod headers;
 pub(crate) mod idempotency;
 pub(crate) mod observe;
 pub(crate) mod rate;
+pub(crate) mod site;
 
 use super::state::AppState;
 use crate::clock::Clock;
@@ -23,7 +24,8 @@ use std::time::Duration;
 /// The layer around all routes, also around those that are not there.
 pub(crate) async fn around_all(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let admit = |request| access::check(&state, request, |request| next.run(request));
-    observe::observe(&*state.clock, request, admit).await
+    let check = |request| site::check(&state, request, admit);
+    observe::observe(&*state.clock, request, check).await
 }
 
 /// The layer around what answers while the service starts.
@@ -32,7 +34,8 @@ pub(crate) async fn around_start(
     request: Request,
     next: Next,
 ) -> Response {
-    observe::observe(&*clock, request, |request| next.run(request)).await
+    let check = |request| site::check_host(request, |request| next.run(request));
+    observe::observe(&*clock, request, check).await
 }
 
 /// What bounds the work of a route.

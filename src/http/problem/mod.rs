@@ -63,6 +63,8 @@ kinds! {
     Unauthorized = UNAUTHORIZED, "unauthorized", "A key is needed";
     /// The caller is known and may not do this.
     Forbidden = FORBIDDEN, "forbidden", "Not allowed with this key";
+    /// The request comes from a web page of another site, or under a name that is not the service's.
+    ForeignSite = FORBIDDEN, "foreign-site", "Not allowed from there without keys";
     /// There is nothing under this address.
     NotFound = NOT_FOUND, "not-found", "Not found";
     /// The address exists, the method does not.
@@ -184,6 +186,12 @@ impl Problem {
     #[cfg(test)]
     pub(crate) fn kind(&self) -> Kind {
         self.0.kind
+    }
+
+    /// A further member.
+    #[cfg(test)]
+    pub(crate) fn member(&self, name: &str) -> Option<&Value> {
+        self.0.members.get(name)
     }
 
     /// 503: it took longer than `time`.

@@ -10,6 +10,7 @@ mod slow_bodies;
 mod sockets;
 mod tls;
 mod walk;
+mod web_pages;
 
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};

@@ -19,7 +19,7 @@ fn one_at_once(config: &mut Config) {
 async fn half_a_put(service: &Service, memory: &str) -> TcpStream {
     let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
     let head = format!(
-        "PUT /v1/vaults/acme/memories/{memory}/context HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n\
+        "PUT /v1/vaults/acme/memories/{memory}/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n\
          Content-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();

@@ -42,10 +42,10 @@ async fn who_reads_nothing_of_a_big_answer_loses_the_place_it_holds() {
         ..Settings::default()
     })
     .await;
-    let _never_reads = asked(address, "GET /huge HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let _never_reads = asked(address, "GET /huge HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     let next = asked(
         address,
-        "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     )
     .await;
     assert!(answer(next).await.ends_with("small"));
@@ -63,7 +63,7 @@ async fn half_open_connections_give_their_places_back() {
     let _half = asked(address, "GET /small HTTP/1.1\r\nHo").await;
     let next = asked(
         address,
-        "GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     )
     .await;
     assert!(answer(next).await.ends_with("small"));
@@ -83,7 +83,7 @@ async fn a_head_that_is_too_long_or_has_too_many_lines_is_refused() {
         (lines(30), "431"),
         (format!("X: {}\r\n", "y".repeat(10_000)), "431"),
     ] {
-        let head = format!("GET /small HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{more}\r\n");
+        let head = format!("GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n");
         let answer = answer(asked(address, &head).await).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
     }

@@ -9,7 +9,7 @@ const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
 const METHODS: [&str; 6] = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
 /// Paths of the document, and the operations it names for each.
-fn operations() -> Vec<(String, Vec<Method>)> {
+pub(super) fn operations() -> Vec<(String, Vec<Method>)> {
     let mut paths: Vec<(String, Vec<Method>)> = Vec::new();
     let document = working_memory::http::openapi_yaml();
     let lines = document.lines().skip_while(|line| *line != "paths:").skip(1);
@@ -27,7 +27,7 @@ fn operations() -> Vec<(String, Vec<Method>)> {
     paths
 }
 
-fn filled(path: &str, vault: &str) -> String {
+pub(super) fn filled(path: &str, vault: &str) -> String {
     let mut filled = path.replace("{vault_id}", vault).replace("{memory_id}", "agent");
     for (name, value) in [("{ref}", "1"), ("{record_id}", "KL-1")] {
         filled = filled.replace(name, value);

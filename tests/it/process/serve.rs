@@ -55,7 +55,7 @@ async fn termination_finishes_the_request_that_runs() {
     let mut program = Program::start(folder.path()).await;
     let address = program.address.trim_start_matches("http://").to_owned();
     let mut running = TcpStream::connect(&address).await.unwrap();
-    let head = "PUT /v1/vaults/v/memories/agent/context HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n\
+    let head = "PUT /v1/vaults/v/memories/agent/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n\
                 Content-Length: 11\r\nExpect: 100-continue\r\n\r\n";
     running.write_all(head.as_bytes()).await.unwrap();
     // The service asks for the body, so the request runs.

@@ -248,7 +248,8 @@ async fn raw(service: &Service, bytes: &[u8]) -> String {
 #[tokio::test]
 async fn broken_requests_leave_the_service_working() {
     let hostile = Hostile::start().await;
-    let put = "PUT /v1/vaults/v/memories/m/context HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n";
+    let put =
+        "PUT /v1/vaults/v/memories/m/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n";
     for request in [
         format!("{put}Content-Length: 100\r\n\r\ncut off"),
         format!("{put}Transfer-Encoding: chunked\r\n\r\n5\r\ncut"),
@@ -257,9 +258,9 @@ async fn broken_requests_leave_the_service_working() {
         format!("{put}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
         "\0\0\0\0".to_owned(),
         "GET / HTTP/9.9\r\n\r\n".to_owned(),
-        format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(100_000)),
+        format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000)),
         format!(
-            "GET / HTTP/1.1\r\nHost: x\r\nX-Big: {}\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: localhost\r\nX-Big: {}\r\n\r\n",
             "x".repeat(100_000)
         ),
     ] {

@@ -68,7 +68,7 @@ impl Gate {
     /// # Errors
     /// 503 if the database does not say whether there are keys: in doubt nobody is let in, unless `offline` says that
     /// what was known last will do.
-    pub(super) async fn is_open(&self, offline: bool) -> Result<bool, Problem> {
+    pub(crate) async fn is_open(&self, offline: bool) -> Result<bool, Problem> {
         match self.required {
             Some(required) => return Ok(!required),
             None if !self.may_be_open || self.closed.load(Ordering::Relaxed) => return Ok(false),

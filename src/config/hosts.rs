@@ -1,0 +1,194 @@
+//! `http.allowed_hosts`: the names under which the service is reached.
+
+use serde::{Deserialize, Deserializer};
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// `host` or `host:port`, as `Host` and `Origin` write it, in one form: letters are small, an address is an address
+/// however it is spelt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authority {
+    host: Host,
+    /// The port, where one is named.
+    pub port: Option<u16>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Host {
+    Name(String),
+    Address(IpAddr),
+}
+
+/// The text is no `host` or `host:port`.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("not a host name or address with or without a port")]
+pub struct NoAuthority;
+
+impl FromStr for Authority {
+    type Err = NoAuthority;
+
+    fn from_str(text: &str) -> Result<Self, NoAuthority> {
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self::new(Host::Address(address.to_canonical()), None));
+        }
+        let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, rest)) => {
+                let address = address.parse::<std::net::Ipv6Addr>().map_err(|_| NoAuthority)?;
+                let port = rest.strip_prefix(':').or(rest.is_empty().then_some(""));
+                (
+                    Host::Address(IpAddr::V6(address).to_canonical()),
+                    port.ok_or(NoAuthority)?,
+                )
+            }
+            None => {
+                let (host, port) = text.split_once(':').unwrap_or((text, ""));
+                (Host::of(host)?, port)
+            }
+        };
+        match port {
+            // A colon with nothing behind it names no port (RFC 3986, 3.2.3).
+            "" => Ok(Self::new(host, None)),
+            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let port = digits.parse().map_err(|_| NoAuthority)?;
+                Ok(Self::new(host, Some(port)))
+            }
+            _ => Err(NoAuthority),
+        }
+    }
+}
+
+impl Host {
+    fn of(text: &str) -> Result<Self, NoAuthority> {
+        // The dot of the root makes no other name of it.
+        let name = text.strip_suffix('.').unwrap_or(text);
+        let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if name.is_empty() || !name.bytes().all(sane) {
+            return Err(NoAuthority);
+        }
+        Ok(match name.parse::<IpAddr>() {
+            Ok(address) => Self::Address(address),
+            Err(_) => Self::Name(name.to_ascii_lowercase()),
+        })
+    }
+}
+
+impl Authority {
+    fn new(host: Host, port: Option<u16>) -> Self {
+        Self { host, port }
+    }
+
+    /// The address of a machine.
+    #[must_use]
+    pub fn of_address(address: IpAddr) -> Self {
+        Self::new(Host::Address(address.to_canonical()), None)
+    }
+
+    /// Whether it names this machine on every machine (RFC 6761 for `localhost` and all below it).
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        match &self.host {
+            Host::Address(address) => address.is_loopback(),
+            Host::Name(name) => name == "localhost" || name.ends_with(".localhost"),
+        }
+    }
+
+    /// Whether `other` has the same host, and the same port where this names one.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.host == other.host && self.port.is_none_or(|port| other.port == Some(port))
+    }
+
+    /// Whether both have the same host.
+    #[must_use]
+    pub fn same_host(&self, other: &Self) -> bool {
+        self.host == other.host
+    }
+}
+
+/// Reads a list of a file, or the same separated by commas, as the environment has it.
+pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Together(String),
+        One(Vec<String>),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::One(list) => list,
+        Written::Together(text) => {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            parts.map(str::to_owned).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Authority {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn one_host_has_one_form() {
+        for (a, b) in [
+            ("Example.ORG", "example.org"),
+            ("example.org.", "example.org"),
+            ("example.org:", "example.org"),
+            ("[::1]:80", "[0:0::1]:80"),
+            ("[::ffff:127.0.0.1]", "127.0.0.1"),
+            ("::1", "[::1]"),
+        ] {
+            assert_eq!(read(a), read(b), "{a} {b}");
+        }
+        assert_eq!(read("example.org:8080").port, Some(8080));
+        assert_ne!(read("example.org:8080"), read("example.org"));
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        for text in [
+            "", ":80", ".", "a b", "a/b", "user@a", "a:b", "a:70000", "a:-1", "a:+1", "[::1", "[::1]x",
+            "[a]", "ä.de", "a,b", "a:1:2", "http://a",
+        ] {
+            assert_eq!(text.parse::<Authority>(), Err(NoAuthority), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn loopback_has_many_spellings_and_no_lookalikes() {
+        for text in [
+            "localhost",
+            "LOCALHOST:8080",
+            "localhost.",
+            "x.localhost",
+            "127.0.0.1",
+            "127.8.9.1:80",
+            "[::1]:8080",
+            "[::ffff:127.0.0.1]:1",
+        ] {
+            assert!(read(text).is_loopback(), "{text}");
+        }
+        for text in [
+            "localhost.example.org",
+            "notlocalhost",
+            "127.0.0.1.example.org",
+            "128.0.0.1",
+            "0.0.0.0",
+            "[::]",
+            "[::2]",
+            "1.127.0.0",
+        ] {
+            assert!(!read(text).is_loopback(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_without_a_port_covers_every_port() {
+        assert!(read("a.b").covers(&read("A.b:8080")) && read("a.b").covers(&read("a.b")));
+        assert!(read("a.b:80").covers(&read("a.b:80")));
+        assert!(!read("a.b:80").covers(&read("a.b:81")) && !read("a.b:80").covers(&read("a.b")));
+        assert!(!read("a.b").covers(&read("x.a.b")));
+    }
+}

@@ -1,0 +1,186 @@
+//! Web pages and a service that asks for no key: what a browser would send for them.
+
+use super::first_admin;
+use super::walk::{filled, operations};
+use crate::harness::{Answer, Service};
+use reqwest::{Method, RequestBuilder};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use working_memory::config::Config;
+
+const CONTEXT: &str = "/v1/vaults/acme/memories/agent/context";
+
+/// Sends a head and no more, and reads what is answered to it.
+async fn answer_to(service: &Service, head: &str) -> String {
+    let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_string(&mut answer));
+    read.await.expect("an answer before the body").unwrap();
+    answer
+}
+
+fn put(service: &Service) -> RequestBuilder {
+    let request = service.request(Method::PUT, CONTEXT);
+    request
+        .header("Content-Type", "text/plain")
+        .body("# Facts\nmine\n")
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_and_foreign_names_are_refused_and_nothing_is_stored() {
+    let service = Service::start().await;
+    for (header, value) in [
+        ("Host", "attacker.example"),
+        ("Host", "attacker.example:8080"),
+        ("Origin", "http://attacker.example"),
+        ("Origin", "null"),
+        ("Origin", "http://localhost:3000"),
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-site"),
+    ] {
+        let refused = Answer::to(put(&service).header(header, value)).await;
+        let problem = refused.problem(403, "foreign-site", Some(header));
+        assert_eq!(problem["setting"], "http.allowed_hosts");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(
+            detail.contains(header) && detail.contains("http.allowed_hosts"),
+            "{detail}"
+        );
+        assert!(!detail.contains("attacker"), "{detail}");
+    }
+    // What a form can send without asking first, a preflight, and the making of a key that locks the owner out.
+    for (method, path) in [
+        (Method::POST, "/v1/vaults/acme/memories/agent/operations"),
+        (Method::OPTIONS, CONTEXT),
+        (Method::POST, "/v1/keys"),
+        (Method::GET, "/no/such/route"),
+    ] {
+        let request = service
+            .request(method, path)
+            .header("Origin", "http://attacker.example");
+        Answer::to(request.body("{}"))
+            .await
+            .problem(403, "foreign-site", Some("Origin"));
+    }
+    for table in ["memories", "updates", "api_keys"] {
+        assert_eq!(service.count(table).await, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn every_route_refuses_a_foreign_name() {
+    let service = Service::start().await;
+    for (path, methods) in operations() {
+        for method in methods {
+            let request = service.request(method.clone(), &filled(&path, "acme"));
+            let answer = Answer::to(request.header("Host", "attacker.example")).await;
+            assert_eq!(answer.status, 403, "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_does_not_wait_for_the_body() {
+    let service = Service::start().await;
+    let address = service.socket_address();
+    let answer = answer_to(
+        &service,
+        &format!(
+            "PUT {CONTEXT} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://attacker.example\r\nContent-Length: 99\r\n\
+             Connection: close\r\n\r\n"
+        ),
+    )
+    .await;
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+}
+
+#[tokio::test]
+async fn programs_and_the_services_own_pages_notice_nothing() {
+    let named = |config: &mut Config| {
+        config.http.allowed_hosts = vec!["memory.example.org".to_owned()];
+    };
+    let service = Service::start_with(named, None).await;
+    put(&service).send().await.unwrap().error_for_status().unwrap();
+    let port = service.socket_address().rsplit(':').next().unwrap().to_owned();
+    for host in [
+        "localhost".to_owned(),
+        format!("LOCALHOST:{port}"),
+        format!("[::1]:{port}"),
+        format!("127.0.0.1:{port}"),
+    ] {
+        let own = format!("http://{host}");
+        let request = service.request(Method::GET, CONTEXT).header("Host", &host);
+        Answer::to(
+            request
+                .header("Origin", own)
+                .header("Sec-Fetch-Site", "same-origin"),
+        )
+        .await
+        .is(200);
+    }
+    let through_a_proxy = service
+        .request(Method::GET, CONTEXT)
+        .header("Host", "memory.example.org");
+    Answer::to(through_a_proxy.header("Origin", "https://memory.example.org"))
+        .await
+        .is(200);
+    let typed = service
+        .request(Method::GET, CONTEXT)
+        .header("Sec-Fetch-Site", "none");
+    Answer::to(typed).await.is(200);
+}
+
+#[tokio::test]
+async fn where_keys_are_asked_for_any_name_and_page_may_show_one() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let foreign = |request: RequestBuilder| {
+        let request = request
+            .header("Host", "memory.example.org")
+            .header("Origin", "https://app.example.org");
+        request.header("Sec-Fetch-Site", "cross-site")
+    };
+    Answer::to(foreign(admin.putting("acme", "# Facts\n")))
+        .await
+        .is(201);
+    let without = foreign(service.request(Method::GET, CONTEXT));
+    Answer::to(without).await.problem(401, "unauthorized", None);
+    Answer::to(foreign(service.request(Method::GET, "/healthz")))
+        .await
+        .is(200);
+}
+
+#[tokio::test]
+async fn a_request_names_exactly_one_host_with_keys_too() {
+    let open = Service::start().await;
+    let closed = Service::start().await;
+    let admin = first_admin(&closed).await;
+    let key = format!("Authorization: Bearer {}\r\n", admin.token);
+    for (service, key) in [(&open, ""), (&closed, &*key)] {
+        for path in ["/v1/vaults", "/healthz", "/nothing"] {
+            for hosts in [
+                "",
+                "Host: localhost\r\nHost: localhost\r\n",
+                "Host: localhost\r\nHost: attacker.example\r\n",
+                "Host:\r\n",
+                "Host: a b\r\n",
+                "Host: user@localhost\r\n",
+            ] {
+                let head = format!("GET {path} HTTP/1.1\r\n{hosts}{key}Connection: close\r\n\r\n");
+                let answer = answer_to(service, &head).await;
+                assert!(answer.starts_with("HTTP/1.1 400"), "{path} {hosts}: {answer}");
+                assert!(answer.contains(r#""field":"Host""#), "{answer}");
+            }
+        }
+        let head = format!(
+            "GET http://attacker.example/v1/vaults HTTP/1.1\r\nHost: localhost\r\n{key}Connection: close\r\n\r\n"
+        );
+        assert!(answer_to(service, &head).await.starts_with("HTTP/1.1 400"));
+        let head = format!(
+            "GET http://localhost/v1/vaults HTTP/1.1\r\nHost: localhost\r\n{key}Connection: close\r\n\r\n"
+        );
+        assert!(answer_to(service, &head).await.starts_with("HTTP/1.1 200"));
+    }
+}
