@@ -6,7 +6,7 @@ use super::role::{Accepted, numbered};
 use crate::domain::ids::{ContextId, RecordId, RecordKind};
 use crate::domain::memory::{Applied, ApplyError, IdsExhausted, Limits, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
-use crate::storage::{CapturedHead, Head, Preconditions};
+use crate::storage::{Head, HeadSnapshot, Preconditions};
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ pub(super) enum Refused {
 /// Applies items that were validated against `progress_base` (for progress) and `base` to the head.
 pub(super) fn merge(
     head: &Head,
-    base: &CapturedHead,
-    progress_base: &CapturedHead,
+    base: &HeadSnapshot,
+    progress_base: &HeadSnapshot,
     accepted: &[Accepted],
     preconditions: &Preconditions,
     limits: &Limits,

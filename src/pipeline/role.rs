@@ -10,7 +10,7 @@ use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::{document, ids::MemoryId, ids::VaultId};
 use crate::llm::{self, Answer, Asked, Form, ModelError, Request, Speaker, Turn};
-use crate::storage::{CapturedHead, Storage, StorageError};
+use crate::storage::{HeadSnapshot, Storage, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -139,7 +139,7 @@ impl Pipeline {
     pub(super) async fn ask_role(
         &self,
         request: &UpdateRequest,
-        captured: &CapturedHead,
+        captured: &HeadSnapshot,
         role: Role,
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {

@@ -14,7 +14,7 @@ use crate::storage::events::NewEvent;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use crate::storage::{
-    CapturedHead, ChangeError, Decision, Head, NewVersion, Preconditions, Source, StorageError, WindowRows,
+    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, StorageError, WindowRows,
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -35,9 +35,9 @@ pub(super) struct Running {
     /// The first line of the log entry.
     pub(super) title: String,
     /// The head when the run began.
-    pub(super) base: CapturedHead,
+    pub(super) base: HeadSnapshot,
     /// The head that progress was written for; `base` until it is asked again.
-    pub(super) progress_base: CapturedHead,
+    pub(super) progress_base: HeadSnapshot,
     pub(super) accepted: Vec<Accepted>,
     pub(super) rejected: Vec<Rejection>,
     pub(super) warnings: Vec<Warning>,
@@ -65,8 +65,8 @@ impl Pipeline {
         &self,
         target: &Target,
         preconditions: &Preconditions,
-    ) -> Result<CapturedHead, PipelineError> {
-        let captured = self.storage.capture_head(&target.vault, &target.memory).await?;
+    ) -> Result<HeadSnapshot, PipelineError> {
+        let captured = self.storage.head_snapshot(&target.vault, &target.memory).await?;
         if preconditions.hold(captured.context_id.as_ref().map(ContextId::as_str)) {
             Ok(captured)
         } else {
@@ -82,7 +82,7 @@ impl Pipeline {
         let (vault, memory) = (&running.target.vault, &running.target.memory);
         let outcome = self
             .storage
-            .change_captured((vault, memory), running.likely_head(), &ids, |head| {
+            .change_snapshot((vault, memory), running.likely_head(), &ids, |head| {
                 let merged = merge::merge(
                     head,
                     &running.base,
@@ -302,7 +302,7 @@ impl Pipeline {
 impl Running {
     /// The head that it is likely to be saved on; `None` if nothing can be decided before that is locked: where it makes
     /// no version, ends what is queued or finishes another run, or was captured anew.
-    fn likely_head(&self) -> Option<&CapturedHead> {
+    fn likely_head(&self) -> Option<&HeadSnapshot> {
         let makes_one = !self.dry_run && self.claim.is_none() && self.resolves.is_none();
         (makes_one && self.base.context_id == self.progress_base.context_id).then_some(&self.base)
     }

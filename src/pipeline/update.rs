@@ -12,7 +12,7 @@ use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::llm::ModelError;
-use crate::storage::CapturedHead;
+use crate::storage::HeadSnapshot;
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use chrono::{DateTime, Utc};
@@ -191,7 +191,7 @@ impl Pipeline {
     async fn ask_roles(
         &self,
         request: &UpdateRequest,
-        captured: &CapturedHead,
+        captured: &HeadSnapshot,
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
@@ -207,7 +207,7 @@ impl Pipeline {
     async fn ask_progress_again(
         &self,
         request: &UpdateRequest,
-        head: &CapturedHead,
+        head: &HeadSnapshot,
         limits: &Limits,
         outcomes: &mut BTreeMap<Role, RoleOutcome>,
     ) -> Result<RoleSpent, PipelineError> {

@@ -305,7 +305,7 @@ impl Storage {
         vault: &'s VaultId,
         memory: &'s MemoryId,
     ) -> BoxFuture<'s, Result<Option<Newest>, StorageError>> {
-        Box::pin(self.latest_gathered(vault, memory))
+        Box::pin(self.latest_batched(vault, memory))
     }
 
     /// The version that was the newest at `time`; `None` if there was none yet, or if retention has taken it

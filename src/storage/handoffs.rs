@@ -1,7 +1,7 @@
 //! Kept handoffs: `handoffs`.
 
 use super::events::{self, EventKind, NewEvent};
-use super::head::lock_memory;
+use super::write::lock_memory;
 use super::{Storage, StorageError, error, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;

@@ -2,9 +2,9 @@
 
 use super::contexts::Source;
 use super::events::{self, EventKind};
-use super::head::lock_memory;
 use super::idempotency::forget_answers;
 use super::prompt_items::forget_items;
+use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};

@@ -1,9 +1,10 @@
 //! The connection pool and the door to the database.
 
 use super::StorageError;
-use super::gather::Gathering;
+use super::batcher::Batchers;
 use super::heads::{HeadCacheUse, Heads};
 use super::listen::Notifications;
+use super::write::GroupCommit;
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool};
@@ -39,8 +40,9 @@ pub struct Storage {
     pub(super) written: Arc<Notify>,
     /// The newest versions that are kept in the process.
     pub(super) heads: Arc<Heads>,
-    /// Where changes, reads and small writes wait for company.
-    pub(super) gathering: Arc<Gathering>,
+    /// What sends changes, reads and small writes in batches.
+    pub(super) batchers: Arc<Batchers>,
+    pub(super) group_commit: Arc<GroupCommit>,
     /// What was written, here and elsewhere.
     pub(super) notifications: Arc<Notifications>,
 }
@@ -94,7 +96,8 @@ impl Storage {
             written: Arc::default(),
             notifications: Arc::new(Notifications::new(heads.clone())),
             heads,
-            gathering: Arc::new(Gathering::new(options.gather_puts)),
+            batchers: Arc::default(),
+            group_commit: Arc::new(GroupCommit::new(options.gather_puts)),
         })
     }
 
@@ -118,7 +121,7 @@ impl Storage {
     /// Connections in use and open, for the metrics.
     #[must_use]
     pub fn pool_size(&self) -> (u32, usize) {
-        let idle = self.pool.num_idle() + self.gathering.kept_connections();
+        let idle = self.pool.num_idle() + self.batchers.idle_connections();
         (self.pool.size(), idle)
     }
 
@@ -143,7 +146,7 @@ impl Storage {
     /// Closes all connections.
     pub async fn close(&self) {
         let closed = self.pool.close();
-        self.gathering.clear();
+        self.batchers.clear();
         closed.await;
     }
 }

@@ -1,7 +1,6 @@
 //! Records and their history made anew from the versions.
 
-use super::head::lock_memory;
-use super::window::{told_by, told_tasks};
+use super::write::{lock_memory, told_by, told_tasks};
 use super::{Storage, StorageError, record_history, records};
 use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
@@ -87,26 +86,37 @@ impl Storage {
         if lock_memory(&mut transaction, vault, memory).await?.is_none() {
             return Ok(None);
         }
-        let mut events = record_history::all(&mut transaction, vault, memory).await?;
-        events.sort_by_key(|event| (event.mark.version, event.id));
-        let stored = records::all(&mut transaction, vault, memory).await?;
-        let mut lives: Vec<Life> = stored.into_iter().map(Life::from).collect();
-        lives.sort_by_key(|life| life.id);
-        let mut rebuild = Rebuild::new(lives.clone(), events.clone());
-        let tasks = read_versions(&mut transaction, vault, memory, &mut rebuild).await?;
-        let (new_lives, new_events) = rebuild.finish();
-        let (same_lives, same_events) = (new_lives == lives, new_events == events);
-        if !same_lives {
-            let mend = Mend::of(&lives, &new_lives);
-            delete_records(&mut transaction, vault, memory, &mend.gone).await?;
-            write_records(&mut transaction, vault, memory, &mend.written, &tasks).await?;
-        }
-        if !same_events {
-            replace_events(&mut transaction, vault, memory, new_events).await?;
-        }
+        let mended = project_versions(&mut transaction, vault, memory).await?;
         transaction.commit().await?;
-        Ok(Some(!(same_lives && same_events)))
+        Ok(Some(mended))
     }
+}
+
+/// Makes the records of a memory, and their history, what its versions say. Says whether they were something else. The
+/// memory's row has to be locked.
+pub(super) async fn project_versions(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<bool, StorageError> {
+    let mut events = record_history::all(connection, vault, memory).await?;
+    events.sort_by_key(|event| (event.mark.version, event.id));
+    let stored = records::all(connection, vault, memory).await?;
+    let mut lives: Vec<Life> = stored.into_iter().map(Life::from).collect();
+    lives.sort_by_key(|life| life.id);
+    let mut rebuild = Rebuild::new(lives.clone(), events.clone());
+    let tasks = read_versions(connection, vault, memory, &mut rebuild).await?;
+    let (new_lives, new_events) = rebuild.finish();
+    let (same_lives, same_events) = (new_lives == lives, new_events == events);
+    if !same_lives {
+        let mend = Mend::of(&lives, &new_lives);
+        delete_records(connection, vault, memory, &mend.gone).await?;
+        write_records(connection, vault, memory, &mend.written, &tasks).await?;
+    }
+    if !same_events {
+        replace_events(connection, vault, memory, new_events).await?;
+    }
+    Ok(!(same_lives && same_events))
 }
 
 /// What is not as it is stored.

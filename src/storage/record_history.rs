@@ -1,11 +1,13 @@
 //! The changes of records: `record_changes`.
 
 use super::StorageError;
-use super::record_changes::ROWS_PER_STATEMENT;
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
+
+/// Rows of one statement: all of it is held at once.
+const ROWS_PER_STATEMENT: usize = 4_000;
 
 /// A row as it is stored.
 pub(super) struct Row {

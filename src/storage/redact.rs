@@ -2,9 +2,9 @@
 
 use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use super::handoffs::forget_handoffs;
-use super::head::lock_memory;
 use super::idempotency::forget_answers;
 use super::updates::redacted_json;
+use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};

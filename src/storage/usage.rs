@@ -3,7 +3,7 @@
 //! The service's clock says which day it is, in UTC. Nothing here belongs to a memory: tokens stay spent when one is
 //! deleted.
 
-use super::gather::{Gathering, Turns, Write};
+use super::batcher::{Batcher, Batchers, SmallWrite};
 use super::{Storage, StorageError, error};
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
@@ -103,9 +103,9 @@ type UsageKey = (VaultId, NaiveDate, String, &'static str);
 #[derive(Debug)]
 pub(super) struct Counts(BTreeMap<UsageKey, Spent>);
 
-impl Write for Counts {
-    fn turns(gathering: &Gathering) -> &Turns<Self> {
-        &gathering.usage
+impl SmallWrite for Counts {
+    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
+        &batchers.usage
     }
 
     async fn write(connection: &mut PgConnection, all: &[Self]) -> Result<(), StorageError> {
@@ -138,7 +138,7 @@ impl Storage {
         }
         let mut repeats = 0;
         loop {
-            match self.write_gathered(Counts(counts.clone())).await {
+            match self.write_batched(Counts(counts.clone())).await {
                 Err(error) if repeats < MAX_REPEATS && error::may_repeat(&error) => repeats += 1,
                 other => return other,
             }

@@ -26,7 +26,7 @@ mod sequence;
 
 pub use read::{Event, Place, Resumed, StreamState};
 
-use super::gather::{Gathering, Turns, Write};
+use super::batcher::{Batcher, Batchers, SmallWrite};
 use super::listen::{self, Notification};
 use super::{Source, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
@@ -130,7 +130,7 @@ impl Storage {
     pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
         let events = events.to_vec();
         let vault = vault.clone();
-        self.write_gathered(Appended { vault, events }).await
+        self.write_batched(Appended { vault, events }).await
     }
 
     /// Wakes the readers of this process, after the transaction that appended was committed. Those of others were
@@ -149,9 +149,9 @@ pub(super) struct Appended {
     events: Vec<NewEvent>,
 }
 
-impl Write for Appended {
-    fn turns(gathering: &Gathering) -> &Turns<Self> {
-        &gathering.events
+impl SmallWrite for Appended {
+    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
+        &batchers.events
     }
 
     async fn write(connection: &mut PgConnection, all: &[Self]) -> Result<(), StorageError> {
@@ -181,7 +181,7 @@ pub(super) async fn append(
 
 /// As [`append`], those of several vaults in one statement.
 #[tracing::instrument(name = "db.events.append", skip_all)]
-async fn append_all(
+pub(super) async fn append_all(
     connection: &mut PgConnection,
     of_vaults: &[(&VaultId, &[NewEvent])],
 ) -> Result<(), StorageError> {

@@ -6,9 +6,8 @@ use super::memory::MemoryLine;
 use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::head::Head;
-use crate::storage::new_version::{NewVersion, save_version};
-use crate::storage::{Source, Storage};
+use crate::storage::write::{Prepared, save_locked};
+use crate::storage::{Head, NewVersion, Source, Storage};
 use chrono::SecondsFormat;
 use sqlx::PgConnection;
 
@@ -87,9 +86,11 @@ impl Append {
             line.version, line.source
         );
         let (text, counters) = (version.text.clone(), version.counters);
-        let saved = save_version(connection, vault, memory, &self.head, &version).await?;
-        self.head.version = saved.version;
-        self.head.context_id = Some(saved.context_id);
+        let counted = self.head.counters;
+        let prepared = Prepared::new(self.head.clone(), Some(counted), (vault, memory), version);
+        save_locked(connection, &prepared).await?;
+        self.head.version += 1;
+        self.head.context_id = Some(self.head.next_context_id.clone());
         self.head.text = text;
         self.head.counters = counters;
         self.appended += 1;

@@ -10,11 +10,12 @@ use super::memory::{self, MemoryLine};
 use super::records::{self, Active, RecordLine};
 use super::runs::{self, RunLine};
 use crate::domain::document;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
-use crate::domain::memory::{Counters, project};
+use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::memory::Counters;
 use crate::storage::events::{self, EventKind, NewEvent};
-use crate::storage::head::lock_memory;
-use crate::storage::{Source, Storage, StorageError, record_changes, record_history};
+use crate::storage::rebuild::project_versions;
+use crate::storage::write::lock_memory;
+use crate::storage::{Source, Storage, StorageError, record_history};
 use chrono::{DateTime, Utc};
 use sqlx::{Postgres, Transaction};
 
@@ -50,6 +51,8 @@ pub(super) struct Incoming {
     /// Versions are missing at its old end, or texts were taken out: the documents no longer tell the birth and
     /// end of every record, and the record lines count for that.
     has_gaps: bool,
+    /// Whether the records were made from the versions.
+    is_projected: bool,
     /// What will be told of the import: one event, however many versions it brings.
     event: NewEvent,
     /// Versions with a text whose predecessor has none: what changed with them is not told.
@@ -104,6 +107,7 @@ impl Incoming {
             text: String::new(),
             newest: None,
             has_gaps: false,
+            is_projected: false,
             untold: Vec::new(),
             follows_text: true,
             names_replacements: false,
@@ -161,7 +165,7 @@ impl Incoming {
             return Err(problem("redacted_at: the newest version always has its text"));
         }
         match &mut self.target {
-            Target::Create => self.create(line, ids).await,
+            Target::Create => self.create(line, &ids.0).await,
             Target::Append(append) => {
                 let place = (&self.vault, &self.memory);
                 append.context(&mut self.transaction, place, line, ids).await
@@ -170,34 +174,23 @@ impl Incoming {
         }
     }
 
-    /// Stores a version as it was, and what it did to the records.
-    async fn create(
-        &mut self,
-        line: ContextLine,
-        (id, actor): (ContextId, ActorId),
-    ) -> Result<(), LineError> {
+    /// Stores a version as it was.
+    async fn create(&mut self, line: ContextLine, id: &ContextId) -> Result<(), LineError> {
         if !contexts::insert(&mut self.transaction, &self.vault, &self.memory, &line).await? {
             return Err(problem(format!("context_id: {id} stands twice in this memory")));
         }
-        if line.is_redacted() {
-            return Ok(());
+        if !line.is_redacted() {
+            self.text = line.context;
         }
-        let changes = project(&self.text, &line.context);
-        let place = record_changes::Place {
-            vault: &self.vault,
-            memory: &self.memory,
-            version: line.version,
-            at: line.creation_time,
-            by: &actor,
-        };
-        let changes = record_changes::VersionChanges {
-            place,
-            changes: &changes,
-            operations: &[],
-            superseded: None,
-        };
-        record_changes::save(&mut self.transaction, &[changes]).await?;
-        self.text = line.context;
+        Ok(())
+    }
+
+    /// Makes the records that the versions say, once all of them are there.
+    async fn project(&mut self) -> Result<(), LineError> {
+        if !self.is_projected {
+            self.is_projected = true;
+            project_versions(&mut self.transaction, &self.vault, &self.memory).await?;
+        }
         Ok(())
     }
 
@@ -218,6 +211,7 @@ impl Incoming {
         self.counts.records += 1;
         self.names_replacements |= line.superseded_by.is_some();
         if matches!(self.target, Target::Create) {
+            self.project().await?;
             self.compare(line, id).await?;
         }
         Ok(())
@@ -363,6 +357,7 @@ impl Incoming {
         }
         match &self.target {
             Target::Create => {
+                self.project().await?;
                 let made = records::count(&mut self.transaction, &self.vault, &self.memory).await?;
                 if u64::try_from(made) != Ok(self.counts.records) {
                     let listed = self.counts.records;

@@ -1,13 +1,14 @@
 //! `PutContext`'s transaction.
 
-use super::change::{ChangeError, Decision};
-use super::contexts::{ContextMetadata, Source};
+use super::Preconditions;
+use super::change::{ChangeError, Decision, Likely};
 use super::head::Head;
 use super::new_version::NewVersion;
-use super::{Preconditions, Storage, StorageError};
 use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, collapse};
+use crate::storage::contexts::{ContextMetadata, Source};
+use crate::storage::{Storage, StorageError};
 
 /// What is done about a put that loses much of what the document says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,7 +66,7 @@ pub struct PutJob {
 }
 
 /// What a put does to a head.
-pub(super) fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError> {
+fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError> {
     if !job
         .preconditions
         .hold(head.context_id.as_ref().map(ContextId::as_str))
@@ -96,17 +97,9 @@ impl Storage {
     /// # Errors
     /// As [`PutError`] says.
     pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
-        match self.put_gathered(&job).await? {
-            Some(put) => Ok(put),
-            None => self.put_alone(&job).await,
-        }
-    }
-
-    /// Puts it in a transaction of its own.
-    pub(super) async fn put_alone(&self, job: &PutJob) -> Result<Put, PutError> {
-        let outcome = self
-            .change(&job.vault, &job.memory, &[], |head| decide(job, head))
-            .await;
+        let mut decide = |head: &Head| decide(&job, head);
+        let of = (&job.vault, &job.memory);
+        let outcome = self.change_likely(of, Likely::Cached, &[], &mut decide).await;
         match outcome {
             Ok(outcome) => match outcome.saved {
                 Some(metadata) => Ok(Put::Created(metadata, outcome.result)),

@@ -1,4 +1,4 @@
-//! Connections that stay with the turns of a kind, one for each.
+//! Connections that stay with a batcher, one for each batch in flight.
 //!
 //! A connection that goes back to the pool is asked whether it lives, a message more for every statement, and comes
 //! back after all the others: at little load each of them would still be planning what it is sent for the first time.
@@ -15,51 +15,51 @@ use std::time::{Duration, Instant};
 /// For how long a connection stays: the database frees what it has gathered for it.
 const STAYS_FOR: Duration = Duration::from_mins(10);
 
-/// The smallest pool of which connections are kept: of all kinds together there are five turns.
+/// The smallest pool of which connections are kept: the batchers together have five batches in flight.
 const SMALLEST_POOL: u32 = 8;
 
-/// Where the connections of a kind of turns are while nobody uses them.
-pub(super) struct Place {
+/// Holds the connections of a batcher while no batch uses them.
+pub(in crate::storage) struct Slots {
     most: usize,
-    kept: Mutex<Vec<Kept>>,
+    idle: Mutex<Vec<Idle>>,
 }
 
-struct Kept {
+struct Idle {
     connection: PoolConnection<Postgres>,
     since: Instant,
     used: Instant,
 }
 
-/// A connection on which a statement is a transaction of its own. It goes back to the pool, unless [`Lent::keep`] says
-/// that it may be used again at once.
-pub(super) struct Lent {
+/// A connection on which a statement is a transaction of its own. It goes back to the pool, unless [`Lease::release`] puts
+/// it back into its slot.
+pub(in crate::storage) struct Lease {
     connection: PoolConnection<Postgres>,
     since: Instant,
 }
 
-impl Place {
-    /// A place for so many.
+impl Slots {
+    /// Slots for so many.
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
-            kept: Mutex::default(),
+            idle: Mutex::default(),
         }
     }
 
-    /// The connection of the last turn, or another; `None` where a statement takes a transaction of several messages.
-    pub(super) async fn lend(&self, storage: &Storage) -> Result<Option<Lent>, StorageError> {
-        let kept = self.kept().pop();
-        if let Some(mut kept) = kept
-            && kept.since.elapsed() < STAYS_FOR
-            && (kept.used.elapsed() < BELIEVED_FOR || kept.connection.ping().await.is_ok())
+    /// The connection of the last batch, or another; `None` where a statement takes a transaction of several messages.
+    pub(in crate::storage) async fn lease(&self, storage: &Storage) -> Result<Option<Lease>, StorageError> {
+        let idle = self.idle().pop();
+        if let Some(mut idle) = idle
+            && idle.since.elapsed() < STAYS_FOR
+            && (idle.used.elapsed() < BELIEVED_FOR || idle.connection.ping().await.is_ok())
         {
-            let Kept {
+            let Idle {
                 connection, since, ..
-            } = kept;
-            return Ok(Some(Lent { connection, since }));
+            } = idle;
+            return Ok(Some(Lease { connection, since }));
         }
         let connection = storage.autocommit().await?;
-        Ok(connection.map(|connection| Lent {
+        Ok(connection.map(|connection| Lease {
             connection,
             since: Instant::now(),
         }))
@@ -67,26 +67,26 @@ impl Place {
 
     /// Gives the connections back to the pool. Afterwards none is kept of a pool that is closed.
     pub(super) fn clear(&self) {
-        self.kept().clear();
+        self.idle().clear();
     }
 
-    /// How many wait here for the next turn.
+    /// How many wait here for the next batch.
     pub(super) fn len(&self) -> usize {
-        self.kept().len()
+        self.idle().len()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lent {
+impl Lease {
     /// To be called when all that was sent was answered.
-    pub(super) fn keep(self, storage: &Storage, place: &Place) {
-        let mut kept = place.kept();
-        let is_wanted = kept.len() < place.most && storage.most_connections() >= SMALLEST_POOL;
+    pub(in crate::storage) fn release(self, storage: &Storage, slots: &Slots) {
+        let mut idle = slots.idle();
+        let is_wanted = idle.len() < slots.most && storage.most_connections() >= SMALLEST_POOL;
         if is_wanted && !storage.pool.is_closed() {
-            kept.push(Kept {
+            idle.push(Idle {
                 connection: self.connection,
                 since: self.since,
                 used: Instant::now(),
@@ -95,7 +95,7 @@ impl Lent {
     }
 }
 
-impl Deref for Lent {
+impl Deref for Lease {
     type Target = PgConnection;
 
     fn deref(&self) -> &PgConnection {
@@ -103,14 +103,14 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for Lease {
     fn deref_mut(&mut self) -> &mut PgConnection {
         &mut self.connection
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Slots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.len()).finish()
+        f.debug_tuple("Slots").field(&self.len()).finish()
     }
 }

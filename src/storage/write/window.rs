@@ -1,12 +1,10 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
+use super::Preconditions;
 use super::change::{ChangeError, Decision, Wanted};
-use super::contexts::{ContextMetadata, Source};
 use super::head::Head;
 use super::new_version::NewVersion;
-use super::records::StoredRecord;
-use super::window::WindowRows;
-use super::{Preconditions, Storage, StorageError};
+use super::stored_operations::WindowRows;
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
@@ -15,6 +13,9 @@ use crate::domain::window::{
     self, Brought, Counts, Sizes, Status, Task, WindowError, Written, record_decision, record_task,
     set_status,
 };
+use crate::storage::contexts::{ContextMetadata, Source};
+use crate::storage::records::StoredRecord;
+use crate::storage::{Storage, StorageError};
 
 /// Who changes the window of which memory, and on which conditions.
 #[derive(Debug, Clone)]
@@ -175,7 +176,7 @@ impl Storage {
     pub async fn record_task(&self, writer: &Writer, task: &Task) -> Result<WindowChange, WindowChangeError> {
         let wanted = task.task_id.as_ref().map_or(Wanted::Nothing, Wanted::Task);
         let outcome = self
-            .change_window(&writer.vault, &writer.memory, &wanted, |head, found| {
+            .change_wanting((&writer.vault, &writer.memory), &wanted, |head, found| {
                 writer.check(head)?;
                 if let Some(known) = found.task {
                     // One whose words were redacted says nothing that could differ.
@@ -218,7 +219,7 @@ impl Storage {
         decision: &NewDecision,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
-            .change_window(&writer.vault, &writer.memory, &Wanted::Nothing, |head, _| {
+            .change_wanting((&writer.vault, &writer.memory), &Wanted::Nothing, |head, _| {
                 writer.check(head)?;
                 let words = (decision.decision.as_str(), decision.reason.as_str());
                 let written = record_decision(
@@ -256,7 +257,7 @@ impl Storage {
         blocker: Option<&str>,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
-            .change_window(&writer.vault, &writer.memory, &Wanted::Nothing, |head, _| {
+            .change_wanting((&writer.vault, &writer.memory), &Wanted::Nothing, |head, _| {
                 writer.check(head)?;
                 let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
                 let made = Made {
@@ -284,7 +285,7 @@ impl Storage {
         brought: &Brought,
     ) -> Result<TakenOver, WindowChangeError> {
         let outcome = self
-            .change_window(&writer.vault, &writer.memory, &Wanted::Known, |head, found| {
+            .change_wanting((&writer.vault, &writer.memory), &Wanted::Known, |head, found| {
                 writer.check(head)?;
                 let taken = window::take_over(
                     &head.text,

@@ -1,12 +1,14 @@
 //! `RestoreContext`'s transaction.
 
-use super::change::{ChangeError, Decision};
-use super::contexts::{Context, ContextRef, Redaction, Source};
+use super::Preconditions;
+use super::change::{ChangeError, Decision, Wanted};
 use super::new_version::NewVersion;
-use super::{Preconditions, Put, Storage, StorageError};
+use super::put::Put;
 use crate::domain::changelog;
 use crate::domain::document::{self, InvalidDocument};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::storage::contexts::{Context, ContextRef, Redaction, Source};
+use crate::storage::{Storage, StorageError};
 
 /// Why a version was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -53,13 +55,13 @@ impl Storage {
         limit: usize,
     ) -> Result<Put, RestoreError> {
         let outcome = self
-            .change_from(vault, memory, &[], Some(reference), |head, restored| {
+            .change_wanting((vault, memory), &Wanted::Version(reference), |head, found| {
                 if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
                     return Err(RestoreError::PreconditionFailed {
                         current: head.context_id.clone(),
                     });
                 }
-                let Context { metadata, text } = restored.ok_or(RestoreError::NotFound)?;
+                let Context { metadata, text } = found.version.ok_or(RestoreError::NotFound)?;
                 if let Some(redaction) = metadata.redaction {
                     return Err(RestoreError::Redacted {
                         version: metadata.version,

@@ -1,17 +1,16 @@
 //! The newest version as it was when a change began that takes its time: what a model is asked about.
 
-use super::change::{ChangeError, Decision, Outcome};
 use super::head::{Head, counters_of};
-use super::{Storage, StorageError, origins};
 use crate::domain::document::Origins;
-use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::{Storage, StorageError, origins};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 
 /// A head that was read and not locked.
 #[derive(Debug, Clone)]
-pub struct CapturedHead {
+pub struct HeadSnapshot {
     /// The newest version's number; 0 if the memory did not exist.
     pub version: i64,
     /// The newest version's id.
@@ -28,12 +27,12 @@ impl Storage {
     ///
     /// # Errors
     /// The database's.
-    #[tracing::instrument(name = "db.memories.capture", skip_all)]
-    pub async fn capture_head(
+    #[tracing::instrument(name = "db.memories.snapshot", skip_all)]
+    pub async fn head_snapshot(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-    ) -> Result<CapturedHead, StorageError> {
+    ) -> Result<HeadSnapshot, StorageError> {
         let row = sqlx::query!(
             "SELECT c.version, c.context_id, c.context, c.line_origins, m.learning_counter, m.verbatim_counter,
                     m.task_counter, m.decision_counter, m.changed_at
@@ -46,7 +45,7 @@ impl Storage {
         .fetch_optional(&mut *self.reader().await?)
         .await?;
         let Some(row) = row else {
-            return Ok(CapturedHead {
+            return Ok(HeadSnapshot {
                 version: 0,
                 context_id: None,
                 text: "".into(),
@@ -61,7 +60,7 @@ impl Storage {
             row: format!("({vault}, {memory}, {})", row.version),
             problem: "not an id".to_owned(),
         })?;
-        Ok(CapturedHead {
+        Ok(HeadSnapshot {
             version: row.version,
             context_id: Some(context_id),
             origins: row
@@ -78,40 +77,14 @@ impl Storage {
         })
     }
 
-    /// As [`Self::change`], where `captured` is likely to be the newest version still: if it is, the change is decided
-    /// before anything is locked, and saved together with others. If it is not, or if `decide` makes no version of it,
-    /// the change is made as any other; with `None` it is that at once.
-    ///
-    /// # Errors
-    /// As [`Self::change`].
-    pub async fn change_captured<T, E>(
-        &self,
-        (vault, memory): (&VaultId, &MemoryId),
-        captured: Option<&CapturedHead>,
-        mentioned: &[RecordId],
-        mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        if let Some(captured) = captured.filter(|captured| captured.version > 0)
-            && self.gathers().await?
-        {
-            // What a change of this very version mentions stands in it.
-            let head = self.head_over(captured);
-            let decided = decide(&head);
-            if let Some(outcome) = self.save_gathered((vault, memory), head, decided).await? {
-                return Ok(outcome);
-            }
-        }
-        self.change(vault, memory, mentioned, decide).await
-    }
-
-    fn head_over(&self, captured: &CapturedHead) -> Head {
+    pub(super) fn head_of(&self, snapshot: &HeadSnapshot) -> Head {
         Head {
-            version: captured.version,
-            context_id: captured.context_id.clone(),
-            text: (*captured.text).to_owned(),
-            origins: captured.origins.clone(),
-            counters: captured.counters,
-            ..self.empty_head(captured.changed_at)
+            version: snapshot.version,
+            context_id: snapshot.context_id.clone(),
+            text: (*snapshot.text).to_owned(),
+            origins: snapshot.origins.clone(),
+            counters: snapshot.counters,
+            ..self.empty_head(snapshot.changed_at)
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The head of a memory: its row, locked until the transaction ends, and what the newest version says.
 
-use super::records::archived_among;
-use super::{Storage, StorageError, origins};
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::records::archived_among;
+use crate::storage::{Storage, StorageError, origins};
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl Storage {
     }
 
     /// Locks the memory's row, making it first where there is none, and reads the head.
-    pub(super) async fn lock_head(
+    pub(in crate::storage) async fn lock_head(
         &self,
         connection: &mut PgConnection,
         vault: &VaultId,
@@ -110,16 +110,16 @@ impl Storage {
 }
 
 /// The row of a memory, locked until the transaction ends.
-pub(super) struct LockedMemory {
-    pub(super) version: i64,
-    pub(super) context_id: Option<ContextId>,
+pub(in crate::storage) struct LockedMemory {
+    pub(in crate::storage) version: i64,
+    pub(in crate::storage) context_id: Option<ContextId>,
     counters: Counters,
-    pub(super) changed_at: DateTime<Utc>,
+    pub(in crate::storage) changed_at: DateTime<Utc>,
 }
 
 /// Locks a memory's row; `None` if there is none, also when it is deleted while the lock is waited for.
 #[tracing::instrument(name = "db.memories.lock", skip_all)]
-pub(super) async fn lock_memory(
+pub(in crate::storage) async fn lock_memory(
     connection: &mut PgConnection,
     vault: &VaultId,
     memory: &MemoryId,
@@ -216,39 +216,4 @@ async fn read_text(
         .line_origins
         .and_then(|stored| origins::from_stored(&stored, &row.context));
     Ok((row.context, origins))
-}
-
-#[tracing::instrument(name = "db.memories.move_head", skip_all)]
-pub(super) async fn move_head(
-    connection: &mut PgConnection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    head: &Head,
-    counters: &Counters,
-) -> Result<(), StorageError> {
-    let done = sqlx::query!(
-        "UPDATE memories
-         SET head_version = $3, head_context_id = $4, learning_counter = $5, verbatim_counter = $6,
-             task_counter = $7, decision_counter = $8, changed_at = $9
-         WHERE vault_id = $1 AND memory_id = $2",
-        vault.as_str(),
-        memory.as_str(),
-        head.version + 1,
-        head.next_context_id.as_str(),
-        counters.get(RecordKind::Learning),
-        counters.get(RecordKind::Verbatim),
-        counters.get(RecordKind::Task),
-        counters.get(RecordKind::Decision),
-        head.now,
-    )
-    .execute(connection)
-    .await?;
-    match done.rows_affected() {
-        1 => Ok(()),
-        actual => Err(StorageError::WrongRowCount {
-            statement: "db.memories.move_head",
-            expected: 1,
-            actual,
-        }),
-    }
 }

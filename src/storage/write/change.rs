@@ -1,22 +1,20 @@
-//! The one way a memory changes: a transaction that locks its row, asks a pure function what to do with
-//! the head, and stores the new version with everything derived from it.
+//! A change of a memory: a decision about its head, and the version that it says.
 
-use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
-use super::events;
 use super::head::Head;
-use super::new_version::{NewVersion, resolve, save_version, version_event};
-use super::records::{StoredRecord, find_task};
-use super::updates::{Run, insert_run, lives_on};
-use super::window;
-use super::{Storage, StorageError, error};
+use super::head_snapshot::HeadSnapshot;
+use super::new_version::{NewVersion, resolve};
+use super::prepared::Prepared;
+use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::window::Known;
-use crate::telemetry::meters;
+use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use crate::storage::error::MAX_REPEATS;
+use crate::storage::records::{StoredRecord, find_task};
+use crate::storage::updates::{Run, insert_run, lives_on};
+use crate::storage::{Storage, StorageError, error, events, window};
+use std::slice::from_ref;
 
-/// How often a transaction that lost a race (40001, 40P01) is run again.
-const MAX_REPEATS: u32 = 5;
-
-/// What else of the memory a decision needs.
+/// What else of the memory a decision needs, read while its row is locked.
 #[derive(Debug)]
 pub(super) enum Wanted<'a> {
     /// Nothing.
@@ -51,14 +49,14 @@ pub enum Decision<T> {
 pub struct Outcome<T> {
     /// The version that was saved, if any.
     pub saved: Option<ContextMetadata>,
-    /// What the caller's function returned.
+    /// What the decision returned.
     pub result: T,
 }
 
 /// Why a change was not made.
 #[derive(Debug)]
 pub enum ChangeError<E> {
-    /// The caller's function refused.
+    /// The decision refused.
     Refused(E),
     /// The database failed; nothing was saved.
     Storage(StorageError),
@@ -70,17 +68,26 @@ impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
     }
 }
 
+/// A head that is likely to be the newest one still, by which a change can be decided before anything is locked.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Likely<'a> {
+    /// None: the change is decided under the lock.
+    Unknown,
+    /// The newest version as far as this process knows. Its counters are not known: good for what gives no numbers.
+    Cached,
+    /// The one that a model was asked about.
+    Snapshot(&'a HeadSnapshot),
+}
+
 impl Storage {
-    /// Changes a memory: locks its row (making it if the memory is new), hands the head to `decide`, and
-    /// saves what that says, all in one transaction. `mentioned` are the ids whose archived state
-    /// `decide` needs in [`Head::archived`].
+    /// Changes a memory: hands its head to `decide`, and saves what that says, all in one transaction; a memory that does
+    /// not exist is made. `mentioned` are the ids whose archived state `decide` needs in [`Head::archived`].
     ///
     /// `decide` may be called again on a newer head when the transaction lost a race, so it must not
     /// have effects.
     ///
     /// # Errors
     /// What `decide` refuses with, or the database's; in both cases nothing was saved.
-    #[tracing::instrument(name = "db.memories.change", skip_all)]
     pub async fn change<T, E>(
         &self,
         vault: &VaultId,
@@ -88,55 +95,66 @@ impl Storage {
         mentioned: &[RecordId],
         mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.change_from(vault, memory, mentioned, None, |head, _| decide(head))
+        let mut decide = |head: &Head, _: Found| decide(head);
+        self.change_locked((vault, memory), mentioned, &Wanted::Nothing, &mut decide)
             .await
     }
 
-    /// As [`Self::change`], with what `wanted` names of the tasks of the memory as they stand while its row is
-    /// locked.
+    /// As [`Self::change`], where `snapshot` is likely to be the newest version still: if it is, the change is decided
+    /// before anything is locked, and saved in a batch with others. If it is not, or if `decide` makes no version of it,
+    /// the change is made under the lock; with `None` it is that at once.
     ///
     /// # Errors
     /// As [`Self::change`].
-    pub(super) async fn change_window<T, E>(
+    pub async fn change_snapshot<T, E>(
         &self,
-        vault: &VaultId,
-        memory: &MemoryId,
+        (vault, memory): (&VaultId, &MemoryId),
+        snapshot: Option<&HeadSnapshot>,
+        mentioned: &[RecordId],
+        mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        let likely = snapshot.map_or(Likely::Unknown, Likely::Snapshot);
+        self.change_likely((vault, memory), likely, mentioned, &mut decide)
+            .await
+    }
+
+    /// As [`Self::change`], decided optimistically by a likely head first.
+    pub(super) async fn change_likely<T, E>(
+        &self,
+        of: (&VaultId, &MemoryId),
+        likely: Likely<'_>,
+        mentioned: &[RecordId],
+        decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        if let Some(outcome) = self.change_optimistic(of, likely, decide).await? {
+            return Ok(outcome);
+        }
+        let mut decide = |head: &Head, _: Found| decide(head);
+        self.change_locked(of, mentioned, &Wanted::Nothing, &mut decide)
+            .await
+    }
+
+    /// As [`Self::change`], with what `wanted` names of the memory as it is while its row is locked.
+    pub(super) async fn change_wanting<T, E>(
+        &self,
+        of: (&VaultId, &MemoryId),
         wanted: &Wanted<'_>,
         mut decide: impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.change_reading(vault, memory, &[], wanted, &mut decide).await
+        self.change_locked(of, &[], wanted, &mut decide).await
     }
 
-    /// As [`Self::change`], with the version of `reference` as it stands while the memory's row is locked;
-    /// `None` if there is no such version.
-    ///
-    /// # Errors
-    /// As [`Self::change`].
-    pub(super) async fn change_from<T, E>(
+    #[tracing::instrument(name = "db.memories.change", skip_all)]
+    async fn change_locked<T, E>(
         &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        mentioned: &[RecordId],
-        reference: Option<&ContextRef>,
-        mut decide: impl FnMut(&Head, Option<Context>) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        let wanted = reference.map_or(Wanted::Nothing, Wanted::Version);
-        let mut decide = |head: &Head, found: Found| decide(head, found.version);
-        self.change_reading(vault, memory, mentioned, &wanted, &mut decide)
-            .await
-    }
-
-    async fn change_reading<T, E>(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
+        of: (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         wanted: &Wanted<'_>,
         decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let mut repeats = 0;
         loop {
-            match self.try_change(vault, memory, mentioned, wanted, decide).await {
+            match self.try_change(of, mentioned, wanted, decide).await {
                 Err(ChangeError::Storage(error)) if error::may_repeat(&error) && repeats < MAX_REPEATS => {
                     repeats += 1;
                     tracing::debug!(repeats, error = %error, "transaction lost a race, running it again");
@@ -148,12 +166,12 @@ impl Storage {
 
     async fn try_change<T, E>(
         &self,
-        vault: &VaultId,
-        memory: &MemoryId,
+        (vault, memory): (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         wanted: &Wanted<'_>,
         decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
+        let ticket = self.heads.ticket(vault, memory);
         let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
         let mut found = Found::default();
@@ -165,27 +183,20 @@ impl Storage {
             Wanted::Task(id) => found.task = find_task(&mut transaction, vault, memory, id).await?,
             Wanted::Known => found.known = window::known(&mut transaction, vault, memory).await?,
         }
-        let (version, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
+        let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {
                 // Nothing was written but perhaps the row of a memory that does not come to be.
                 transaction.rollback().await?;
                 return Ok(Outcome { saved: None, result });
             }
-            Decision::Save(version, result) => (*version, result),
+            Decision::Save(new, result) => (*new, result),
         };
-        let mut events = version
-            .run
-            .as_ref()
-            .map_or_else(Vec::new, |run| run.events.clone());
-        let saved = save_version(&mut transaction, vault, memory, &head, &version).await?;
-        events.push(version_event(head.next_event_id, &saved));
-        events::append(&mut transaction, vault, &events).await?;
+        let counted = head.counters;
+        let prepared = Prepared::new(head, Some(counted), (vault, memory), new);
+        save_locked(&mut transaction, &prepared).await?;
         transaction.commit().await?;
-        self.written.notify_one();
-        meters::version_made(saved.source.name());
-        self.appended(vault, &events);
         Ok(Outcome {
-            saved: Some(saved),
+            saved: Some(self.committed(prepared, ticket)),
             result,
         })
     }
@@ -206,5 +217,22 @@ impl Storage {
         transaction.commit().await?;
         self.appended(&run.vault_id, &run.events);
         Ok(())
+    }
+}
+
+/// Saves a version whose memory is locked by this transaction, decided by what was read under that lock: it cannot be
+/// passed over.
+pub(in crate::storage) async fn save_locked(
+    connection: &mut sqlx::PgConnection,
+    prepared: &Prepared,
+) -> Result<(), StorageError> {
+    let saved = save(connection, from_ref(prepared)).await?;
+    match saved.len() {
+        1 => Ok(()),
+        actual => Err(StorageError::WrongRowCount {
+            statement: "db.memory_contexts.save",
+            expected: 1,
+            actual: actual as u64,
+        }),
     }
 }

@@ -1,10 +1,9 @@
 //! Many newest versions in one statement.
 
-use super::super::contexts::{self, Newest};
-use super::super::{Storage, StorageError};
-use super::turns::{Job, Turns};
-use super::unanswered;
+use super::{Batcher, Batchers, Job, unanswered};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::contexts::{self, Newest};
+use crate::storage::{Storage, StorageError};
 use sqlx::PgConnection;
 
 /// A memory whose newest version is wanted, as it is now or later.
@@ -20,20 +19,20 @@ type Read = Option<Result<Option<Newest>, StorageError>>;
 impl Job for Wanted {
     type Answer = Read;
 
-    const MOST_TURNS: usize = 2;
+    const MAX_IN_FLIGHT: usize = 2;
 
     /// Not more: each text may be as large as a document may be.
-    const MOST_JOBS: usize = 16;
+    const MAX_JOBS: usize = 16;
 
-    fn turns(storage: &Storage) -> &Turns<Self> {
-        &storage.gathering.reads
+    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
+        &batchers.reads
     }
 
     fn bytes(&self) -> usize {
         0
     }
 
-    async fn together(storage: &Storage, jobs: Vec<Self>) -> Vec<Read> {
+    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Read> {
         match (read(storage, &jobs).await, &*jobs) {
             (Ok(read), _) => handed_out(&jobs, read),
             (Err(error), [_]) => vec![Some(Err(error))],
@@ -49,12 +48,12 @@ impl Job for Wanted {
 }
 
 async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
-    let place = &storage.gathering.reads.connection;
-    let Some(mut connection) = place.lend(storage).await? else {
+    let slots = &storage.batchers.reads.connections;
+    let Some(mut connection) = slots.lease(storage).await? else {
         return newest(&mut *storage.reader().await?, jobs).await;
     };
     let read = newest(&mut connection, jobs).await?;
-    connection.keep(storage, place);
+    connection.release(storage, slots);
     Ok(read)
 }
 
@@ -94,8 +93,8 @@ fn handed_out(jobs: &[Wanted], mut read: Vec<Newest>) -> Vec<Read> {
 }
 
 impl Storage {
-    /// The newest version of a memory, read alone or in company, but not before it is asked for.
-    pub(in crate::storage) async fn latest_gathered(
+    /// The newest version of a memory, read alone or in a batch, but not before it is asked for.
+    pub(in crate::storage) async fn latest_batched(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
@@ -105,7 +104,7 @@ impl Storage {
             memory: memory.clone(),
         };
         if self.crosses_vaults().await?
-            && let Some(Some(read)) = self.in_turn(wanted).await
+            && let Some(Some(read)) = self.submit(wanted).await
         {
             return read;
         }

@@ -1,18 +1,15 @@
-//! A version in the making, and how it is stored with everything derived from it.
+//! A version in the making.
 
-use super::contexts::{ContextMetadata, Source};
-use super::events::{EventKind, NewEvent};
-use super::head::{Head, move_head};
-use super::record_changes::{self, Place, VersionChanges};
-use super::updates::{Run, insert_run, resolve_run};
-use super::window::{self, WindowRows};
-use super::{StorageError, origins};
+use super::head::Head;
+use super::stored_operations::WindowRows;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
-use serde_json::{Value, json};
+use crate::storage::StorageError;
+use crate::storage::contexts::{ContextMetadata, Source};
+use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::updates::{Run, resolve_run};
 use sqlx::PgConnection;
-use std::slice::from_ref;
 
 /// A version to be saved on top of the head.
 #[derive(Debug, Clone)]
@@ -81,75 +78,6 @@ impl NewVersion {
         let before = head.origins.as_ref()?;
         Some(before.after(&head.text, &self.text, head.version + 1))
     }
-
-    /// What it does to the records of its memory.
-    pub(super) fn record_changes<'a>(&'a self, saved: &'a ContextMetadata) -> VersionChanges<'a> {
-        VersionChanges {
-            place: Place::of(saved),
-            changes: &self.changes,
-            operations: &self.operations,
-            superseded: self.window.superseded,
-        }
-    }
-
-    /// What it does, as it is kept with it; `None` if that is not known.
-    pub(super) fn told(&self) -> Option<Value> {
-        let all = self.operations.iter().map(|operation| {
-            json!({
-                "op": operation.op.name(),
-                "id": operation.id.map(|id| id.to_string()),
-                "label": operation.label,
-                "reason": operation.reason,
-                "content": operation.content,
-            })
-        });
-        let mut all: Vec<Value> = all.collect();
-        self.window.tell(&mut all);
-        (!all.is_empty()).then_some(Value::Array(all))
-    }
-}
-
-/// Stores a version on top of a head whose row is locked, with everything derived from it.
-pub(super) async fn save_version(
-    connection: &mut PgConnection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    head: &Head,
-    new: &NewVersion,
-) -> Result<ContextMetadata, StorageError> {
-    let saved = new.metadata(vault, memory, head);
-    let line_origins = new.origins(head).and_then(|origins| origins::to_stored(&origins));
-    move_head(connection, vault, memory, head, &new.counters).await?;
-    sqlx::query!(
-        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
-                                      source, bytes, update_id, operations, log, line_origins)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-        vault.as_str(),
-        memory.as_str(),
-        saved.context_id.as_str(),
-        saved.actor_id.as_str(),
-        new.text,
-        saved.creation_time,
-        saved.version,
-        saved.source.name(),
-        saved.bytes,
-        saved.update_id.as_ref().map(UpdateId::as_str),
-        new.told(),
-        new.log,
-        line_origins.as_deref(),
-    )
-    .execute(&mut *connection)
-    .await?;
-    let changes = new.record_changes(&saved);
-    record_changes::save(connection, from_ref(&changes)).await?;
-    window::save(connection, &changes.place, &new.window).await?;
-    if let Some(run) = &new.run {
-        insert_run(connection, run).await?;
-        if let Some(resolved) = &new.resolves {
-            resolve(connection, run, resolved).await?;
-        }
-    }
-    Ok(saved)
 }
 
 /// What is told of a new version.

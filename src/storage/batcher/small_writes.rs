@@ -1,0 +1,83 @@
+//! Small writes of several requests, in one statement.
+
+use super::{Batcher, Batchers, Job, cancelled, unanswered};
+use crate::storage::{Storage, StorageError, error};
+use sqlx::PgConnection;
+use std::slice::from_ref;
+
+/// Something that is written for many by one statement.
+pub(in crate::storage) trait SmallWrite: Sized + Send + Sync + 'static {
+    /// The batcher of its kind.
+    fn batcher(batchers: &Batchers) -> &Batcher<Self>;
+
+    /// Writes all of them, or none, in one statement.
+    fn write(
+        connection: &mut PgConnection,
+        all: &[Self],
+    ) -> impl Future<Output = Result<(), StorageError>> + Send;
+
+    /// Called when they are written, before their senders are answered.
+    fn written(_storage: &Storage, _all: &[Self]) {}
+}
+
+impl<W: SmallWrite> Job for W {
+    type Answer = Result<(), StorageError>;
+
+    const MAX_IN_FLIGHT: usize = 1;
+
+    const MAX_JOBS: usize = 64;
+
+    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
+        W::batcher(batchers)
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
+        let all = storage.write_batch(&jobs).await;
+        if let [_] = &*jobs {
+            return vec![all];
+        }
+        match all {
+            Ok(()) => jobs.iter().map(|_| Ok(())).collect(),
+            // What one of them does wrong is its own failure.
+            Err(error) if error::is_of_a_statement(&error) => {
+                let mut written = Vec::with_capacity(jobs.len());
+                for job in &jobs {
+                    written.push(storage.write_batch(from_ref(job)).await);
+                }
+                written
+            }
+            Err(error) => jobs.iter().map(|_| Err(unanswered(&error))).collect(),
+        }
+    }
+}
+
+impl Storage {
+    /// Writes something, in a batch with others of its kind if some are submitted meanwhile.
+    pub(in crate::storage) async fn write_batched<W: SmallWrite>(
+        &self,
+        write: W,
+    ) -> Result<(), StorageError> {
+        if !self.crosses_vaults().await? {
+            return self.write_batch(&[write]).await;
+        }
+        self.submit(write).await.ok_or_else(cancelled)?
+    }
+
+    async fn write_batch<W: SmallWrite>(&self, all: &[W]) -> Result<(), StorageError> {
+        let slots = &W::batcher(&self.batchers).connections;
+        if let Some(mut connection) = slots.lease(self).await? {
+            W::write(&mut connection, all).await?;
+            connection.release(self, slots);
+        } else {
+            let mut transaction = self.begin().await?;
+            W::write(&mut transaction, all).await?;
+            transaction.commit().await?;
+        }
+        W::written(self, all);
+        Ok(())
+    }
+}

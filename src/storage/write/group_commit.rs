@@ -1,0 +1,220 @@
+//! Group commit: versions that were decided optimistically are saved by one transaction for many memories.
+//!
+//! One batch is in flight at a time; meanwhile others are decided. (Two at once were measured to be no faster: each
+//! carries half as many.) A batch never waits for the lock of a row, so it cannot be part of a deadlock of those who
+//! wait. A version that it passes over is decided again under the lock of its row.
+
+use super::change::{ChangeError, Decision, Likely, Outcome};
+use super::head::Head;
+use super::prepared::Prepared;
+use super::save::{is_one_statement, save};
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
+use crate::storage::contexts::{Context, ContextMetadata};
+use crate::storage::heads::Ticket;
+use crate::storage::{Storage, StorageError, error};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// Mutexes that memories share by their hash: so many that two that change at once seldom share one, which costs a
+/// needless wait.
+const LOCK_STRIPES: usize = 1_024;
+
+/// Whether versions are committed in groups, and the order of those of one memory.
+#[derive(Debug)]
+pub(in crate::storage) struct GroupCommit {
+    is_wanted: bool,
+    /// Held by the optimistic changes of a memory, one after another: the next is decided by what this one came to.
+    stripes: Vec<Arc<Mutex<()>>>,
+    hasher: RandomState,
+}
+
+impl GroupCommit {
+    pub(in crate::storage) fn new(is_wanted: bool) -> Self {
+        Self {
+            is_wanted,
+            stripes: (0..LOCK_STRIPES).map(|_| Arc::default()).collect(),
+            hasher: RandomState::new(),
+        }
+    }
+
+    async fn lock(&self, of: (&VaultId, &MemoryId)) -> OwnedMutexGuard<()> {
+        let hash = self.hasher.hash_one(of);
+        let stripe = usize::try_from(hash % LOCK_STRIPES as u64).unwrap_or_default();
+        self.stripes[stripe].clone().lock_owned().await
+    }
+}
+
+/// A version on its way into a batch. It holds the stripe of its memory, also when its request is cancelled.
+#[derive(Debug)]
+pub(in crate::storage) struct Submitted {
+    prepared: Prepared,
+    _stripe: OwnedMutexGuard<()>,
+}
+
+impl Job for Submitted {
+    /// `None` if the version was passed over: nothing was done.
+    type Answer = Option<Result<ContextMetadata, StorageError>>;
+
+    const MAX_IN_FLIGHT: usize = 1;
+
+    const MAX_JOBS: usize = 64;
+
+    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
+        &batchers.changes
+    }
+
+    fn bytes(&self) -> usize {
+        self.prepared.bytes()
+    }
+
+    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
+        let ticket = |job: &Self| {
+            let metadata = &job.prepared.metadata;
+            storage.heads.ticket(&metadata.vault_id, &metadata.memory_id)
+        };
+        let tickets: Vec<Ticket> = jobs.iter().map(ticket).collect();
+        let (prepared, stripes): (Vec<Prepared>, Vec<_>) =
+            jobs.into_iter().map(|job| (job.prepared, job._stripe)).unzip();
+        let saved = storage.save_batch(&prepared).await;
+        if let Err(NotSaved::Refused(error)) = &saved {
+            tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
+        }
+        let answer = |(place, (version, ticket)): (usize, (Prepared, Ticket))| match &saved {
+            Ok(saved) => saved
+                .contains(&place)
+                .then(|| Ok(storage.committed(version, ticket))),
+            Err(NotSaved::Refused(_)) => None,
+            Err(NotSaved::Unknown(error)) => Some(Err(unanswered(error))),
+        };
+        let answers = prepared
+            .into_iter()
+            .zip(tickets)
+            .enumerate()
+            .map(answer)
+            .collect();
+        drop(stripes);
+        answers
+    }
+}
+
+/// Why a batch was not saved.
+#[derive(Debug)]
+enum NotSaved {
+    /// The database refused it; nothing was done.
+    Refused(StorageError),
+    /// The database does not say whether it was.
+    Unknown(StorageError),
+}
+
+impl NotSaved {
+    /// An error of the statement rolls it back. Any other may have come after the commit.
+    fn of_autocommit(error: StorageError) -> Self {
+        if error::is_of_a_statement(&error) {
+            Self::Refused(error)
+        } else {
+            Self::Unknown(error)
+        }
+    }
+}
+
+impl Storage {
+    /// Decides a change by a likely head and saves it in a batch. `None` if nothing was done and it has to be decided under
+    /// the lock: where the head is not known, where `decide` makes no version of it (what refuses a change, or finds that
+    /// it changes nothing, has to be certain), and where the version was passed over.
+    pub(super) async fn change_optimistic<T, E>(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        likely: Likely<'_>,
+        decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<Option<Outcome<T>>, ChangeError<E>> {
+        if matches!(likely, Likely::Unknown) || !self.commits_in_groups().await? {
+            return Ok(None);
+        }
+        let stripe = self.group_commit.lock((vault, memory)).await;
+        let (head, counted) = match likely {
+            Likely::Unknown => return Ok(None),
+            Likely::Cached => (self.cached_head(vault, memory).await?, None),
+            // What a change of this very version mentions is in it.
+            Likely::Snapshot(snapshot) => {
+                let head = (snapshot.version > 0).then(|| self.head_of(snapshot));
+                let counted = head.as_ref().map(|head| head.counters);
+                (head, counted)
+            }
+        };
+        let Some(head) = head else { return Ok(None) };
+        let Ok(Decision::Save(new, result)) = decide(&head) else {
+            return Ok(None);
+        };
+        let prepared = Prepared::new(head, counted, (vault, memory), *new);
+        if !prepared.needs_no_lock() {
+            return Ok(None);
+        }
+        let submitted = Submitted {
+            prepared,
+            _stripe: stripe,
+        };
+        let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
+        Ok(saved.map(|saved| Outcome {
+            saved: Some(saved),
+            result,
+        }))
+    }
+
+    /// The newest version as far as this process knows; `None` if the memory does not exist.
+    async fn cached_head(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<Head>, StorageError> {
+        let newest = self.recent_head(vault, memory).await?;
+        Ok(newest.map(|newest| {
+            let Context { metadata, text } = &*newest.context;
+            Head {
+                version: metadata.version,
+                context_id: Some(metadata.context_id.clone()),
+                text: text.clone(),
+                origins: newest.origins.as_deref().cloned(),
+                ..self.empty_head(metadata.creation_time)
+            }
+        }))
+    }
+
+    async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
+        let slots = &self.batchers.changes.connections;
+        let connection = match is_one_statement(prepared) {
+            true => slots.lease(self).await.map_err(NotSaved::Refused)?,
+            false => None,
+        };
+        match connection {
+            Some(mut connection) => {
+                let saved = save(&mut connection, prepared).await;
+                let saved = saved.map_err(NotSaved::of_autocommit)?;
+                connection.release(self, slots);
+                Ok(saved)
+            }
+            None => {
+                let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
+                let saved = save(&mut transaction, prepared).await;
+                let saved = saved.map_err(NotSaved::Refused)?;
+                let committed = transaction.commit().await;
+                committed.map_err(|error| NotSaved::Unknown(error.into()))?;
+                Ok(saved)
+            }
+        }
+    }
+
+    /// Whether versions are committed in groups here.
+    async fn commits_in_groups(&self) -> Result<bool, StorageError> {
+        Ok(self.group_commit.is_wanted && self.crosses_vaults().await?)
+    }
+
+    /// Whether a batch of versions is being committed at the moment.
+    #[must_use]
+    pub fn is_saving(&self) -> bool {
+        self.batchers.changes.is_busy()
+    }
+
+    /// How many versions are decided and wait until the batch before them is committed, for tests.
+    #[must_use]
+    pub fn changes_waiting(&self) -> usize {
+        self.batchers.changes.waiting()
+    }
+}

@@ -1,0 +1,43 @@
+//! The one way a memory changes. Everything that makes a version (puts, updates, operations, tasks, decisions, status,
+//! restores, imports) goes through it:
+//!
+//! ```text
+//! request ── a decision: Fn(&Head) -> Keep | Save(NewVersion) | refusal        pure, may be asked again
+//!    │
+//!    ├─ optimistic: the head from the cache, or the one that a model was asked about
+//!    │     decide → Prepared ── batcher ── one transaction for many ─┐
+//!    │     passed over (head moved, row locked)? ↓                   ├─ save(&[Prepared])  the one writer of `memories`,
+//!    └─ locked: SELECT … FOR UPDATE, read the head                   │     `memory_contexts`, `records`, `record_changes`,
+//!          decide → Prepared ── a transaction of its own ────────────┘     `updates`, `events`
+//!    committed: head cache, notifications, events; then the request is answered
+//! ```
+//!
+//! What is decided optimistically is saved only if the head is still the one that it was decided by (compare-and-swap on
+//! `memories.head_context_id`); nothing is refused by what the process only believes. Both ways ask the same decision
+//! and call the same [`save`](save::save), and a law compares them.
+
+pub mod change;
+mod group_commit;
+mod head;
+mod head_snapshot;
+mod new_version;
+mod precondition;
+mod prepared;
+pub mod put;
+pub mod restore;
+mod rows;
+mod save;
+mod stored_operations;
+pub mod window;
+
+pub(super) use change::save_locked;
+pub use change::{ChangeError, Decision, Outcome};
+pub(super) use group_commit::{GroupCommit, Submitted};
+pub use head::Head;
+pub(super) use head::lock_memory;
+pub use head_snapshot::HeadSnapshot;
+pub use new_version::NewVersion;
+pub use precondition::{EntityTags, Preconditions};
+pub(super) use prepared::Prepared;
+pub use stored_operations::WindowRows;
+pub(super) use stored_operations::{told_by, told_tasks};

@@ -1,0 +1,103 @@
+//! A version that is decided and not saved yet.
+
+use super::head::Head;
+use super::new_version::{NewVersion, version_event};
+use super::rows::Archived;
+use crate::domain::document::Origins;
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::memory::Counters;
+use crate::storage::contexts::{Context, ContextMetadata};
+use crate::storage::events::NewEvent;
+use crate::storage::heads::{KeptHead, Ticket};
+use crate::storage::{Storage, updates::Run};
+use crate::telemetry::meters;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A version with everything derived from it. It is saved only if the head of its memory is still `base`.
+#[derive(Debug)]
+pub(in crate::storage) struct Prepared {
+    /// The head that it was decided by; `None` if the memory had no version.
+    pub(super) base: Option<ContextId>,
+    /// The counters that it was decided by, if it gives numbers: then they have to be these still.
+    pub(super) counted: Option<Counters>,
+    pub(super) metadata: ContextMetadata,
+    pub(super) new: NewVersion,
+    /// What it does, as it is stored with it.
+    pub(super) operations: Option<Value>,
+    /// Which version each line comes from, if that is known.
+    pub(super) origins: Option<Origins>,
+    /// The records that it archives.
+    pub(super) archived: Archived,
+    pub(super) event: NewEvent,
+}
+
+impl Prepared {
+    /// What was decided by `head`.
+    pub(in crate::storage) fn new(
+        head: Head,
+        counted: Option<Counters>,
+        (vault, memory): (&VaultId, &MemoryId),
+        new: NewVersion,
+    ) -> Self {
+        let metadata = new.metadata(vault, memory, &head);
+        Self {
+            counted,
+            operations: new.told(),
+            origins: new.origins(&head),
+            archived: Archived::from(&head.text, &new.changes),
+            event: version_event(head.next_event_id, &metadata),
+            base: head.context_id,
+            metadata,
+            new,
+        }
+    }
+
+    /// Whether it may be saved without having locked the memory's row before. A run under a claim may have lost that, and
+    /// one that captured another version than the base may quote what was redacted meanwhile.
+    pub(super) fn needs_no_lock(&self) -> bool {
+        let is_of_its_base = |run: &Run| run.claim.is_none() && run.base_version + 1 == self.metadata.version;
+        self.base.is_some()
+            && self.new.resolves.is_none()
+            && self.new.run.as_deref().is_none_or(is_of_its_base)
+    }
+
+    /// Bytes of the texts that it holds, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.new.text.len()
+    }
+
+    /// What watchers of the vault are told: its run's steps, then the version.
+    fn events(&self) -> Vec<NewEvent> {
+        let run = self.new.run.as_deref();
+        let mut events = run.map_or_else(Vec::new, |run| run.events.clone());
+        events.push(self.event.clone());
+        events
+    }
+}
+
+impl Storage {
+    /// To be called for each version when its transaction was committed, before its writer is answered: puts the new
+    /// head into the cache, and wakes readers of events. `ticket` was taken before the memory's row was locked.
+    pub(super) fn committed(&self, prepared: Prepared, ticket: Ticket) -> ContextMetadata {
+        let events = prepared.events();
+        let Prepared {
+            metadata, mut new, ..
+        } = prepared;
+        // It may stay in the cache for long, and was written into more room than it needs.
+        new.text.shrink_to_fit();
+        let context = Context {
+            metadata: metadata.clone(),
+            text: new.text,
+        };
+        let head = KeptHead {
+            context: Arc::new(context.without_log()),
+            origins: prepared.origins.map(Arc::new),
+        };
+        self.heads.wrote(ticket, head);
+        meters::version_made(metadata.source.name());
+        self.appended(&metadata.vault_id, &events);
+        self.written.notify_one();
+        metadata
+    }
+}

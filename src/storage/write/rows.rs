@@ -1,0 +1,219 @@
+//! The rows that [`save`](super::save) writes, in the form in which its statement reads them: JSON objects whose members are
+//! the columns of `save_versions.sql`. A new column of a version or a record is a member here and a word there.
+
+use super::prepared::Prepared;
+use super::stored_operations::TAKEN_OVER;
+use crate::domain::document::{Record, records};
+use crate::domain::history::ChangeKind;
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::memory::{AppliedOperation, Counters, OperationName, RecordChange};
+use crate::domain::window::Task;
+use crate::storage::origins;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// A version and what its memory's row says afterwards. Its text is sent beside it.
+#[derive(Serialize)]
+pub(super) struct VersionRow<'a> {
+    /// Where it stands among those saved together, from 1.
+    place: usize,
+    vault_id: &'a str,
+    memory_id: &'a str,
+    /// The head that it was decided by; `None` where the memory has no version yet.
+    base: Option<&'a str>,
+    /// The counters that it was decided by, where it gives numbers.
+    counted: Option<[i64; RecordKind::ALL.len()]>,
+    context_id: &'a str,
+    version: i64,
+    time: DateTime<Utc>,
+    learning: i64,
+    verbatim: i64,
+    task: i64,
+    decision: i64,
+    actor_id: &'a str,
+    source: &'static str,
+    bytes: i32,
+    update_id: Option<&'a str>,
+    operations: Option<&'a Value>,
+    log: &'a str,
+    line_origins: Option<Vec<i64>>,
+    event_id: &'a str,
+    /// Which notification its line goes with.
+    word: usize,
+    notification: Option<String>,
+}
+
+impl<'a> VersionRow<'a> {
+    pub(super) fn of(place: usize, prepared: &'a Prepared) -> Self {
+        let metadata = &prepared.metadata;
+        let counters = &prepared.new.counters;
+        Self {
+            place,
+            vault_id: metadata.vault_id.as_str(),
+            memory_id: metadata.memory_id.as_str(),
+            base: prepared.base.as_ref().map(|base| base.as_str()),
+            counted: prepared.counted.as_ref().map(numbers),
+            context_id: metadata.context_id.as_str(),
+            version: metadata.version,
+            time: metadata.creation_time,
+            learning: counters.get(RecordKind::Learning),
+            verbatim: counters.get(RecordKind::Verbatim),
+            task: counters.get(RecordKind::Task),
+            decision: counters.get(RecordKind::Decision),
+            actor_id: metadata.actor_id.as_str(),
+            source: metadata.source.name(),
+            bytes: metadata.bytes,
+            update_id: metadata.update_id.as_ref().map(|id| id.as_str()),
+            operations: prepared.operations.as_ref(),
+            log: &metadata.log,
+            line_origins: prepared.origins.as_ref().and_then(origins::to_stored),
+            event_id: &prepared.event.event_id,
+            word: 0,
+            notification: None,
+        }
+    }
+
+    /// Notifies of it when it is saved, together with the others of the same word.
+    pub(super) fn notify(&mut self, word: usize, line: String) {
+        self.word = word;
+        self.notification = Some(line);
+    }
+}
+
+/// In the order in which the statement compares them.
+fn numbers(counters: &Counters) -> [i64; RecordKind::ALL.len()] {
+    RecordKind::ALL.map(|kind| counters.get(kind))
+}
+
+/// A record as it is after its version, and what the version did to it.
+#[derive(Serialize)]
+pub(super) struct RecordRow<'a> {
+    /// That of its version.
+    place: usize,
+    kind: &'static str,
+    number: i64,
+    status: &'static str,
+    /// What its history says; `None` of one that was archived before it came here.
+    change: Option<&'static str>,
+    label: Option<&'a str>,
+    reason: Option<&'a str>,
+    content: &'a str,
+    archive_reason: Option<&'a str>,
+    superseded_by: Option<String>,
+    written_at: Option<DateTime<Utc>>,
+    task_id: Option<&'a str>,
+    intent: Option<&'a str>,
+    summary: Option<&'a str>,
+    outcome: Option<&'a Value>,
+    epic: Option<&'a str>,
+}
+
+impl<'a> RecordRow<'a> {
+    fn active(place: usize, record: &'a Record, change: ChangeKind) -> Self {
+        Self {
+            place,
+            kind: record.id.kind.prefix(),
+            number: record.id.number,
+            status: "active",
+            change: Some(change.name()),
+            label: record.label.as_deref(),
+            reason: record.reason.as_deref(),
+            content: &record.content,
+            archive_reason: None,
+            superseded_by: None,
+            written_at: record.time,
+            task_id: None,
+            intent: None,
+            summary: None,
+            outcome: None,
+            epic: None,
+        }
+    }
+
+    fn archived(self, reason: Option<&'a str>, by: Option<RecordId>) -> Self {
+        Self {
+            status: "archived",
+            archive_reason: reason,
+            superseded_by: by.map(|id| id.to_string()),
+            ..self
+        }
+    }
+
+    fn with_task(self, task: Option<&'a Task>) -> Self {
+        let Some(task) = task else { return self };
+        Self {
+            task_id: task.task_id.as_ref().map(|id| id.as_str()),
+            intent: Some(&task.intent),
+            summary: Some(&task.summary),
+            outcome: task.outcome.as_ref(),
+            epic: task.epic.as_deref(),
+            ..self
+        }
+    }
+
+    /// The rows of a version: of the records that it adds, changes and archives, and of those that it brings into
+    /// the archive.
+    pub(super) fn all_of(place: usize, prepared: &'a Prepared) -> impl Iterator<Item = Self> {
+        let (new, left) = (&prepared.new, &prepared.archived);
+        let reasons = archive_reasons(&new.operations);
+        let tasks: HashMap<RecordId, &Task> = new.window.tasks.iter().map(|(id, task)| (*id, task)).collect();
+        let superseded = new.window.superseded;
+        let changed = new.changes.iter().filter_map(move |change| match change {
+            RecordChange::Added(record) => {
+                let row = Self::active(place, record, ChangeKind::Added);
+                Some(row.with_task(tasks.get(&record.id).copied()))
+            }
+            RecordChange::Changed(record) => Some(Self::active(place, record, ChangeKind::Changed)),
+            RecordChange::Archived(id) => {
+                let by = superseded.filter(|(old, _)| old == id).map(|(_, by)| by);
+                let change = match by {
+                    Some(_) => ChangeKind::Superseded,
+                    None => ChangeKind::Archived,
+                };
+                let row = Self::active(place, left.get(*id)?, change);
+                Some(row.archived(reasons.get(id).copied(), by))
+            }
+        });
+        let historic = new.window.historic.iter().map(move |historic| {
+            let row = Self::active(place, &historic.record, ChangeKind::Added);
+            Self {
+                change: None,
+                ..row
+                    .archived(Some(TAKEN_OVER), None)
+                    .with_task(historic.task.as_ref())
+            }
+        });
+        changed.chain(historic)
+    }
+}
+
+/// Records that versions archive, as the documents before had them.
+#[derive(Debug, Default)]
+pub(super) struct Archived(HashMap<RecordId, Record>);
+
+impl Archived {
+    /// Those that `changes` archive from a document. It is read only if there are some.
+    pub(super) fn from(document: &str, changes: &[RecordChange]) -> Self {
+        let archives = |change: &RecordChange| matches!(change, RecordChange::Archived(_));
+        if !changes.iter().any(archives) {
+            return Self::default();
+        }
+        let all = records(document).into_iter();
+        Self(all.map(|record| (record.id, record)).collect())
+    }
+
+    fn get(&self, id: RecordId) -> Option<&Record> {
+        self.0.get(&id)
+    }
+}
+
+/// Why operations archive what they archive.
+fn archive_reasons(operations: &[AppliedOperation]) -> HashMap<RecordId, &str> {
+    operations
+        .iter()
+        .filter(|operation| operation.op == OperationName::Archive)
+        .filter_map(|operation| Some((operation.id?, operation.reason.as_deref()?)))
+        .collect()
+}

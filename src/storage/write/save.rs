@@ -1,0 +1,106 @@
+//! The one place that writes versions and everything derived from them.
+
+use super::new_version::resolve;
+use super::prepared::Prepared;
+use super::rows::{RecordRow, VersionRow};
+use crate::storage::StorageError;
+use crate::storage::events::{self, append_all};
+use crate::storage::listen::{CHANNEL, words};
+use crate::storage::updates::insert_run;
+use sqlx::PgConnection;
+use sqlx::types::Json;
+use std::slice::from_ref;
+
+/// Saves versions of different memories, with their records, runs and events. Returns the places of those that were saved;
+/// the others are untouched: their memories are locked by another transaction, or have moved on.
+///
+/// Of versions without runs this is one statement, which is a transaction by itself. Others need a transaction around it.
+///
+/// # Errors
+/// The database's, or that a run's claim is lost or the run that it resolves was resolved already. The transaction then has
+/// to be rolled back.
+pub(in crate::storage) async fn save(
+    connection: &mut PgConnection,
+    all: &[Prepared],
+) -> Result<Vec<usize>, StorageError> {
+    let saved = save_versions(connection, all).await?;
+    let mut steps = Vec::new();
+    for version in saved.iter().map(|&place| &all[place]) {
+        let Some(run) = version.new.run.as_deref() else {
+            continue;
+        };
+        insert_run(connection, run).await?;
+        if let Some(resolved) = &version.new.resolves {
+            resolve(connection, run, resolved).await?;
+        }
+        steps.push((&run.vault_id, &*run.events));
+    }
+    append_all(connection, &steps).await?;
+    Ok(saved)
+}
+
+/// Whether versions are saved by one statement.
+pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
+    all.iter().all(|version| version.new.run.is_none())
+}
+
+#[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
+async fn save_versions(connection: &mut PgConnection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
+    let mut versions: Vec<VersionRow<'_>> = placed(all)
+        .map(|(place, version)| VersionRow::of(place, version))
+        .collect();
+    notify(&mut versions, all);
+    let mut vaults: Vec<&str> = all
+        .iter()
+        .map(|version| version.metadata.vault_id.as_str())
+        .collect();
+    vaults.sort_unstable();
+    vaults.dedup();
+    let texts: Vec<&str> = all.iter().map(|version| version.new.text.as_str()).collect();
+    let records: Vec<RecordRow<'_>> = placed(all)
+        .flat_map(|(place, version)| RecordRow::all_of(place, version))
+        .collect();
+    let expected: usize = all
+        .iter()
+        .map(|version| version.new.changes.len() + version.new.window.historic.len())
+        .sum();
+    if records.len() != expected {
+        return Err(StorageError::WrongRowCount {
+            statement: "db.memory_contexts.save",
+            expected: expected as u64,
+            actual: records.len() as u64,
+        });
+    }
+    let saved = sqlx::query_file!(
+        "src/storage/write/save_versions.sql",
+        &vaults as &[&str],
+        Json(&versions) as _,
+        &texts as &[&str],
+        Json(&records) as _,
+        CHANNEL,
+    )
+    .fetch_all(connection)
+    .await?;
+    let places = saved.into_iter().flat_map(|word| word.places);
+    Ok(places
+        .filter_map(|place| usize::try_from(place - 1).ok())
+        .collect())
+}
+
+/// Versions are counted from 1 in the statement.
+fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
+    (1..).zip(all)
+}
+
+/// Has all instances notified of each version that is saved, in as few notifications as hold them.
+fn notify(versions: &mut [VersionRow<'_>], all: &[Prepared]) {
+    let lines = all.iter().map(|version| {
+        let told = events::notifications(&version.metadata.vault_id, from_ref(&version.event));
+        told.iter().map(|notification| notification.to_line()).collect()
+    });
+    let words = words(lines).into_iter().enumerate();
+    let lines = words.flat_map(|(word, lines)| lines.into_iter().map(move |line| (word, line)));
+    for (version, (word, line)) in versions.iter_mut().zip(lines) {
+        version.notify(word, line);
+    }
+}

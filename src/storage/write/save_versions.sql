@@ -1,0 +1,126 @@
+-- Saves versions of different memories with everything derived from them: the heads of the memories, the versions, their
+-- records and the history of these, and an event of each version. One statement, so all of a version or nothing.
+--
+-- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`RecordRow`), $5 the channel of
+-- notifications.
+--
+-- A version is passed over if another transaction holds the row of its memory, if the head is not its base any more, or
+-- if the counters are not those that it was decided by. The lock looks at the newest committed row. What the
+-- statement reads besides is of before it began; since every writer moves the head, a base that is still the head means
+-- that nothing of the memory has changed since.
+WITH version AS (
+    SELECT *
+    FROM json_to_recordset($2::json) AS version (
+        place bigint, vault_id text, memory_id text, base text, counted bigint[], context_id text, version bigint,
+        time timestamptz, learning bigint, verbatim bigint, task bigint, decision bigint, actor_id text, source text,
+        bytes integer, update_id text, operations jsonb, log text, line_origins bigint[], event_id text,
+        word bigint, notification text
+    )
+),
+locked AS (
+    SELECT version.place
+    FROM version
+    CROSS JOIN LATERAL (
+        SELECT
+        FROM memories
+        WHERE memories.vault_id = ANY ($1::text[])
+          AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
+          AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.time
+          AND (version.counted IS NULL OR version.counted = ARRAY[
+                  memories.learning_counter, memories.verbatim_counter, memories.task_counter,
+                  memories.decision_counter
+              ])
+        FOR UPDATE SKIP LOCKED
+    ) AS memory
+),
+moved AS (
+    UPDATE memories
+    SET head_version = version.version, head_context_id = version.context_id, changed_at = version.time,
+        learning_counter = GREATEST(memories.learning_counter, version.learning),
+        verbatim_counter = GREATEST(memories.verbatim_counter, version.verbatim),
+        task_counter = GREATEST(memories.task_counter, version.task),
+        decision_counter = GREATEST(memories.decision_counter, version.decision)
+    FROM locked
+    JOIN version ON version.place = locked.place
+    WHERE memories.vault_id = ANY ($1)
+      AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
+    RETURNING version.place
+),
+saved AS (
+    INSERT INTO memory_contexts (
+        vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes, update_id,
+        operations, log, line_origins
+    )
+    SELECT version.vault_id, version.memory_id, version.context_id, version.actor_id,
+           ($3::text[])[version.place], version.time, version.version, version.source, version.bytes,
+           version.update_id, version.operations, version.log, version.line_origins
+    FROM moved
+    JOIN version ON version.place = moved.place
+),
+happened AS (
+    INSERT INTO events (
+        vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id
+    )
+    SELECT version.vault_id, version.event_id, version.memory_id, 'version', version.time, version.version,
+           version.context_id, version.actor_id, version.source, version.update_id
+    FROM moved
+    JOIN version ON version.place = moved.place
+    ON CONFLICT (vault_id, event_id) DO NOTHING
+),
+record AS (
+    SELECT version.vault_id, version.memory_id, version.version, version.time, version.actor_id, record.*,
+           CASE WHEN record.status = 'archived' THEN version.version END AS ended_version,
+           CASE WHEN record.status = 'archived' THEN version.time END AS ended_at,
+           CASE WHEN record.status = 'archived' THEN version.actor_id END AS ended_by
+    FROM json_to_recordset($4::json) AS record (
+        place bigint, kind text, number bigint, status text, change text, label text, reason text, content text,
+        archive_reason text, superseded_by text, written_at timestamptz, task_id text, intent text, summary text,
+        outcome jsonb, epic text
+    )
+    JOIN moved ON moved.place = record.place
+    JOIN version ON version.place = record.place
+),
+-- An added record that had a row before is one that was archived: it is restored. Its birth stays.
+changed AS (
+    INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+    SELECT record.vault_id, record.memory_id, record.kind, record.number, record.version,
+           CASE WHEN record.change = 'added' AND EXISTS (
+                         SELECT
+                         FROM records AS before
+                         WHERE before.vault_id = ANY ($1)
+                           AND before.vault_id = record.vault_id AND before.memory_id = record.memory_id
+                           AND before.kind = record.kind AND before.number = record.number
+                     )
+                THEN 'restored'
+                ELSE record.change
+           END,
+           record.time, record.actor_id
+    FROM record
+    WHERE record.change IS NOT NULL
+),
+-- What is known of a task and not said again stays.
+kept AS (
+    INSERT INTO records (
+        vault_id, memory_id, kind, number, status, label, reason, content, created_version, created_at, created_by,
+        ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
+        outcome, epic
+    )
+    SELECT vault_id, memory_id, kind, number, status, label, reason, content, version, time, actor_id,
+           ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
+           outcome, epic
+    FROM record
+    ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
+    SET status = excluded.status, label = excluded.label, reason = excluded.reason, content = excluded.content,
+        ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
+        archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
+        written_at = excluded.written_at, task_id = COALESCE(excluded.task_id, records.task_id),
+        intent = COALESCE(excluded.intent, records.intent), summary = COALESCE(excluded.summary, records.summary),
+        outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic)
+)
+SELECT array_agg(version.place) AS "places!",
+       CASE WHEN bool_or(version.notification IS NOT NULL)
+            THEN pg_notify($5, string_agg(version.notification, E'\n'))
+       END::text AS notified
+FROM moved
+JOIN version ON version.place = moved.place
+GROUP BY version.word

@@ -1,0 +1,146 @@
+//! What a version does, as it is stored with it in `memory_contexts.operations`: the operations that were applied, and what
+//! they say of tasks and decisions that the text does not hold. Records can be made again from it and the texts.
+
+use super::new_version::NewVersion;
+use crate::domain::document::Record;
+use crate::domain::history::Told;
+use crate::domain::ids::{RecordId, RecordKind, TaskId};
+use crate::domain::window::{Historic, Task};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// Why a record that was taken over stands in the archive.
+pub(super) const TAKEN_OVER: &str = "taken over into the archive";
+
+impl NewVersion {
+    /// What it does, as it is stored with it; `None` if that is not known.
+    pub(super) fn told(&self) -> Option<Value> {
+        let all = self.operations.iter().map(|operation| {
+            json!({
+                "op": operation.op.name(),
+                "id": operation.id.map(|id| id.to_string()),
+                "label": operation.label,
+                "reason": operation.reason,
+                "content": operation.content,
+            })
+        });
+        let mut all: Vec<Value> = all.collect();
+        self.window.tell(&mut all);
+        (!all.is_empty()).then_some(Value::Array(all))
+    }
+}
+
+/// What a version says of tasks and decisions that no document holds.
+#[derive(Debug, Clone, Default)]
+pub struct WindowRows {
+    /// What was told of tasks that it adds.
+    pub tasks: Vec<(RecordId, Task)>,
+    /// The decision that is superseded, and the one that takes its place.
+    pub superseded: Option<(RecordId, RecordId)>,
+    /// Records that go straight to the archive.
+    pub historic: Vec<Historic>,
+}
+
+impl WindowRows {
+    /// Adds what it says to the operations that are kept with the version.
+    fn tell(&self, operations: &mut Vec<Value>) {
+        for operation in operations.iter_mut() {
+            let id = operation["id"]
+                .as_str()
+                .and_then(|id| id.parse::<RecordId>().ok());
+            let is = |op: &str| operation["op"] == op;
+            let task = self
+                .tasks
+                .iter()
+                .find(|(added, _)| is("add") && Some(*added) == id);
+            if let Some((_, task)) = task {
+                operation["task"] = task_json(task);
+            } else if let Some((old, new)) = self
+                .superseded
+                .filter(|(old, _)| is("archive") && Some(*old) == id)
+            {
+                debug_assert_ne!(old, new);
+                operation["superseded_by"] = json!(new.to_string());
+            }
+        }
+        operations.extend(self.historic.iter().map(|Historic { record, task }| {
+            json!({
+                "op": "history",
+                "id": record.id.to_string(),
+                "time": record.time,
+                "reason": record.reason,
+                "content": record.content,
+                "task": task.as_ref().map(task_json),
+            })
+        }));
+    }
+}
+
+fn task_json(task: &Task) -> Value {
+    json!({
+        "task_id": task.task_id.as_ref().map(TaskId::as_str),
+        "intent": task.intent,
+        "summary": task.summary,
+        "outcome": task.outcome,
+        "epic": task.epic,
+    })
+}
+
+/// The operations of a version, as they are kept.
+fn each(operations: Option<&Value>) -> impl Iterator<Item = &Value> {
+    operations.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn id_of(value: &Value) -> Option<RecordId> {
+    value.as_str()?.parse().ok()
+}
+
+/// What the operations of a version say of records that its text does not.
+pub(in crate::storage) fn told_by(operations: Option<&Value>) -> Told {
+    let mut told = Told::default();
+    for operation in each(operations) {
+        let Some(id) = id_of(&operation["id"]) else {
+            continue;
+        };
+        if operation["op"] == "archive" {
+            if let Some(reason) = operation["reason"].as_str() {
+                told.reasons.insert(id, reason.to_owned());
+            }
+            if let Some(by) = id_of(&operation["superseded_by"]) {
+                told.superseded.insert(id, by);
+            }
+        } else if operation["op"] == "history" {
+            let record = Record {
+                id,
+                time: time_of(&operation["time"]),
+                reason: operation["reason"].as_str().map(str::to_owned),
+                label: None,
+                content: operation["content"].as_str().unwrap_or_default().to_owned(),
+            };
+            told.historic.push((record, TAKEN_OVER.to_owned()));
+        }
+    }
+    told
+}
+
+fn time_of(value: &Value) -> Option<DateTime<Utc>> {
+    value.as_str()?.parse().ok()
+}
+
+/// What the operations of a version tell of the tasks that it adds.
+pub(in crate::storage) fn told_tasks(operations: Option<&Value>) -> HashMap<RecordId, Task> {
+    let told = each(operations).filter_map(|operation| {
+        let (id, task) = (id_of(&operation["id"])?, &operation["task"]);
+        let text = |name: &str| task[name].as_str().map(str::to_owned);
+        let task = Task {
+            task_id: text("task_id").and_then(|id| id.parse().ok()),
+            intent: text("intent")?,
+            summary: text("summary").unwrap_or_default(),
+            outcome: Some(task["outcome"].clone()).filter(|outcome| !outcome.is_null()),
+            epic: text("epic"),
+        };
+        Some((id, task))
+    });
+    told.filter(|(id, _)| id.kind == RecordKind::Task).collect()
+}
