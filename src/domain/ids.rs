@@ -104,6 +104,10 @@ text_id!(
     HandoffId
 );
 text_id!(
+    /// A tree of files of the memory tool, as its caller names it; a vault may have several.
+    RootName
+);
+text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );

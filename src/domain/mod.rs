@@ -9,6 +9,7 @@ pub mod handoff;
 pub mod history;
 pub mod ids;
 pub mod memory;
+pub mod memory_files;
 pub mod operation;
 pub mod prompt;
 pub mod redaction;

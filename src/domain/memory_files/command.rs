@@ -1,0 +1,254 @@
+//! A command as the model wrote it. Members that are not known are passed over.
+
+use super::path::FilePath;
+use super::refusal::Refusal;
+use super::view::ViewRange;
+use serde_json::{Map, Value};
+
+/// The commands that change something.
+const EDITS: [&str; 5] = ["create", "str_replace", "insert", "delete", "rename"];
+
+/// What the model wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Shows a file, or lists a directory.
+    View {
+        /// Which.
+        path: FilePath,
+        /// Which lines of a file.
+        range: ViewRange,
+    },
+    /// Makes a file, and the directories it is in.
+    Create {
+        /// Where.
+        path: FilePath,
+        /// Its whole text.
+        text: String,
+    },
+    /// Replaces a text that stands in a file once.
+    StrReplace {
+        /// Which file.
+        path: FilePath,
+        /// The text.
+        old: String,
+        /// What it becomes.
+        new: String,
+    },
+    /// Inserts lines into a file.
+    Insert {
+        /// Which file.
+        path: FilePath,
+        /// Behind which line; 0 is in front of the first.
+        line: i128,
+        /// The lines.
+        text: String,
+    },
+    /// Takes a file, or a directory with all that is in it, out of the tree.
+    Delete {
+        /// Which.
+        path: FilePath,
+    },
+    /// Gives a file or a directory another path.
+    Rename {
+        /// Which.
+        from: FilePath,
+        /// Its new path.
+        to: FilePath,
+    },
+}
+
+/// Whether a command changes something, by its name alone.
+#[must_use]
+pub fn is_edit(members: &Map<String, Value>) -> bool {
+    let name = members.get("command").and_then(Value::as_str);
+    name.is_some_and(|name| EDITS.contains(&name))
+}
+
+impl Command {
+    /// Reads a command.
+    ///
+    /// # Errors
+    /// What of it cannot be carried out, whatever the files are.
+    pub fn read(members: &Map<String, Value>) -> Result<Self, Refusal> {
+        let text = |name| text(members, name);
+        let path = |name| FilePath::parse(text(name)?);
+        Ok(match text("command")? {
+            "view" => Self::View {
+                path: path("path")?,
+                range: range(members.get("view_range")),
+            },
+            "create" => Self::Create {
+                path: path("path")?,
+                text: text("file_text")?.to_owned(),
+            },
+            "str_replace" => Self::StrReplace {
+                path: path("path")?,
+                old: text("old_str")?.to_owned(),
+                new: match members.get("new_str") {
+                    None | Some(Value::Null) => String::new(),
+                    Some(_) => text("new_str")?.to_owned(),
+                },
+            },
+            "insert" => Self::Insert {
+                path: path("path")?,
+                line: members
+                    .get("insert_line")
+                    .and_then(integer)
+                    .ok_or_else(|| wrong_type(members, "insert_line", "a whole number"))?,
+                text: text("insert_text")?.to_owned(),
+            },
+            "delete" => Self::Delete { path: path("path")? },
+            "rename" => Self::Rename {
+                from: path("old_path")?,
+                to: path("new_path")?,
+            },
+            unknown => {
+                return Err(Refusal::new(format!(
+                    "Unknown command: {unknown}. The commands are view, {}.",
+                    EDITS.join(", ")
+                )));
+            }
+        })
+    }
+}
+
+fn text<'m>(members: &'m Map<String, Value>, name: &'static str) -> Result<&'m str, Refusal> {
+    let value = members.get(name).and_then(Value::as_str);
+    value.ok_or_else(|| wrong_type(members, name, "a string"))
+}
+
+fn wrong_type(members: &Map<String, Value>, name: &str, expected: &str) -> Refusal {
+    let found = match members.get(name) {
+        None => "it is missing",
+        Some(Value::Null) => "it is null",
+        Some(Value::Bool(_)) => "it is a boolean",
+        Some(Value::Number(_)) => "it is another number",
+        Some(Value::String(_)) => "it is a string",
+        Some(Value::Array(_)) => "it is a list",
+        Some(Value::Object(_)) => "it is an object",
+    };
+    Refusal::new(format!(
+        "Invalid `{name}` parameter: it must be {expected}, but {found}."
+    ))
+}
+
+/// A whole number, written without a decimal point.
+fn integer(value: &Value) -> Option<i128> {
+    let signed = value.as_i64().map(i128::from);
+    signed.or_else(|| value.as_u64().map(i128::from))
+}
+
+fn range(value: Option<&Value>) -> ViewRange {
+    let Some(value) = value.filter(|value| !value.is_null()) else {
+        return ViewRange::All;
+    };
+    match value.as_array().map(Vec::as_slice) {
+        Some([first, last]) => match (integer(first), integer(last)) {
+            (Some(first), Some(last)) => ViewRange::Lines(first, last),
+            _ => ViewRange::Unreadable(value.to_string()),
+        },
+        _ => ViewRange::Unreadable(value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: Value) -> Result<Command, String> {
+        Command::read(value.as_object().unwrap()).map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn what_is_left_out_or_not_known_does_not_matter_where_it_need_not() {
+        let path = FilePath::parse("/memories/a").unwrap();
+        let replaced = Command::StrReplace {
+            path: path.clone(),
+            old: "x".to_owned(),
+            new: String::new(),
+        };
+        let plain = json!({"command": "str_replace", "path": "/memories/a", "old_str": "x"});
+        assert_eq!(read(plain), Ok(replaced.clone()));
+        let null = json!({"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": null, "more": 1});
+        assert_eq!(read(null), Ok(replaced));
+        let view = json!({"command": "view", "path": "/memories/a", "view_range": null});
+        let range = ViewRange::All;
+        assert_eq!(read(view), Ok(Command::View { path, range }));
+    }
+
+    #[test]
+    fn wrong_types_are_named() {
+        for (command, named) in [
+            (json!({}), "`command`"),
+            (json!({"command": 1}), "`command`"),
+            (json!({"command": "view"}), "`path`"),
+            (json!({"command": "view", "path": ["/memories"]}), "`path`"),
+            (json!({"command": "create", "path": "/memories/a"}), "`file_text`"),
+            (
+                json!({"command": "create", "path": "/memories/a", "file_text": 1}),
+                "`file_text`",
+            ),
+            (
+                json!({"command": "str_replace", "path": "/memories/a"}),
+                "`old_str`",
+            ),
+            (
+                json!({"command": "str_replace", "path": "/memories/a", "old_str": "a", "new_str": 1}),
+                "`new_str`",
+            ),
+            (
+                json!({"command": "insert", "path": "/memories/a", "insert_line": "1", "insert_text": "a"}),
+                "`insert_line`",
+            ),
+            (
+                json!({"command": "insert", "path": "/memories/a", "insert_line": 1.0, "insert_text": "a"}),
+                "`insert_line`",
+            ),
+            (
+                json!({"command": "insert", "path": "/memories/a", "insert_line": 1}),
+                "`insert_text`",
+            ),
+            (json!({"command": "delete"}), "`path`"),
+            (
+                json!({"command": "rename", "old_path": "/memories/a"}),
+                "`new_path`",
+            ),
+            (json!({"command": "undo"}), "Unknown command: undo"),
+        ] {
+            let refused = read(command.clone()).unwrap_err();
+            assert!(refused.contains(named), "{command}: {refused}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_two_whole_numbers() {
+        assert_eq!(range(Some(&json!([1, -1]))), ViewRange::Lines(1, -1));
+        for bad in [
+            json!([]),
+            json!([1]),
+            json!([1, 2, 3]),
+            json!([1, "2"]),
+            json!([1.5, 2]),
+            json!("1-2"),
+            json!(1),
+        ] {
+            assert!(matches!(range(Some(&bad)), ViewRange::Unreadable(_)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn edits_are_known_by_their_names() {
+        for name in EDITS {
+            assert!(is_edit(json!({"command": name}).as_object().unwrap()));
+        }
+        for other in [
+            json!({"command": "view"}),
+            json!({"command": "undo"}),
+            json!({"command": 1}),
+            json!({}),
+        ] {
+            assert!(!is_edit(other.as_object().unwrap()));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What `create`, `str_replace` and `insert` make of a file.
+
+use super::path::FilePath;
+use super::refusal::Refusal;
+use super::{occurrences, push_numbered};
+
+/// Lines shown before and behind the line of a replacement.
+const LINES_AROUND: usize = 2;
+
+/// A file as it is to be saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edited {
+    /// Its whole text.
+    pub text: String,
+    /// What the model is told.
+    pub told: String,
+}
+
+impl Edited {
+    /// A text that can be saved: at most `limit` bytes, no NUL. Alone among documents it may be empty or blank.
+    fn new(path: &FilePath, text: String, told: String, limit: usize) -> Result<Self, Refusal> {
+        if text.len() > limit {
+            return Err(Refusal::too_large(path, text.len(), limit));
+        }
+        match text.find('\0') {
+            Some(at) => Err(Refusal::nul(path, at)),
+            None => Ok(Self { text, told }),
+        }
+    }
+}
+
+/// A new file.
+///
+/// # Errors
+/// If it is over `limit` bytes or holds a NUL character.
+pub fn new_file(path: &FilePath, text: &str, limit: usize) -> Result<Edited, Refusal> {
+    let told = format!("File created successfully at: {path}");
+    Edited::new(path, text.to_owned(), told, limit)
+}
+
+/// Replaces the one place of `old` in a file.
+///
+/// # Errors
+/// If there is no such place or more than one, or the file cannot be saved.
+pub fn str_replace(
+    path: &FilePath,
+    text: &str,
+    (old, new): (&str, &str),
+    limit: usize,
+) -> Result<Edited, Refusal> {
+    let places = occurrences::all(text, old);
+    let Some(first) = places.first().copied() else {
+        return Err(Refusal::new(format!(
+            "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+        )));
+    };
+    if occurrences::count_apart(&places, old.len()) > 1 {
+        let lines: Vec<_> = lines_of(text, &places).iter().map(usize::to_string).collect();
+        return Err(Refusal::new(format!(
+            "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is \
+             unique",
+            lines.join(", ")
+        )));
+    }
+    let edited = [&text[..first], new, &text[first + old.len()..]].concat();
+    let changed = text[..first].matches('\n').count();
+    let mut told =
+        "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
+            .to_owned();
+    let from = changed.saturating_sub(LINES_AROUND);
+    let shown = changed + LINES_AROUND + 1 - from;
+    for (index, line) in edited.split('\n').enumerate().skip(from).take(shown) {
+        push_numbered(&mut told, index + 1, line);
+    }
+    Edited::new(path, edited, told, limit)
+}
+
+/// Inserts a text behind a line of a file; 0 is in front of the first. The file ends with a line end afterwards.
+///
+/// # Errors
+/// If there is no such line, or the file cannot be saved.
+pub fn insert(
+    path: &FilePath,
+    text: &str,
+    (behind, new): (i128, &str),
+    limit: usize,
+) -> Result<Edited, Refusal> {
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    if lines.last().is_some_and(|last| last.is_empty()) {
+        lines.pop();
+    }
+    let index = usize::try_from(behind).ok().filter(|index| *index <= lines.len());
+    let Some(index) = index else {
+        return Err(Refusal::new(format!(
+            "Invalid `insert_line` parameter: {behind}. It should be within the range [0, {}].",
+            lines.len()
+        )));
+    };
+    lines.insert(index, new.trim_end_matches('\n'));
+    let mut edited = lines.join("\n");
+    if !edited.ends_with('\n') {
+        edited.push('\n');
+    }
+    let told = format!("The file {path} has been edited.");
+    Edited::new(path, edited, told, limit)
+}
+
+/// The numbers of the lines of places, which come in order.
+fn lines_of(text: &str, places: &[usize]) -> Vec<usize> {
+    let mut line = 1;
+    let mut counted = 0;
+    let number = |place: &usize| {
+        line += text[counted..*place].matches('\n').count();
+        counted = *place;
+        line
+    };
+    places.iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> FilePath {
+        FilePath::parse("/memories/a.txt").unwrap()
+    }
+
+    fn replaced(text: &str, old: &str, new: &str) -> Result<Edited, String> {
+        str_replace(&path(), text, (old, new), 1_000).map_err(|refusal| refusal.to_string())
+    }
+
+    fn inserted(text: &str, behind: i128, new: &str) -> Result<String, String> {
+        insert(&path(), text, (behind, new), 1_000)
+            .map(|edited| edited.text)
+            .map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn a_replacement_shows_two_lines_before_and_behind_the_line_it_changed() {
+        let edited = replaced("1\n2\n3\n4\n5\n6\n7\n", "4", "four").unwrap();
+        assert_eq!(edited.text, "1\n2\n3\nfour\n5\n6\n7\n");
+        assert_eq!(
+            edited.told,
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     2\t2\n     \
+             3\t3\n     4\tfour\n     5\t5\n     6\t6"
+        );
+        let first = replaced("1\n2", "1", "a\nb\nc\nd").unwrap();
+        assert!(
+            first.told.ends_with("numbers):\n     1\ta\n     2\tb\n     3\tc"),
+            "{}",
+            first.told
+        );
+        let gone = replaced("only", "only", "").unwrap();
+        assert_eq!(gone.text, "");
+        assert!(gone.told.ends_with(":\n     1\t"), "{}", gone.told);
+    }
+
+    #[test]
+    fn a_place_must_be_there_and_be_the_only_one() {
+        assert_eq!(
+            replaced("abc", "x\ny", "").unwrap_err(),
+            "No replacement was performed, old_str `x\ny` did not appear verbatim in /memories/a.txt."
+        );
+        assert_eq!(
+            replaced("a\nb a\na", "a", "").unwrap_err(),
+            "No replacement was performed. Multiple occurrences of old_str `a` in lines: 1, 2, 3. Please ensure it is \
+             unique"
+        );
+        // Places that overlap are one, as long as no two of them are apart.
+        assert_eq!(replaced("aaa", "aa", "b").unwrap().text, "ba");
+        assert!(
+            replaced("aaaa", "aa", "b")
+                .unwrap_err()
+                .contains("in lines: 1, 1, 1.")
+        );
+        assert_eq!(replaced("", "", "b").unwrap().text, "b");
+        assert!(
+            replaced("ab", "", "b")
+                .unwrap_err()
+                .contains("in lines: 1, 1, 1.")
+        );
+    }
+
+    #[test]
+    fn a_line_is_inserted_behind_another_and_the_file_ends_with_a_line_end() {
+        for (text, behind, new, edited) in [
+            ("", 0, "a", "a\n"),
+            ("", 0, "", "\n"),
+            ("a\nb\n", 0, "x", "x\na\nb\n"),
+            ("a\nb\n", 2, "x\n\n", "a\nb\nx\n"),
+            ("a\nb", 1, "x\ny", "a\nx\ny\nb\n"),
+            ("a\r\nb\r\n", 1, "x", "a\r\nx\nb\r\n"),
+            ("\n", 1, "x", "\nx\n"),
+        ] {
+            assert_eq!(inserted(text, behind, new).as_deref(), Ok(edited), "{text:?}");
+        }
+        for behind in [-1, 3, i128::from(u64::MAX)] {
+            let refused =
+                format!("Invalid `insert_line` parameter: {behind}. It should be within the range [0, 2].");
+            assert_eq!(inserted("a\nb\n", behind, "x"), Err(refused));
+        }
+    }
+
+    #[test]
+    fn a_file_is_bounded_and_holds_no_nul() {
+        assert!(new_file(&path(), &"x".repeat(10), 10).is_ok());
+        let over = new_file(&path(), &"x".repeat(11), 10).unwrap_err().to_string();
+        assert!(over.contains("11 bytes; at most 10"), "{over}");
+        let nul = new_file(&path(), "a\0", 10).unwrap_err().to_string();
+        assert!(nul.contains("NUL character at byte 1"), "{nul}");
+        assert!(insert(&path(), "123456789", (0, "x"), 10).is_err());
+        assert!(str_replace(&path(), "a", ("a", "\0"), 10).is_err());
+        assert!(new_file(&path(), "", 10).is_ok() && new_file(&path(), " \n", 10).is_ok());
+    }
+}

@@ -1,0 +1,280 @@
+//! Paths of files: `/memories` or below it by whole segments, in one spelling each.
+
+use super::refusal::Refusal;
+use crate::domain::ids::MemoryId;
+use std::fmt;
+use unicode_normalization::UnicodeNormalization as _;
+use uuid::Uuid;
+
+/// The longest path, in bytes.
+pub const MAX_PATH_BYTES: usize = 1_024;
+
+/// The most segments of a path, `memories` included.
+pub const MAX_PATH_SEGMENTS: usize = 20;
+
+/// What all paths begin with.
+const ROOT: &str = "/memories";
+
+/// Percent-encoded characters that mean something in a path, in lower case.
+const ENCODED: [&str; 4] = ["%2e", "%2f", "%5c", "%00"];
+
+/// Characters of a file's name that its memory's id takes over at most.
+const NAME_IN_ID: usize = 64;
+
+/// A path of the memory tool: NFC, without a closing slash, and with no segment that means another one.
+///
+/// ```
+/// use working_memory::domain::memory_files::FilePath;
+/// assert_eq!(FilePath::parse("/memories/notes/")?.as_str(), "/memories/notes");
+/// assert!(FilePath::parse("/memories/../etc/passwd").is_err());
+/// # Ok::<(), working_memory::domain::memory_files::Refusal>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FilePath(String);
+
+impl FilePath {
+    /// Reads a path as a model wrote it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        // Normalised first: what is looked at has to be what is kept.
+        let mut path: String = text.nfc().collect();
+        if path.len() > 1 && path.ends_with('/') {
+            path.pop();
+        }
+        let below = path
+            .strip_prefix(ROOT)
+            .filter(|below| below.is_empty() || below.starts_with('/'));
+        let Some(below) = below else {
+            return Err(Refusal::outside(text));
+        };
+        if path.len() > MAX_PATH_BYTES {
+            return Err(Refusal::path_too_long(path.len()));
+        }
+        for segment in below.split('/').skip(1) {
+            check_segment(&path, segment)?;
+        }
+        Self(path).bounded()
+    }
+
+    /// The path as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is `/memories` itself.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0 == ROOT
+    }
+
+    /// Its segments below another path, which it must be or stand below.
+    pub(super) fn segments_below<'p>(&'p self, directory: &Self) -> impl Iterator<Item = &'p str> + use<'p> {
+        let below = self.0.strip_prefix(directory.as_str()).unwrap_or_default();
+        below.split('/').skip(1)
+    }
+
+    /// Whether it stands below a directory.
+    #[must_use]
+    pub fn is_below(&self, directory: &Self) -> bool {
+        self.0
+            .strip_prefix(directory.as_str())
+            .is_some_and(|below| below.starts_with('/'))
+    }
+
+    /// The directories it is in, without `/memories`.
+    #[must_use]
+    pub fn directories(&self) -> Vec<Self> {
+        let slashes = self.0.match_indices('/').skip(2);
+        slashes.map(|(at, _)| Self(self.0[..at].to_owned())).collect()
+    }
+
+    /// Where it is when `from`, which it is or stands below, has become `to`.
+    ///
+    /// # Errors
+    /// If that is too long or too deep.
+    pub fn moved(&self, from: &Self, to: &Self) -> Result<Self, Refusal> {
+        let below = self.0.strip_prefix(from.as_str()).unwrap_or_default();
+        Self(format!("{to}{below}")).bounded()
+    }
+
+    /// The id of the memory of a new file here: what a reader recognises of the name, and what makes it unique.
+    #[must_use]
+    pub fn new_memory_id(&self, unique: Uuid) -> MemoryId {
+        let name = self.0.rsplit('/').next().unwrap_or_default();
+        let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let name: String = name
+            .chars()
+            .map(|c| if fits(c) { c } else { '-' })
+            .take(NAME_IN_ID)
+            .collect();
+        let name = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+        format!("{name}-{unique}")
+            .parse()
+            .unwrap_or_else(|_| unique.into())
+    }
+
+    fn bounded(self) -> Result<Self, Refusal> {
+        let segments = self.0.matches('/').count();
+        if self.0.len() > MAX_PATH_BYTES {
+            Err(Refusal::path_too_long(self.0.len()))
+        } else if segments > MAX_PATH_SEGMENTS {
+            Err(Refusal::path_too_deep(segments))
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+impl fmt::Display for FilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn check_segment(path: &str, segment: &str) -> Result<(), Refusal> {
+    let lower = segment.to_ascii_lowercase();
+    if segment == ".." || segment.contains('\\') || ENCODED.iter().any(|encoded| lower.contains(encoded)) {
+        return Err(Refusal::escapes(path));
+    }
+    let wrong = |what: &str| Refusal::new(format!("Path {path} is not valid: {what}"));
+    if segment.is_empty() {
+        Err(wrong(
+            "it holds // where a name is missing. Write single slashes.",
+        ))
+    } else if segment == "." {
+        Err(wrong("it holds the segment `.`. Leave that out."))
+    } else if let Some(control) = segment.chars().find(|c| c.is_control()) {
+        let code = u32::from(control);
+        Err(wrong(&format!(
+            "it holds the control character U+{code:04X}. Leave that out."
+        )))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<String, String> {
+        FilePath::parse(text)
+            .map(|path| path.as_str().to_owned())
+            .map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn a_path_has_one_spelling() {
+        for (written, kept) in [
+            ("/memories", "/memories"),
+            ("/memories/", "/memories"),
+            ("/memories/a/", "/memories/a"),
+            ("/memories/cafe\u{301}.md", "/memories/caf\u{e9}.md"),
+            ("/memories/.hidden", "/memories/.hidden"),
+            ("/memories/...", "/memories/..."),
+            ("/memories/100%", "/memories/100%"),
+            ("/memories/a b", "/memories/a b"),
+        ] {
+            assert_eq!(parse(written).as_deref(), Ok(kept));
+        }
+    }
+
+    #[test]
+    fn what_leaves_the_directory_in_any_spelling_is_refused() {
+        for path in [
+            "",
+            "/",
+            "memories/a",
+            "/memoriesx",
+            "/memories.txt",
+            "/Memories/a",
+            "/etc/passwd",
+            "//memories/a",
+        ] {
+            assert_eq!(
+                parse(path),
+                Err(format!("Path must start with /memories, got: {path}"))
+            );
+        }
+        for path in [
+            "/memories/..",
+            "/memories/../etc",
+            "/memories/a/../b",
+            "/memories/..\\etc",
+            "/memories/%2e%2e/etc",
+            "/memories/%2E./etc",
+            "/memories/a%2Fb",
+            "/memories/a%5cb",
+            "/memories/a%00",
+        ] {
+            let refused = format!("Path {} would escape /memories directory", path);
+            assert_eq!(parse(path), Err(refused));
+        }
+        for path in [
+            "/memories//a",
+            "/memories/a//b",
+            "/memories//",
+            "/memories/a//",
+            "/memories/.",
+            "/memories/./a",
+            "/memories/a\nb",
+            "/memories/a\0",
+            "/memories/a\u{7f}",
+            "/memories/a\u{85}",
+        ] {
+            assert!(parse(path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_bounded_in_bytes_and_segments_also_when_it_is_moved() {
+        let bytes = |n: usize| format!("/memories/{}", "x".repeat(n - 10));
+        assert!(parse(&bytes(1_024)).is_ok() && parse(&bytes(1_025)).is_err());
+        let segments = |n: usize| format!("/memories{}", "/d".repeat(n - 1));
+        assert!(parse(&segments(20)).is_ok() && parse(&segments(21)).is_err());
+        let path = |text: &str| FilePath::parse(text).unwrap();
+        let deep = path(&segments(20));
+        let (from, to) = (path("/memories/d"), path("/memories/e"));
+        assert_eq!(
+            deep.moved(&from, &to).unwrap().as_str(),
+            segments(20).replacen('d', "e", 1)
+        );
+        assert!(deep.moved(&from, &path("/memories/e/f")).is_err());
+        assert!(
+            path(&bytes(1_000))
+                .moved(&path("/memories"), &path(&bytes(40)))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_path_knows_the_directories_it_is_in() {
+        let path = FilePath::parse("/memories/a/b/c.txt").unwrap();
+        let directories: Vec<_> = path.directories().iter().map(ToString::to_string).collect();
+        assert_eq!(directories, ["/memories/a", "/memories/a/b"]);
+        let root = FilePath::parse("/memories").unwrap();
+        assert!(root.is_root() && root.directories().is_empty());
+        assert!(path.is_below(&root) && !root.is_below(&root));
+        let like = FilePath::parse("/memories/a").unwrap();
+        assert!(!FilePath::parse("/memories/ab").unwrap().is_below(&like));
+    }
+
+    #[test]
+    fn every_name_makes_an_id() {
+        for (name, begins) in [
+            ("notes.md", "notes.md-"),
+            (".env", "env-"),
+            ("日本", "0"),
+            ("a b/ü@x", "x-"),
+        ] {
+            let path = FilePath::parse(&format!("/memories/{name}")).unwrap();
+            let id = path.new_memory_id(Uuid::nil());
+            assert!(id.as_str().starts_with(begins), "{id}");
+        }
+        let long = FilePath::parse(&format!("/memories/{}", "x".repeat(900))).unwrap();
+        assert!(long.new_memory_id(Uuid::nil()).as_str().len() <= 128);
+    }
+}

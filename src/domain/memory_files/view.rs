@@ -1,0 +1,136 @@
+//! What `view` shows of a file.
+
+use super::path::FilePath;
+use super::refusal::Refusal;
+use super::{MAX_LINES, push_numbered};
+
+/// The longest quotation of a range that cannot be read, in characters.
+const QUOTE_CHARS: usize = 60;
+
+/// Which lines are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ViewRange {
+    /// All of them.
+    All,
+    /// From the first to the last; a last of -1 is the end.
+    Lines(i128, i128),
+    /// Something else than two whole numbers, as it was written.
+    Unreadable(String),
+}
+
+impl ViewRange {
+    /// The index of the first line and of the one behind the last, of this many lines. As in the reference a first line
+    /// before 1 is 1, and a last one behind the end is the end.
+    fn of(&self, lines: usize) -> Result<(usize, usize), Refusal> {
+        let (first, last) = match self {
+            Self::All => return Ok((0, lines)),
+            Self::Lines(first, last) => (*first, *last),
+            Self::Unreadable(_) => return Err(self.invalid(lines)),
+        };
+        let index = |number: i128| usize::try_from(number.max(0)).unwrap_or(usize::MAX);
+        let start = index(first.max(1) - 1);
+        let end = if last == -1 { lines } else { index(last).min(lines) };
+        if start < end {
+            Ok((start, end))
+        } else {
+            Err(self.invalid(lines))
+        }
+    }
+
+    fn invalid(&self, lines: usize) -> Refusal {
+        let shown = match self {
+            Self::All => "null".to_owned(),
+            Self::Lines(first, last) => format!("[{first}, {last}]"),
+            Self::Unreadable(text) => {
+                let mut shown: String = text.chars().take(QUOTE_CHARS).collect();
+                if shown.len() < text.len() {
+                    shown.push('…');
+                }
+                shown
+            }
+        };
+        Refusal::new(format!(
+            "Invalid `view_range` parameter: {shown}. It should be two line numbers, the first and the last, within \
+             the range [1, {lines}]; -1 as the last is the end of the file."
+        ))
+    }
+}
+
+/// The lines of a file with their numbers.
+///
+/// # Errors
+/// If it has more lines than can be shown, or the range holds none of them.
+pub fn view_file(path: &FilePath, text: &str, range: &ViewRange) -> Result<String, Refusal> {
+    let lines = text.matches('\n').count() + 1;
+    if lines > MAX_LINES {
+        return Err(Refusal::new(format!(
+            "File {path} exceeds maximum line limit of 999,999 lines."
+        )));
+    }
+    let (start, end) = range.of(lines)?;
+    let mut shown = format!("Here's the content of {path} with line numbers:");
+    for (index, line) in text.split('\n').enumerate().take(end).skip(start) {
+        push_numbered(&mut shown, index + 1, line);
+    }
+    Ok(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(text: &str, range: &ViewRange) -> Result<String, String> {
+        let path = FilePath::parse("/memories/a").unwrap();
+        view_file(&path, text, range)
+            .map(|shown| shown.split_once(":\n").unwrap().1.to_owned())
+            .map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn lines_have_numbers_and_the_empty_one_behind_the_last_line_end_is_one_too() {
+        assert_eq!(view("", &ViewRange::All).as_deref(), Ok("     1\t"));
+        assert_eq!(
+            view("a\r\nb\n", &ViewRange::All).as_deref(),
+            Ok("     1\ta\r\n     2\tb\n     3\t")
+        );
+    }
+
+    #[test]
+    fn a_range_is_cut_at_the_ends_of_the_file() {
+        for ((first, last), shown) in [
+            ((2, 2), "     2\tb"),
+            ((2, -1), "     2\tb\n     3\tc"),
+            ((2, 99), "     2\tb\n     3\tc"),
+            ((-5, 1), "     1\ta"),
+            ((0, 1), "     1\ta"),
+            ((3, i128::from(u64::MAX)), "     3\tc"),
+        ] {
+            assert_eq!(
+                view("a\nb\nc", &ViewRange::Lines(first, last)).as_deref(),
+                Ok(shown)
+            );
+        }
+    }
+
+    #[test]
+    fn a_range_without_lines_is_refused_and_the_valid_one_named() {
+        let mut bad: Vec<_> = [(4, 9), (3, 2), (1, 0), (1, -2), (i128::MAX, -1), (0, 0)]
+            .map(|(first, last)| ViewRange::Lines(first, last))
+            .into();
+        bad.push(ViewRange::Unreadable(r#"["a"]"#.to_owned()));
+        for range in bad {
+            let refused = view("a\nb\nc", &range).unwrap_err();
+            assert!(refused.contains("[1, 3]"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_more_lines_than_numbers_is_refused() {
+        let most = "\n".repeat(MAX_LINES - 1);
+        assert!(view(&most, &ViewRange::Lines(1, 1)).is_ok());
+        assert_eq!(
+            view(&format!("{most}\n"), &ViewRange::All).unwrap_err(),
+            "File /memories/a exceeds maximum line limit of 999,999 lines."
+        );
+    }
+}
