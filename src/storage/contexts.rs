@@ -29,10 +29,12 @@ pub enum Source {
     Restore,
     /// An import.
     Import,
+    /// A command of the memory tool: alone it makes texts that may be empty or blank.
+    Tool,
 }
 
 impl Source {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Put,
         Self::Update,
         Self::Operations,
@@ -41,6 +43,7 @@ impl Source {
         Self::Status,
         Self::Restore,
         Self::Import,
+        Self::Tool,
     ];
 
     /// The stored and shown name.
@@ -55,6 +58,7 @@ impl Source {
             Self::Status => "status",
             Self::Restore => "restore",
             Self::Import => "import",
+            Self::Tool => "tool",
         }
     }
 

@@ -136,7 +136,8 @@ impl Storage {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Keeps the answer of the request that holds the claim. `false` if it was taken over.
+    /// Keeps the answer of the request that holds the claim; with `about` it is that of this memory, and goes with it.
+    /// `false` if it was taken over.
     ///
     /// # Errors
     /// The database's.
@@ -146,6 +147,7 @@ impl Storage {
         key: &IdempotencyKey,
         claim: &str,
         answer: &KeptAnswer,
+        about: Option<&MemoryId>,
     ) -> Result<bool, StorageError> {
         let headers = answer.headers.iter();
         let headers: Value = headers
@@ -154,7 +156,8 @@ impl Storage {
         let mut transaction = self.begin().await?;
         let done = sqlx::query!(
             "UPDATE idempotency_keys
-             SET status = 'done', lease_until = NULL, answer_status = $5, answer_headers = $6, answer_body = $7
+             SET status = 'done', lease_until = NULL, answer_status = $5, answer_headers = $6, answer_body = $7,
+                 memory_id = COALESCE($8, memory_id)
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
             key.vault.as_str(),
             key.caller,
@@ -163,6 +166,7 @@ impl Storage {
             i32::from(answer.status),
             headers,
             answer.body,
+            about.map(MemoryId::as_str),
         )
         .execute(&mut *transaction)
         .await?;

@@ -17,6 +17,7 @@ pub mod idempotency;
 pub mod keys;
 pub mod listen;
 pub mod memories;
+pub mod memory_paths;
 mod migrate;
 pub mod origins;
 mod pool;

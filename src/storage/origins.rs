@@ -75,7 +75,7 @@ impl Storage {
             r#"SELECT version, context, line_origins AS "line_origins!"
                FROM memory_contexts
                WHERE vault_id = $1 AND memory_id = $2 AND version <= $3 AND line_origins IS NOT NULL
-                 AND context <> ''
+                 AND redacted_at IS NULL
                ORDER BY version DESC
                LIMIT 1"#,
             vault,
@@ -96,7 +96,7 @@ impl Storage {
         let mut versions = sqlx::query!(
             "SELECT version, context
              FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <= $4 AND context <> ''
+             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <= $4 AND redacted_at IS NULL
              ORDER BY version",
             vault,
             memory,

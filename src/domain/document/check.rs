@@ -23,25 +23,41 @@ pub enum InvalidDocument {
 }
 
 /// Checks a text that is put as a document: at most `max_bytes`, not blank (Unicode blanks and a byte order
-/// mark are blank), no NUL. What is wrong first in this order is told.
+/// mark are blank), no NUL.
 ///
 /// # Errors
 ///
 /// What the text is not.
 pub fn check(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
+    check_file(text, max_bytes)?;
+    if is_blank(text) {
+        return Err(InvalidDocument::Blank);
+    }
+    Ok(())
+}
+
+/// As [`check`] for the text of a file of the memory tool, which may be empty or blank.
+///
+/// # Errors
+///
+/// What the text is not.
+pub fn check_file(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
     if text.len() > max_bytes {
         return Err(InvalidDocument::TooLarge {
             bytes: text.len(),
             limit: max_bytes,
         });
     }
-    if text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
-        return Err(InvalidDocument::Blank);
-    }
     match text.find('\0') {
         Some(at) => Err(InvalidDocument::Nul { at }),
         None => Ok(()),
     }
+}
+
+/// Whether a text holds nothing but blanks, Unicode's and a byte order mark among them.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
 }
 
 /// About how many tokens a model sees in a text of this many bytes: a quarter of them, rounded up. It costs nothing and

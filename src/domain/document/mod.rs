@@ -56,7 +56,7 @@ mod snippet;
 #[cfg(test)]
 mod tests;
 
-pub use check::{InvalidDocument, check, estimated_tokens};
+pub use check::{InvalidDocument, check, check_file, estimated_tokens, is_blank};
 pub use diff::unified_diff;
 pub use headings::{Heading, Headings, headings};
 pub use managed::ManagedSection;

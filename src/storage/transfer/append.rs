@@ -3,9 +3,9 @@
 use super::contexts::{self, ContextLine};
 use super::error::LineError;
 use super::memory::MemoryLine;
-use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
+use crate::domain::{changelog, document};
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{Head, NewVersion, Source, Storage};
 use chrono::SecondsFormat;
@@ -77,7 +77,13 @@ impl Append {
             None => {}
         }
         self.head.next_context_id = context_id;
-        let mut version = NewVersion::of_text(&self.head, line.context, Source::Import, actor);
+        // A file alone may be blank, and stays one.
+        let source = if document::is_blank(&line.context) {
+            Source::Tool
+        } else {
+            Source::Import
+        };
+        let mut version = NewVersion::of_text(&self.head, line.context, source, actor);
         version.counters = version.counters.raised_by(&self.counters);
         let made = line.creation_time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
         let changes = changelog::of_text(&self.head.text, &version.text, &version.changes);

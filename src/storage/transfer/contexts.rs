@@ -39,7 +39,7 @@ pub(super) struct ContextLine {
 impl ContextLine {
     /// Checks what one line alone must fulfil, and gives the ids.
     pub(super) fn check(&self, max_bytes: usize) -> Result<(ContextId, ActorId), Fault> {
-        known("source", &self.source, Source::from_name(&self.source))?;
+        let source = known("source", &self.source, Source::from_name(&self.source))?;
         time("creation_time", self.creation_time)?;
         if let Some(update) = &self.update_id {
             id::<UpdateId>("update_id", update)?;
@@ -50,9 +50,9 @@ impl ContextLine {
         }
         text("log", &self.log)?;
         if self.redacted_at.is_some() {
-            self.check_redaction()?;
+            self.check_redaction(source)?;
         } else {
-            self.check_text(max_bytes)?;
+            self.check_text(source, max_bytes)?;
         }
         Ok((
             id("context_id", &self.context_id)?,
@@ -65,8 +65,12 @@ impl ContextLine {
         self.redacted_at.is_some()
     }
 
-    fn check_text(&self, max_bytes: usize) -> Result<(), Fault> {
-        document::check(&self.context, max_bytes).map_err(|problem| said("context", &problem))?;
+    fn check_text(&self, source: Source, max_bytes: usize) -> Result<(), Fault> {
+        let checked = match source {
+            Source::Tool => document::check_file(&self.context, max_bytes),
+            _ => document::check(&self.context, max_bytes),
+        };
+        checked.map_err(|problem| said("context", &problem))?;
         let length = i32::try_from(self.context.len()).ok();
         order(
             "bytes",
@@ -78,7 +82,7 @@ impl ContextLine {
         order("redacted_at", alone, "there where the rest of a redaction is")
     }
 
-    fn check_redaction(&self) -> Result<(), Fault> {
+    fn check_redaction(&self, source: Source) -> Result<(), Fault> {
         if let Some(at) = self.redacted_at {
             time("redacted_at", at)?;
         }
@@ -88,7 +92,8 @@ impl ContextLine {
             self.operations.is_none(),
             "null, since the version was redacted",
         )?;
-        order("bytes", self.bytes >= 1, "1 or more")?;
+        let least = i32::from(source != Source::Tool);
+        order("bytes", self.bytes >= least, &format!("{least} or more"))?;
         id::<ActorId>("redacted_by", self.redacted_by.as_deref().unwrap_or_default())?;
         let reason = self.redaction_reason.as_deref().unwrap_or_default();
         order("redaction_reason", !reason.trim().is_empty(), "there")?;

@@ -2,7 +2,7 @@
 
 use super::error::ExportError;
 use super::line::{Counts, End, Footer, Header, Line};
-use super::{FORMAT, FORMAT_VERSION, Progress, contexts, items, memory, records, runs};
+use super::{FORMAT, FORMAT_VERSION, Progress, contexts, items, memory, paths, records, runs};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::{Storage, StorageError};
 use futures::TryStreamExt as _;
@@ -135,6 +135,10 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             self.write(&Line::Item(Box::new(row))).await?;
         }
         drop(rows);
+        if let Some(row) = paths::read(&mut snapshot, vault, id).await? {
+            counts.paths += 1;
+            self.write(&Line::Path(Box::new(row))).await?;
+        }
         snapshot.commit().await.map_err(StorageError::from)?;
         self.progress.memories += 1;
         let sha256 = hex(self.hash.finalize_reset().as_slice());

@@ -167,7 +167,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         }
         loop {
             let line = self
-                .next("a context, a record, a run, an item or the end of the memory")
+                .next("a context, a record, a run, an item, a path or the end of the memory")
                 .await?;
             if let Line::End(end) = line {
                 let hash = self.reader.take_hash();
@@ -185,6 +185,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 Line::Record(line) => incoming.record(&line).await,
                 Line::Run(line) => incoming.run(&line).await,
                 Line::Item(line) => incoming.item(&line, self.options.max_document_bytes).await,
+                Line::Path(line) => incoming.path(&line, self.options.on_conflict).await,
                 other => {
                     return Err(unexpected(
                         &self.reader,

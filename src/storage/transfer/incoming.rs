@@ -7,6 +7,7 @@ use super::import::{Imported, OnConflict};
 use super::items::{self, ItemLine};
 use super::line::{Counts, End};
 use super::memory::{self, MemoryLine};
+use super::paths::{self, PathLine};
 use super::records::{self, Active, RecordLine};
 use super::runs::{self, RunLine};
 use crate::domain::document;
@@ -124,9 +125,9 @@ impl Incoming {
     }
 
     pub(super) async fn context(&mut self, line: ContextLine, max_bytes: usize) -> Result<(), LineError> {
-        if self.counts.records + self.counts.runs + self.counts.items > 0 {
+        if self.counts.records + self.counts.runs + self.counts.items + self.counts.paths > 0 {
             return Err(problem(
-                "a context stands behind records, runs or items; it must come before them",
+                "a context stands behind records, runs or items, or behind a path; it must come before them",
             ));
         }
         let ids = line.check(max_bytes)?;
@@ -195,9 +196,9 @@ impl Incoming {
     }
 
     pub(super) async fn record(&mut self, line: &RecordLine) -> Result<(), LineError> {
-        if self.counts.runs + self.counts.items > 0 {
+        if self.counts.runs + self.counts.items + self.counts.paths > 0 {
             return Err(problem(
-                "a record stands behind runs or items; it must come before them",
+                "a record stands behind runs or items, or behind a path; it must come before them",
             ));
         }
         let id = line.check()?;
@@ -251,8 +252,10 @@ impl Incoming {
     }
 
     pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
-        if self.counts.items > 0 {
-            return Err(problem("a run stands behind items; it must come before them"));
+        if self.counts.items + self.counts.paths > 0 {
+            return Err(problem(
+                "a run stands behind items, or behind a path; it must come before them",
+            ));
         }
         line.check()?;
         if line
@@ -276,6 +279,9 @@ impl Incoming {
     }
 
     pub(super) async fn item(&mut self, line: &ItemLine, max_bytes: usize) -> Result<(), LineError> {
+        if self.counts.paths > 0 {
+            return Err(problem("an item stands behind a path; it must come before it"));
+        }
         line.check(max_bytes)?;
         if self.last_item.as_ref().is_some_and(|last| *last >= line.item_id) {
             return Err(problem(format!(
@@ -287,6 +293,21 @@ impl Incoming {
         self.counts.items += 1;
         if matches!(self.target, Target::Create) {
             items::insert(&mut self.transaction, &self.vault, self.memory.as_str(), line).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a memory that is made where it was.
+    pub(super) async fn path(&mut self, line: &PathLine, on_conflict: OnConflict) -> Result<(), LineError> {
+        if self.counts.paths > 0 {
+            return Err(problem(
+                "a memory is one file at most, but this is its second path",
+            ));
+        }
+        self.counts.paths += 1;
+        let place = line.check(&self.vault)?;
+        if matches!(self.target, Target::Create) {
+            paths::place(&mut self.transaction, &place, &self.memory, on_conflict).await?;
         }
         Ok(())
     }
@@ -335,9 +356,8 @@ impl Incoming {
         }
         if end.counts != self.counts || end.sha256 != hash {
             return Err(problem(format!(
-                "the lines of {} are not those that were exported: {} contexts, {} records, {} runs and {} \
-                 items with the sha256 {hash} came before this line",
-                self.memory, self.counts.contexts, self.counts.records, self.counts.runs, self.counts.items
+                "the lines of {} are not those that were exported: {} with the sha256 {hash} came before this line",
+                self.memory, self.counts
             )));
         }
         let Some(newest) = &self.newest else {

@@ -3,9 +3,11 @@
 use super::contexts::ContextLine;
 use super::items::ItemLine;
 use super::memory::MemoryLine;
+use super::paths::PathLine;
 use super::records::RecordLine;
 use super::runs::RunLine;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A line of a file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,6 +20,7 @@ pub(super) enum Line {
     Record(Box<RecordLine>),
     Run(Box<RunLine>),
     Item(Box<ItemLine>),
+    Path(Box<PathLine>),
     End(End),
     Footer(Footer),
 }
@@ -33,6 +36,7 @@ impl Line {
             Self::Record(_) => "record",
             Self::Run(_) => "run",
             Self::Item(_) => "item",
+            Self::Path(_) => "path",
             Self::End(_) => "end",
             Self::Footer(_) => "footer",
         }
@@ -66,6 +70,24 @@ pub(super) struct Counts {
     pub(super) runs: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) items: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) paths: u64,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            contexts,
+            records,
+            runs,
+            items,
+            paths,
+        } = self;
+        write!(
+            f,
+            "{contexts} contexts, {records} records, {runs} runs, {items} items and {paths} paths"
+        )
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -10,15 +10,16 @@
 //!     {"record": {…}}     its records, by kind and number
 //!     {"run": {…}}        its runs, by update_id
 //!     {"item": {…}}       its prompt items, by item_id
-//!   {"end": {memory_id, contexts, records, runs, items, sha256}}
+//!     {"path": {…}}       where it is a file of the memory tool, if it is one
+//!   {"end": {memory_id, contexts, records, runs, items, paths, sha256}}
 //! {"footer": {memories}}
 //! ```
 //!
 //! - Memories come by their ids, and everything else in the stated order, so that equal vaults give equal bytes.
 //! - `sha256` is taken over all lines of the memory before the end line, with their line ends.
 //! - A file without its footer is cut off. Whole memories before the cut are good.
-//! - A later table is a further kind of line before `end`, as items are: `items` is missing in `end` where there are
-//!   none, so that a file without items is one that an older program reads, and the other way round.
+//! - A later table is a further kind of line before `end`, as items and paths are: `items` is missing in `end` where
+//!   there are none, so that a file without items is one that an older program reads, and the other way round.
 //!
 //! Each table has one file here, with one type that is its row and its line at once: a column added there, to
 //! the SELECT and to the INSERT below it, is exported and imported.
@@ -37,6 +38,7 @@ mod incoming;
 mod items;
 mod line;
 mod memory;
+mod paths;
 mod reader;
 mod records;
 mod runs;

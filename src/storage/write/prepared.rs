@@ -79,7 +79,7 @@ impl Prepared {
 impl Storage {
     /// To be called for each version when its transaction was committed, before its writer is answered: puts the new
     /// head into the cache, and wakes readers of events. `ticket` was taken before the memory's row was locked.
-    pub(super) fn committed(&self, prepared: Prepared, ticket: Ticket) -> ContextMetadata {
+    pub(in crate::storage) fn committed(&self, prepared: Prepared, ticket: Ticket) -> ContextMetadata {
         let events = prepared.events();
         let Prepared {
             metadata, mut new, ..

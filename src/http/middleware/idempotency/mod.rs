@@ -45,6 +45,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How often it is tried to keep an answer: the work is done, and losing its answer would have it done again.
 const KEEP_TRIES: u32 = 3;
 
+/// Put into an answer that quotes a memory which the path of its request does not name: what is kept of the answer then
+/// goes with that memory, as if the path did.
+#[derive(Debug, Clone)]
+pub(crate) struct AnswerAbout(pub(crate) MemoryId);
+
 /// What a request with a key needs to know.
 struct Once<'s> {
     /// The database and the limits of bodies.
@@ -221,19 +226,20 @@ impl Running {
             return response;
         }
         let (parts, body) = response.into_parts();
+        let about = parts.extensions.get::<AnswerAbout>().cloned();
         let body = match to_bytes(body, usize::MAX).await {
             Ok(body) => body,
             Err(error) => return Problem::internal(error).into_response(),
         };
         let headers = parts.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
-        self.keep(&KeptAnswer {
+        let answer = KeptAnswer {
             status: parts.status.as_u16(),
             headers: headers
                 .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
                 .collect(),
             body: body.to_vec(),
-        })
-        .await;
+        };
+        self.keep(&answer, about.as_ref()).await;
         Response::from_parts(parts, Body::from(body))
     }
 
@@ -252,9 +258,14 @@ impl Running {
         }
     }
 
-    async fn keep(&self, answer: &KeptAnswer) {
+    async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) {
+        let about = about.map(|AnswerAbout(memory)| memory);
         for tried in 1..=KEEP_TRIES {
-            match self.storage.answer_key(&self.key, &self.claim, answer).await {
+            match self
+                .storage
+                .answer_key(&self.key, &self.claim, answer, about)
+                .await
+            {
                 Ok(_) => return,
                 Err(error) => {
                     tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")

@@ -1,0 +1,49 @@
+//! An edit of a file: one change of its memory, decided under the lock of the memory's row.
+
+use super::read::{Found, find};
+use super::{FileError, FileTree, FileVersion, Storage};
+use crate::domain::changelog;
+use crate::domain::ids::ActorId;
+use crate::domain::memory_files::{Edited, FilePath, Refusal};
+use crate::storage::{Decision, NewVersion, Source};
+
+impl Storage {
+    /// Changes the text of a file to what `edit` makes of it, and says what the model is told. A text that stays as it
+    /// is makes no version.
+    ///
+    /// `edit` may be called again on a newer text when the transaction lost a race.
+    ///
+    /// # Errors
+    /// As [`FileError`] says.
+    pub async fn edit_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        actor: &ActorId,
+        edit: impl Fn(&str) -> Result<Edited, Refusal>,
+    ) -> Result<(FileVersion, String), FileError> {
+        let found = find(&mut *self.reader().await?, tree, path).await?;
+        let memory = match found {
+            Found::File(memory) => memory,
+            Found::Directory => return Err(Refusal::not_a_file(path).into()),
+            Found::Nothing => return Err(Refusal::no_such_path(path).into()),
+        };
+        let outcome = self
+            .change(&tree.vault, &memory, &[], |head| {
+                if !head.exists() {
+                    // The memory was deleted, and its path with it.
+                    return Err(Refusal::no_such_path(path));
+                }
+                let Edited { text, told } = edit(&head.text)?;
+                if text == head.text {
+                    return Ok(Decision::Keep((head.version, told)));
+                }
+                let mut version = NewVersion::of_text(head, text, Source::Tool, actor.clone());
+                version.log = changelog::of_text(&head.text, &version.text, &version.changes);
+                Ok(Decision::Save(Box::new(version), (head.version + 1, told)))
+            })
+            .await?;
+        let (version, told) = outcome.result;
+        Ok((FileVersion { memory, version }, told))
+    }
+}

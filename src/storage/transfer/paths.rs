@@ -1,0 +1,75 @@
+//! `memory_paths`: the row, the line, and the statements of both ways.
+
+use super::check::{Fault, id, order, said};
+use super::error::LineError;
+use super::import::OnConflict;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::memory_files::FilePath;
+use crate::storage::StorageError;
+use crate::storage::memory_paths::{self, FileTree, Place};
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+
+/// Where the memory around it is a file of the memory tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathLine {
+    pub(super) root: String,
+    pub(super) path: String,
+}
+
+impl PathLine {
+    /// Checks what one line alone must fulfil, and gives the place in a vault.
+    pub(super) fn check(&self, vault: &VaultId) -> Result<(FileTree, FilePath), Fault> {
+        let root = id("root", &self.root)?;
+        let vault = vault.clone();
+        let path = FilePath::parse(&self.path).map_err(|refusal| said("path", &refusal))?;
+        let is_kept = path.as_str() == self.path && !path.is_root();
+        order(
+            "path",
+            is_kept,
+            "a path below /memories in the spelling it is kept in",
+        )?;
+        Ok((FileTree { vault, root }, path))
+    }
+}
+
+/// Where a memory is a file, if it is one.
+#[tracing::instrument(name = "db.memory_paths.export", skip_all)]
+pub(super) async fn read(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &str,
+) -> Result<Option<PathLine>, StorageError> {
+    let line = sqlx::query_as!(
+        PathLine,
+        "SELECT root, path FROM memory_paths WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(line)
+}
+
+/// Puts a memory at its place, unless another file stands there or in its way.
+///
+/// # Errors
+/// If one does and that is to end the import.
+pub(super) async fn place(
+    connection: &mut PgConnection,
+    (tree, path): &(FileTree, FilePath),
+    memory: &MemoryId,
+    on_conflict: OnConflict,
+) -> Result<(), LineError> {
+    memory_paths::hold_root(connection, tree).await?;
+    if memory_paths::place_of(connection, tree, path).await? == Place::Free {
+        memory_paths::insert(connection, tree, path, memory).await?;
+    } else if on_conflict == OnConflict::Fail {
+        return Err(LineError::Problem(format!(
+            "path: another file stands at {path} of the root {} already, or in its way",
+            tree.root
+        )));
+    }
+    Ok(())
+}
