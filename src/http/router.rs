@@ -4,7 +4,8 @@ use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
 use super::routes::{
     archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log,
-    memories, operations, prompt, records, search, sections, status, tasks, update, updates, vaults, window,
+    memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates,
+    vaults, window,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
@@ -70,6 +71,7 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(vaults::usage::usage))
         .routes(routes!(memories::list::list))
         .routes(routes!(memories::get::get, memories::delete::delete))
+        .routes(routes!(memory_tool::run))
         .routes(routes!(contexts::put::put, contexts::latest::latest))
         .routes(routes!(contexts::list::list))
         .routes(routes!(contexts::get::get))

@@ -13,6 +13,7 @@ mod health;
 mod idempotency;
 mod kept_heads;
 mod life;
+mod memory_tool;
 mod migrations;
 mod observability;
 mod openapi;

@@ -14,6 +14,7 @@ pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod memories;
 mod memory;
+pub(crate) mod memory_tool;
 pub(crate) mod operations;
 pub(crate) mod prompt;
 pub(crate) mod records;

@@ -93,6 +93,7 @@ pub(in crate::http::routes) enum SourceName {
     Status,
     Restore,
     Import,
+    Tool,
 }
 
 impl ContextBody {

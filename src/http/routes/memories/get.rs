@@ -21,7 +21,7 @@ pub(crate) struct MemoryBody {
     entry: MemoryEntry,
     /// Who made the newest version.
     last_actor_id: String,
-    /// What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore` or `import`.
+    /// What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`.
     last_source: &'static str,
     /// The largest number ever given to a record, by kind; the next one is greater.
     counters: ByKind,

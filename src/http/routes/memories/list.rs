@@ -47,7 +47,7 @@ pub(crate) struct MemoryEntry {
     /// When the newest version was made.
     changed_at: DateTime<Utc>,
     /// The size of the newest version's text in bytes.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 0)]
     bytes: i32,
 }
 

@@ -1,0 +1,225 @@
+//! `POST /v1/vaults/{vault_id}/memory-tool`
+
+use crate::domain::access::AccessRole;
+use crate::domain::ids::{ActorId, RootName};
+use crate::domain::memory_files::{self, Command, FilePath, Refusal, deleted, is_edit, renamed, view_file};
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::json::JsonBody;
+use crate::http::extract::path::VaultPath;
+use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::middleware::idempotency::AnswerAbout;
+use crate::http::openapi::ID_PATTERN;
+use crate::http::problem::Problem;
+use crate::http::state::AppState;
+use crate::storage::memory_paths::{FileEntry, FileError, FileTree, FileVersion};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Which files a command is about.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RootParams {
+    /// The tree of files that `/memories` is: an agent's, a user's, a project's.
+    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    root: RootName,
+}
+
+impl FromQuery for RootParams {
+    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let root = query.parse("root")?.ok_or_else(|| {
+            Problem::invalid(
+                "root",
+                format!("root must name the tree of files, as in ?root=agent-1 ({ID_PATTERN})"),
+            )
+        })?;
+        Ok(Self { root })
+    }
+}
+
+/// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
+/// their descriptions; others are passed over.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MemoryToolCommand, example = json!({"command": "create", "path": "/memories/preferences.md", "file_text": "Likes tea.\n"}))]
+#[expect(dead_code, reason = "documents what Command::read reads")]
+pub(crate) struct CommandBody {
+    /// `view`, `create`, `str_replace`, `insert`, `delete` or `rename`.
+    #[schema(example = "view")]
+    command: String,
+    /// Of all but `rename`: `/memories` or a path below it.
+    #[schema(nullable = false, example = "/memories")]
+    path: Option<String>,
+    /// Of `view`, for a file: the first and the last line, from 1 on; -1 as the last is the end.
+    view_range: Option<Vec<i64>>,
+    /// Of `create`: the whole text.
+    #[schema(nullable = false)]
+    file_text: Option<String>,
+    /// Of `str_replace`: a text that stands in the file once.
+    #[schema(nullable = false)]
+    old_str: Option<String>,
+    /// Of `str_replace`: what it becomes; nothing if this is missing or null.
+    new_str: Option<String>,
+    /// Of `insert`: behind which line; 0 is in front of the first.
+    #[schema(nullable = false, minimum = 0)]
+    insert_line: Option<i64>,
+    /// Of `insert`: the lines.
+    #[schema(nullable = false)]
+    insert_text: Option<String>,
+    /// Of `rename`.
+    #[schema(nullable = false)]
+    old_path: Option<String>,
+    /// Of `rename`; nothing may stand there.
+    #[schema(nullable = false)]
+    new_path: Option<String>,
+}
+
+/// Any JSON object.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Members(Map<String, Value>);
+
+/// What the `tool_result` block says.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = MemoryToolAnswer)]
+pub(crate) struct Answer {
+    /// The text for the model.
+    #[schema(example = "File created successfully at: /memories/preferences.md")]
+    content: String,
+    /// Whether the command was refused; then nothing was changed.
+    is_error: bool,
+    /// The memory of the file, if the command was about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    memory_id: Option<String>,
+    /// The newest version of that memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 1)]
+    version: Option<i64>,
+}
+
+/// Run a command of Anthropic's memory tool
+///
+/// Takes the `input` of a `tool_use` block as the model wrote it and answers with the `content` and `is_error` of the
+/// `tool_result`, in the words of the reference implementation. A file is a memory whose document is the file: every
+/// edit is a version with its actor, and all other routes read and change the same text. Whatever the object says is
+/// answered 200. A reader may `view`; edits need the role `writer`. Send the id of the `tool_use` block as
+/// `Idempotency-Key`, so that a command that is sent again is carried out once.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memory-tool",
+    operation_id = "RunMemoryTool",
+    tag = "memories",
+    params(RootParams, ActorHeader),
+    request_body(content = CommandBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The command was carried out or, with `is_error`, refused.", body = Answer),
+        (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
+    )
+)]
+pub(crate) async fn run(
+    State(state): State<AppState>,
+    VaultPath { vault_id }: VaultPath,
+    caller: CallerOf,
+    params: Result<Query<RootParams>, Problem>,
+    actor: Result<Actor, Problem>,
+    body: Result<JsonBody<Members>, Problem>,
+) -> Result<Response, Problem> {
+    // What cannot be read cannot be seen to be a `view`, which is all that a reader may send.
+    let is_view = matches!(&body, Ok(JsonBody(Members(members))) if !is_edit(members));
+    if !is_view {
+        caller.require(AccessRole::Writer, "files are edited")?;
+    }
+    let Query(RootParams { root }) = params?;
+    let Actor(actor) = actor?;
+    let JsonBody(Members(members)) = body?;
+    let tree = FileTree {
+        vault: vault_id,
+        root,
+    };
+    let done = match Command::read(&members) {
+        Ok(command) => carry_out(&state, &tree, &actor, command).await,
+        Err(refusal) => Err(refusal.into()),
+    };
+    answer(done)
+}
+
+/// What a command came to: the text for the model, and the file if it was about one.
+type Done = (String, Option<FileVersion>);
+
+async fn carry_out(
+    state: &AppState,
+    tree: &FileTree,
+    actor: &ActorId,
+    command: Command,
+) -> Result<Done, FileError> {
+    let storage = &state.storage;
+    let cap = state.settings.context_bytes;
+    match command {
+        Command::View { path, range } => match storage.file_entry(tree, &path).await? {
+            FileEntry::File(file, text) => Ok((view_file(&path, &text, &range)?, Some(file))),
+            FileEntry::Directory(listing) if listing.exists() => Ok((listing.render(), None)),
+            FileEntry::Directory(_) => Err(Refusal::no_such_path(&path).into()),
+        },
+        Command::Create { path, text } => {
+            let file = memory_files::new_file(&path, &text, cap)?;
+            let made = storage.create_file(tree, &path, &file, actor).await?;
+            Ok((file.told, Some(made)))
+        }
+        Command::StrReplace { path, old, new } => {
+            edit(state, tree, &path, actor, |text| {
+                memory_files::str_replace(&path, text, (&old, &new), cap)
+            })
+            .await
+        }
+        Command::Insert {
+            path,
+            line,
+            text: new,
+        } => {
+            edit(state, tree, &path, actor, |text| {
+                memory_files::insert(&path, text, (line, &new), cap)
+            })
+            .await
+        }
+        Command::Delete { path } => {
+            let file = storage.unlink_files(tree, &path).await?;
+            Ok((deleted(&path), file))
+        }
+        Command::Rename { from, to } => {
+            let file = storage.rename_files(tree, &from, &to).await?;
+            Ok((renamed(&from, &to), file))
+        }
+    }
+}
+
+async fn edit(
+    state: &AppState,
+    tree: &FileTree,
+    path: &FilePath,
+    actor: &ActorId,
+    edit: impl Fn(&str) -> Result<memory_files::Edited, Refusal>,
+) -> Result<Done, FileError> {
+    let (file, told) = state.storage.edit_file(tree, path, actor, edit).await?;
+    Ok((told, Some(file)))
+}
+
+fn answer(done: Result<Done, FileError>) -> Result<Response, Problem> {
+    let (content, is_error, file) = match done {
+        Ok((content, file)) => (content, false, file),
+        Err(FileError::Refused(refusal)) => (refusal.to_string(), true, None),
+        Err(FileError::Storage(error)) => return Err(error.into()),
+    };
+    let answer = Json(Answer {
+        content,
+        is_error,
+        memory_id: file.as_ref().map(|file| file.memory.to_string()),
+        version: file.as_ref().map(|file| file.version),
+    });
+    Ok(match file {
+        Some(file) => (Extension(AnswerAbout(file.memory)), answer).into_response(),
+        None => answer.into_response(),
+    })
+}

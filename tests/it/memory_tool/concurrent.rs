@@ -1,0 +1,87 @@
+//! Many agents at one tree of files.
+
+use super::{Files, text_of};
+use crate::harness::Service;
+use futures::future::join_all;
+use serde_json::json;
+
+#[tokio::test]
+async fn sixteen_replacements_in_one_file_at_once_are_all_applied() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    let lines: String = (0..16).map(|n| format!("<{n}>\n")).collect();
+    let id = files.create("/memories/a", &lines).await;
+    let edits = (0..16).map(|n| {
+        let (old, new) = (format!("<{n}>"), format!("done {n}"));
+        files.run(json!({"command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new}))
+    });
+    let mut versions: Vec<_> = join_all(edits)
+        .await
+        .iter()
+        .map(|answer| {
+            assert_eq!(answer["is_error"], false, "{answer}");
+            answer["version"].as_i64().unwrap()
+        })
+        .collect();
+    versions.sort_unstable();
+    assert_eq!(versions, (2..=17).collect::<Vec<_>>());
+    let done: String = (0..16).map(|n| format!("done {n}\n")).collect();
+    assert_eq!(text_of(&service.memory(&id)).await, done);
+}
+
+#[tokio::test]
+async fn of_creations_at_one_path_one_wins_and_no_file_ever_stands_below_another() {
+    let service = Service::start().await;
+    let beside = service.beside(None).await;
+    let files = [Files::of(&service, "agent"), Files::of(&beside, "agent")];
+    let create = |n: usize, path: &str| {
+        files[n % 2].run(json!({"command": "create", "path": path, "file_text": format!("by {n}")}))
+    };
+    let answers = join_all((0..12).map(|n| create(n, "/memories/a"))).await;
+    let won: Vec<_> = answers
+        .iter()
+        .filter(|answer| answer["is_error"] == false)
+        .collect();
+    assert_eq!(won.len(), 1, "{answers:?}");
+    let lost = answers.iter().filter(|answer| answer["is_error"] == true);
+    for answer in lost {
+        assert_eq!(answer["content"], "File /memories/a already exists");
+    }
+    assert_eq!(service.count("memories").await, 1);
+
+    for round in 0..6 {
+        let (file, below) = (format!("/memories/r{round}"), format!("/memories/r{round}/below"));
+        let answers = join_all((0..8).map(|n| create(n, if n % 3 == 0 { &file } else { &below }))).await;
+        let won = answers
+            .iter()
+            .filter(|answer| answer["is_error"] == false)
+            .count();
+        assert_eq!(won, 1, "{answers:?}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_happens_at_once_the_tree_stays_a_tree() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    let commands: Vec<_> = (0..60)
+        .map(|n| match n % 6 {
+            0 | 1 => json!({"command": "create", "path": format!("/memories/d{}/f{}", n % 4, n % 5), "file_text": "x\n"}),
+            2 => json!({"command": "rename", "old_path": format!("/memories/d{}", n % 4), "new_path": format!("/memories/d{}", (n + 1) % 4)}),
+            3 => json!({"command": "delete", "path": format!("/memories/d{}/f{}", n % 4, n % 5)}),
+            4 => json!({"command": "insert", "path": format!("/memories/d{}/f{}", n % 4, n % 5), "insert_line": 0, "insert_text": "y"}),
+            _ => json!({"command": "create", "path": format!("/memories/d{}", n % 4), "file_text": "z"}),
+        })
+        .collect();
+    join_all(commands.into_iter().map(|command| files.run(command))).await;
+    let paths: Vec<String> = sqlx::query_scalar("SELECT path FROM memory_paths ORDER BY path")
+        .fetch_all(service.rows())
+        .await
+        .unwrap();
+    assert!(!paths.is_empty());
+    for path in &paths {
+        let below = format!("{path}/");
+        assert!(!paths.iter().any(|other| other.starts_with(&below)), "{paths:?}");
+        files.view(path).await;
+    }
+}

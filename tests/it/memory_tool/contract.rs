@@ -1,0 +1,276 @@
+//! The strings of the reference implementation, and what it accepts that a service cannot keep.
+
+use super::Files;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn every_command_answers_in_the_words_of_the_reference() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    assert_eq!(
+        files.view("/memories").await,
+        "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n0B\t/memories"
+    );
+    let create = json!({"command": "create", "path": "/memories/notes.md", "file_text": "one\ntwo\nthree\n"});
+    assert_eq!(
+        files.told(create.clone()).await,
+        "File created successfully at: /memories/notes.md"
+    );
+    assert_eq!(
+        files.refused(create).await,
+        "File /memories/notes.md already exists"
+    );
+    assert_eq!(
+        files.view("/memories/notes.md").await,
+        "Here's the content of /memories/notes.md with line numbers:\n     1\tone\n     2\ttwo\n     3\tthree\n     4\t"
+    );
+    assert_eq!(
+        files
+            .told(json!({"command": "view", "path": "/memories/notes.md", "view_range": [2, 3]}))
+            .await,
+        "Here's the content of /memories/notes.md with line numbers:\n     2\ttwo\n     3\tthree"
+    );
+    assert_eq!(
+        files
+            .told(json!({"command": "str_replace", "path": "/memories/notes.md", "old_str": "two", "new_str": "2"}))
+            .await,
+        "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\tone\n     \
+         2\t2\n     3\tthree\n     4\t"
+    );
+    assert_eq!(
+        files
+            .told(json!({"command": "insert", "path": "/memories/notes.md", "insert_line": 0, "insert_text": "zero\n"}))
+            .await,
+        "The file /memories/notes.md has been edited."
+    );
+    assert_eq!(
+        files
+            .told(
+                json!({"command": "rename", "old_path": "/memories/notes.md", "new_path": "/memories/d/n.md"})
+            )
+            .await,
+        "Successfully renamed /memories/notes.md to /memories/d/n.md"
+    );
+    files.create("/memories/d/.hidden", "12345").await;
+    files.create("/memories/d/e/f", "").await;
+    assert_eq!(
+        files.view("/memories").await,
+        "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n\
+         22B\t/memories\n22B\t/memories/d/\n0B\t/memories/d/e/\n17B\t/memories/d/n.md"
+    );
+    assert_eq!(
+        files
+            .told(json!({"command": "delete", "path": "/memories/d"}))
+            .await,
+        "Successfully deleted /memories/d"
+    );
+    assert!(files.view("/memories").await.ends_with("items:\n0B\t/memories"));
+}
+
+#[tokio::test]
+async fn what_is_refused_says_so_in_the_words_of_the_reference() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    files.create("/memories/a", "x\nx\n").await;
+    files.create("/memories/d/b", "y").await;
+    for (command, told) in [
+        (
+            json!({"command": "view", "path": "/memories/none"}),
+            "The path /memories/none does not exist. Please provide a valid path.",
+        ),
+        (
+            json!({"command": "view", "path": "/memories/a/none"}),
+            "The path /memories/a/none does not exist. Please provide a valid path.",
+        ),
+        (
+            json!({"command": "create", "path": "/memories/d", "file_text": ""}),
+            "File /memories/d already exists",
+        ),
+        (
+            json!({"command": "create", "path": "/memories", "file_text": ""}),
+            "File /memories already exists",
+        ),
+        (
+            json!({"command": "str_replace", "path": "/memories/none", "old_str": "x", "new_str": ""}),
+            "The path /memories/none does not exist. Please provide a valid path.",
+        ),
+        (
+            json!({"command": "str_replace", "path": "/memories/d", "old_str": "x", "new_str": ""}),
+            "The path /memories/d is not a file.",
+        ),
+        (
+            json!({"command": "str_replace", "path": "/memories/a", "old_str": "z", "new_str": ""}),
+            "No replacement was performed, old_str `z` did not appear verbatim in /memories/a.",
+        ),
+        (
+            json!({"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": ""}),
+            "No replacement was performed. Multiple occurrences of old_str `x` in lines: 1, 2. Please ensure it is unique",
+        ),
+        (
+            json!({"command": "insert", "path": "/memories", "insert_line": 0, "insert_text": "x"}),
+            "The path /memories is not a file.",
+        ),
+        (
+            json!({"command": "insert", "path": "/memories/a", "insert_line": 3, "insert_text": "x"}),
+            "Invalid `insert_line` parameter: 3. It should be within the range [0, 2].",
+        ),
+        (
+            json!({"command": "delete", "path": "/memories/none"}),
+            "The path /memories/none does not exist",
+        ),
+        (
+            json!({"command": "delete", "path": "/memories/"}),
+            "Cannot delete the /memories directory itself",
+        ),
+        (
+            json!({"command": "rename", "old_path": "/memories/none", "new_path": "/memories/m"}),
+            "The path /memories/none does not exist",
+        ),
+        (
+            json!({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/d/b"}),
+            "The destination /memories/d/b already exists",
+        ),
+        (
+            json!({"command": "rename", "old_path": "/memories/none", "new_path": "/memories/d"}),
+            "The destination /memories/d already exists",
+        ),
+        (
+            json!({"command": "rename", "old_path": "/memories", "new_path": "/memories/m"}),
+            "Cannot rename the /memories directory itself",
+        ),
+        (
+            json!({"command": "view", "path": "/etc/passwd"}),
+            "Path must start with /memories, got: /etc/passwd",
+        ),
+        (
+            json!({"command": "view", "path": "/memories/../etc/passwd"}),
+            "Path /memories/../etc/passwd would escape /memories directory",
+        ),
+    ] {
+        assert_eq!(files.refused(command.clone()).await, told, "{command}");
+    }
+    for command in [
+        json!({"command": "create", "path": "/memories/a/b", "file_text": ""}),
+        json!({"command": "create", "path": "/memories/a/b/c", "file_text": ""}),
+        json!({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/a/b"}),
+        json!({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/d/e"}),
+        json!({"command": "undo_edit", "path": "/memories/a"}),
+        json!({"command": "view", "path": 1}),
+        json!({"command": ["view"], "path": "/memories"}),
+        json!({"path": "/memories"}),
+        json!({}),
+        json!({"command": "create", "path": "/memories/n", "file_text": "a\u{0}"}),
+        json!({"command": "create", "path": "/memories/n", "file_text": "x".repeat(102_401)}),
+        json!({"command": "str_replace", "path": "/memories/d/b", "old_str": "y", "new_str": "x".repeat(102_401)}),
+        json!({"command": "insert", "path": "/memories/d/b", "insert_line": 0, "insert_text": "x".repeat(102_399)}),
+    ] {
+        files.refused(command).await;
+    }
+    assert_eq!(service.count("memories").await, 2);
+    assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
+async fn a_range_that_holds_no_line_names_the_valid_one() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    files.create("/memories/a", "1\n2\n3").await;
+    for range in [
+        json!([4, 5]),
+        json!([3, 2]),
+        json!([1, -2]),
+        json!([1]),
+        json!([1, 2, 3]),
+        json!(["1", 2]),
+        json!("1-2"),
+        json!({}),
+    ] {
+        let refused = files
+            .refused(json!({"command": "view", "path": "/memories/a", "view_range": range}))
+            .await;
+        assert!(refused.contains("[1, 3]"), "{range}: {refused}");
+    }
+    for range in [json!(null), json!([1, -1]), json!([0, 99])] {
+        let view = json!({"command": "view", "path": "/memories/a", "view_range": range});
+        assert!(files.told(view).await.ends_with("     3\t3"));
+    }
+}
+
+#[tokio::test]
+async fn what_need_not_be_there_may_be_left_out_and_what_is_not_known_does_not_matter() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    files.create("/memories/a", "xyz").await;
+    for (old, more) in [
+        ("x", json!({})),
+        ("y", json!({"new_str": null, "reason": "tidy"})),
+    ] {
+        let mut command = json!({"command": "str_replace", "path": "/memories/a", "old_str": old});
+        command
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        files.told(command).await;
+    }
+    assert!(files.view("/memories/a").await.ends_with("\n     1\tz"));
+}
+
+#[tokio::test]
+async fn only_what_cannot_be_read_is_a_problem() {
+    let service = Service::start().await;
+    let send = |query: &str, body: &'static str| {
+        let path = format!("/v1/vaults/acme/memory-tool{query}");
+        let request = service.request(Method::POST, &path);
+        Answer::to(request.header("Content-Type", "application/json").body(body))
+    };
+    let view = r#"{"command": "view", "path": "/memories"}"#;
+    send("", view).await.problem(422, "invalid", Some("root"));
+    send("?root=", view).await.problem(422, "invalid", Some("root"));
+    send("?root=a/b", view)
+        .await
+        .problem(422, "invalid", Some("root"));
+    send("?root=a&root=b", view)
+        .await
+        .problem(422, "invalid", Some("root"));
+    send("?root=a&more=1", view)
+        .await
+        .problem(422, "invalid", Some("more"));
+    send("?root=a", "{").await.problem(400, "malformed", Some("body"));
+    send("?root=a", "[]").await.problem(422, "invalid", Some("body"));
+    send("?root=a", "null")
+        .await
+        .problem(422, "invalid", Some("body"));
+    send("?root=a", "{}").await.is(200);
+    let bad = service.request(Method::POST, "/v1/vaults/.a/memory-tool?root=a");
+    Answer::to(bad.json(&json!({})))
+        .await
+        .problem(422, "invalid", Some("vault_id"));
+    let untyped = service.request(Method::POST, "/v1/vaults/acme/memory-tool?root=a");
+    Answer::to(untyped.body(view)).await.is(415);
+}
+
+#[tokio::test]
+async fn roots_and_vaults_do_not_see_each_other() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "one");
+    let first = files.create("/memories/a", "one").await;
+    let second = Files::of(&service, "two").create("/memories/a", "two").await;
+    assert_ne!(first, second);
+    files
+        .told(json!({"command": "delete", "path": "/memories/a"}))
+        .await;
+    assert!(
+        Files::of(&service, "two")
+            .view("/memories/a")
+            .await
+            .ends_with("\ttwo")
+    );
+    let foreign = service.request(Method::POST, "/v1/vaults/other/memory-tool?root=two");
+    let view: Value = Answer::to(foreign.json(&json!({"command": "view", "path": "/memories/a"})))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(view["is_error"], true, "{view}");
+}

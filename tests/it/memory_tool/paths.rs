@@ -1,0 +1,106 @@
+//! Paths: one spelling each, bounded, never outside.
+
+use super::Files;
+use crate::harness::Service;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_name_that_is_not_nfc_is_the_same_name() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    files.create("/memories/cafe\u{301}.md", "x").await;
+    assert!(files.view("/memories/caf\u{e9}.md").await.ends_with("     1\tx"));
+    assert!(
+        files
+            .view("/memories/cafe\u{301}.md")
+            .await
+            .ends_with("     1\tx")
+    );
+    files
+        .refused(json!({"command": "create", "path": "/memories/caf\u{e9}.md", "file_text": ""}))
+        .await;
+    assert!(files.view("/memories").await.contains("\t/memories/caf\u{e9}.md"));
+}
+
+#[tokio::test]
+async fn a_closing_slash_is_taken_off() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    assert_eq!(
+        files
+            .told(json!({"command": "create", "path": "/memories/a/", "file_text": "x"}))
+            .await,
+        "File created successfully at: /memories/a"
+    );
+    assert!(
+        files
+            .view("/memories/")
+            .await
+            .ends_with("1B\t/memories\n1B\t/memories/a")
+    );
+}
+
+#[tokio::test]
+async fn paths_that_leave_or_could_be_read_in_two_ways_are_refused_by_every_command() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    let long = format!("/memories/{}", "x".repeat(1_015));
+    let deep = format!("/memories{}", "/d".repeat(21));
+    for path in [
+        "",
+        "/",
+        "memories/a",
+        "/memoriesx/a",
+        "/etc/passwd",
+        "/memories/..",
+        "/memories/a/../../etc",
+        "/memories/./a",
+        "/memories/a//b",
+        "/memories/a\\b",
+        "/memories/..\\..\\etc",
+        "/memories/%2e%2e/etc",
+        "/memories/%2E%2E%2Fetc",
+        "/memories/a%5Cb",
+        "/memories/a%00",
+        "/memories/a\u{0}",
+        "/memories/a\nb",
+        "/memories/\u{7f}",
+        &long,
+        &deep,
+    ] {
+        for command in [
+            json!({"command": "view", "path": path}),
+            json!({"command": "create", "path": path, "file_text": "x"}),
+            json!({"command": "str_replace", "path": path, "old_str": "x", "new_str": "y"}),
+            json!({"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"}),
+            json!({"command": "delete", "path": path}),
+            json!({"command": "rename", "old_path": path, "new_path": "/memories/b"}),
+            json!({"command": "rename", "old_path": "/memories/b", "new_path": path}),
+        ] {
+            files.refused(command).await;
+        }
+    }
+    assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn the_longest_path_is_kept_and_a_directory_that_would_make_a_longer_one_stays_where_it_is() {
+    let service = Service::start().await;
+    let files = Files::of(&service, "agent");
+    let longest = format!("/memories/d/{}", "é".repeat(506));
+    assert_eq!(longest.len(), 1_024);
+    files.create(&longest, "x").await;
+    assert!(files.view(&longest).await.ends_with("     1\tx"));
+    let deepest = format!("/memories{}/f", "/e".repeat(18));
+    files.create(&deepest, "y").await;
+    for (from, to) in [("/memories/d", "/memories/dd"), ("/memories/e", "/memories/x/e")] {
+        files
+            .refused(json!({"command": "rename", "old_path": from, "new_path": to}))
+            .await;
+    }
+    assert!(files.view(&longest).await.ends_with("     1\tx"));
+    assert!(files.view(&deepest).await.ends_with("     1\ty"));
+    files
+        .told(json!({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/g"}))
+        .await;
+}
