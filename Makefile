@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run test demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run test test-clients demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands
 
 help: ## List the targets
@@ -13,6 +13,9 @@ run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), wi
 
 test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
+
+test-clients: rust postgres ## Run the tests with clients of others: Anthropic's SDK
+	@sh scripts/test-clients.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database
 	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh

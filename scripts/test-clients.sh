@@ -1,0 +1,64 @@
+#!/bin/sh
+# Runs every suite of tests/clients against a service of their own with a throw-away database: the clients that others
+# wrote, as they come from their registries. What they need is installed into target/clients.
+#
+#   scripts/test-clients.sh [NAME …]   all suites, or those of these names (memory_tool)
+#
+# A suite is a file tests/clients/NAME.py or NAME.sh. It finds the service at $WORKING_MEMORY_URL, the program at
+# $WORKING_MEMORY_BIN and the Python of the installed packages (tests/clients/requirements.txt) as `python`.
+set -eu
+cd "$(dirname "$0")/.."
+root=$(pwd)
+
+run_suites() {
+    port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    WORKING_MEMORY_URL="http://127.0.0.1:$port"
+    export WORKING_MEMORY_URL
+    WORKING_MEMORY__HTTP__BIND="127.0.0.1:$port" "$WORKING_MEMORY_BIN" serve >"$root/target/clients/service.log" 2>&1 &
+    service=$!
+    trap 'kill "$service" 2>/dev/null; wait "$service" 2>/dev/null || true' EXIT
+    python - <<'PYTHON'
+import os, sys, time, urllib.request
+for _ in range(300):
+    try:
+        urllib.request.urlopen(os.environ["WORKING_MEMORY_URL"] + "/readyz", timeout=1)
+        sys.exit()
+    except OSError:
+        time.sleep(0.1)
+sys.exit("The service did not start: see target/clients/service.log.")
+PYTHON
+    failed=
+    for suite in tests/clients/*.py tests/clients/*.sh; do
+        [ -e "$suite" ] || continue
+        name=$(basename "${suite%.*}")
+        case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+        case "$suite" in
+            *.py) python "$suite" || failed="$failed $name" ;;
+            *.sh) sh "$suite" || failed="$failed $name" ;;
+        esac
+    done
+    if [ -n "$failed" ]; then
+        echo "Failed:$failed" >&2
+        exit 1
+    fi
+}
+
+if [ "${1:-}" = --run ]; then
+    shift
+    run_suites "$@"
+    exit
+fi
+
+command -v python3 >/dev/null || { echo "python3 (3.10 or newer) is needed for the clients' tests." >&2; exit 1; }
+mkdir -p target/clients
+venv="$root/target/clients/venv"
+if ! cmp -s tests/clients/requirements.txt "$venv/installed.txt"; then
+    rm -rf "$venv"
+    python3 -m venv "$venv" || { echo "python3 cannot make virtual environments: install python3-venv." >&2; exit 1; }
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
+    cp tests/clients/requirements.txt "$venv/installed.txt"
+fi
+PATH="$venv/bin:$PATH"
+WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
+export PATH WORKING_MEMORY_BIN
+exec "$WORKING_MEMORY_BIN" with-postgres -- sh scripts/test-clients.sh --run "$@"
