@@ -109,7 +109,7 @@ fn snippet_line() -> impl Strategy<Value = String> {
 
 /// Any lines, but the first is not blank, and the end has no blank line and no half line end. (Blank lines
 /// above the first do not say how much of its indentation belongs to the snippet.) A fence that the first
-/// line opens is closed, lest the next item's fence close it.
+/// line opens is closed, lest the next item's fence close it, and not indented, which a closing fence loses.
 fn snippet() -> impl Strategy<Value = String> {
     vec(snippet_line(), 1..8).prop_map(|lines| {
         let blank = lines.iter().take_while(|line| line.trim().is_empty()).count();
@@ -121,7 +121,13 @@ fn snippet() -> impl Strategy<Value = String> {
         }
         for fence in ["```", "~~~"] {
             if snippet.trim_start().starts_with(fence) {
-                snippet.push_str(&format!("\n{}", fence.repeat(2)));
+                let (first, below) = snippet.split_once('\n').unwrap_or((&snippet, ""));
+                let lines = below.split('\n').map(|line| {
+                    let bare = line.trim_start_matches([' ', '\t']);
+                    if bare.starts_with(fence) { bare } else { line }
+                });
+                let below = lines.collect::<Vec<_>>().join("\n");
+                snippet = format!("{first}\n{below}\n{}", fence.repeat(2));
             }
         }
         snippet

@@ -10,6 +10,8 @@ mod gbnf;
 mod generated;
 mod grammar;
 mod headers;
+mod indentation;
+mod indentation_laws;
 mod laws;
 mod learnings;
 mod leniency;

@@ -162,7 +162,7 @@ fn prose_in_column_0_ends_an_indented_snippet() {
 fn prose_between_column_0_and_the_bullet_is_snippet() {
     accepts(
         &verbatim_add("    - because a: l =>\n      x\n  y\n      z"),
-        [verbatim("a", "l", "x\ny\nz")],
+        [verbatim("a", "l", "    x\ny\n    z")],
     );
 }
 

@@ -43,7 +43,7 @@ prose
             verbatim(
                 "a",
                 "l",
-                "```\nKEY_LEARNINGS:\nADD:\n- because x: y\n- because z: w => v\nprose\n\n```",
+                "```\nKEY_LEARNINGS:\n  ADD:\n    - because x: y\n- because z: w => v\nprose\n\n```",
             ),
             verbatim("b", "m", "n"),
         ],
@@ -82,7 +82,11 @@ fn a_fence_may_open_behind_the_arrow() {
             "    - because a: l => ```sh\n      cargo test\n    - because no: no => no\n      ```\n    - because b: m => n",
         ),
         [
-            verbatim("a", "l", "```sh\ncargo test\n- because no: no => no\n```"),
+            verbatim(
+                "a",
+                "l",
+                "```sh\n      cargo test\n    - because no: no => no\n```",
+            ),
             verbatim("b", "m", "n"),
         ],
     );

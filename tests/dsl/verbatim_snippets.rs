@@ -1,4 +1,4 @@
-//! `VERBATIM_CONTEXT / ADD`: label, snippet bytes, and the indentation that is taken off.
+//! `VERBATIM_CONTEXT / ADD`: label and snippet bytes.
 
 use crate::expect::{accepts, case, operations, read, rejects, verbatim, verbatim_add};
 use working_memory::domain::operation::FaultKind::{EmptyContent, MissingLabel, MissingReason};
@@ -131,49 +131,6 @@ fn a_snippet_that_is_not_first_keeps_its_own_bytes() {
     );
     assert!(text[parsed.items[1].range.clone()].contains('語'));
     assert!(!text[parsed.items[1].range.clone()].contains('ä'));
-}
-
-#[test]
-fn each_line_loses_what_it_shares_with_the_first_lines_indentation() {
-    snippet("l =>\n      x\n        y\n      z", "l", "x\n  y\nz");
-    snippet("l =>\n          x\n            y\n          z", "l", "x\n  y\nz");
-    // A line with less than the first loses what it has.
-    snippet("l =>\n          x\n      y\n        z", "l", "x\ny\nz");
-}
-
-#[test]
-fn shared_indentation_is_counted_in_bytes_not_in_columns() {
-    // The second line's four blanks reach as far as the first line's tab, and share nothing with it.
-    accepts(
-        "VERBATIM_CONTEXT:\nADD:\n- because a: l =>\n\tx\n    y\n\t\tz",
-        [verbatim("a", "l", "x\n    y\n\tz")],
-    );
-    accepts(
-        "VERBATIM_CONTEXT:\nADD:\n- because a: l =>\n  \tx\n  y\n  \t\tz",
-        [verbatim("a", "l", "x\ny\n\tz")],
-    );
-}
-
-#[test]
-fn behind_the_arrow_the_bullets_indentation_and_two_more_go() {
-    snippet(
-        "l => fn x() {\n          body();\n      }",
-        "l",
-        "fn x() {\n    body();\n}",
-    );
-    snippet("l => test:\n      \tcargo test", "l", "test:\n\tcargo test");
-    accepts(
-        "VERBATIM_CONTEXT:\n  ADD:\n  - because a: l => x\n      y\n    z",
-        [verbatim("a", "l", "x\n  y\nz")],
-    );
-    accepts(
-        "VERBATIM_CONTEXT:\nADD:\n- because a: l => x\n  y\n    z",
-        [verbatim("a", "l", "x\ny\n  z")],
-    );
-    accepts(
-        "VERBATIM_CONTEXT:\n\tADD:\n\t- because a: l => x\n\t  y\n\t  \tz",
-        [verbatim("a", "l", "x\ny\n\tz")],
-    );
 }
 
 #[test]

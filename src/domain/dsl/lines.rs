@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The columns from one tab stop to the next.
-const TAB: usize = 4;
+pub(super) const TAB: usize = 4;
 
 /// One line. All offsets are bytes of the input.
 #[derive(Debug, Clone, Copy)]

@@ -52,6 +52,7 @@ mod bullets;
 mod fences;
 pub mod grammar;
 mod headers;
+mod indentation;
 mod items;
 mod lines;
 mod machine;

@@ -4,8 +4,9 @@ use super::Options;
 use super::bullets;
 use super::fences::{self, Closings};
 use super::headers::{self, List, Opens};
+use super::indentation::{Extent, Taken};
 use super::items::behind_because;
-use super::lines::{Line, indentation};
+use super::lines::Line;
 use std::ops::Range;
 
 /// A snippet read from the input.
@@ -94,7 +95,14 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
         }
         last = index;
     }
-    let prefix = prefix(place, starts_behind, below.filter(|index| *index <= last));
+    let taken = Taken::of(&Extent {
+        text,
+        lines,
+        bullet: at,
+        first: first_line,
+        last,
+        closing,
+    });
     let mut snippet = String::with_capacity(lines[last].end - from);
     if starts_behind {
         // Exactly one blank behind the arrow is not part of it.
@@ -103,29 +111,14 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
         snippet.push_str(&text[from + skipped..end]);
     }
     for (index, line) in lines.iter().enumerate().take(last + 1).skip(at + 1) {
-        let raw = &text.as_bytes()[line.start..line.end];
-        let shared = raw.iter().zip(prefix).take_while(|(a, b)| a == b).count();
         let end = if index < last { line.next } else { line.end };
-        snippet.push_str(&text[line.start + shared..end]);
+        snippet.push_str(&text[line.start + taken.bytes(text, line, index)..end]);
     }
     Snippet {
         text: snippet,
         next: last + 1,
         end: lines[last].last,
         unclosed,
-    }
-}
-
-/// The indentation to take off the lines below the bullet.
-fn prefix<'t>(place: &Place<'t>, starts_behind: bool, below: Option<usize>) -> &'t [u8] {
-    let Some(below) = below else { return &[] };
-    let line = &place.lines[below];
-    let indent = &place.text.as_bytes()[line.start..line.first];
-    if starts_behind {
-        let (width, _) = indentation(indent, place.lines[place.at].indent + 2);
-        &indent[..width]
-    } else {
-        indent
     }
 }
 
