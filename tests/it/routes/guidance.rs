@@ -11,6 +11,7 @@ async fn agents_that_write_the_document_are_told_how() {
     for section in [
         "Description",
         "Active Context",
+        "Current Progress",
         "Progress",
         "Patterns",
         "Preferences",
