@@ -43,13 +43,14 @@ fn is_whole(operation: &Operation) {
             let lists = [&progress.completed, &progress.in_progress, &progress.remaining];
             lists.into_iter().flatten().for_each(|bullet| line(bullet));
         }
-        Operation::AddLearning { reason, content } => {
+        Operation::AddLearning { reason, content, .. } => {
             [reason, content].into_iter().for_each(|text| line(text))
         }
         Operation::AddVerbatim {
             reason,
             label,
             snippet,
+            ..
         } => {
             [reason, label].into_iter().for_each(|text| line(text));
             full(snippet);

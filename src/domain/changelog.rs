@@ -74,7 +74,11 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
                     cut(operation.content.as_deref().unwrap_or_default())
                 ),
             ),
-            OperationName::Archive => line(&mut log, '-', &format!("{id} archived{because}")),
+            OperationName::Archive => {
+                let by = operation.superseded_by;
+                let replaced = by.map(|by| format!("; {by} replaced {id}")).unwrap_or_default();
+                line(&mut log, '-', &format!("{id} archived{because}{replaced}"));
+            }
         }
     }
     log

@@ -73,6 +73,8 @@ pub enum Operation {
         reason: String,
         /// The insight, one line.
         content: String,
+        /// The record whose place it takes: it is archived with it, and names it.
+        replaces: Option<RecordId>,
     },
     /// Adds a VC record.
     AddVerbatim {
@@ -82,6 +84,8 @@ pub enum Operation {
         label: String,
         /// The snippet, byte for byte, without the end of its last line.
         snippet: String,
+        /// The record whose place it takes: it is archived with it, and names it.
+        replaces: Option<RecordId>,
     },
     /// Takes a record out of the document; it stays in the archive.
     Archive {
@@ -103,6 +107,22 @@ impl Operation {
             Self::Archive { id, .. } => Role::ALL
                 .into_iter()
                 .find(|role| role.record_kind() == Some(id.kind)),
+        }
+    }
+
+    /// The record whose place an addition takes.
+    #[must_use]
+    pub fn replaces(&self) -> Option<RecordId> {
+        match self {
+            Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } => *replaces,
+            Self::RewriteProgress(_) | Self::Archive { .. } => None,
+        }
+    }
+
+    /// Takes no record's place any more.
+    pub fn replace_nothing(&mut self) {
+        if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
+            *replaces = None;
         }
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn merge(
     let rejected = validated
         .faults
         .iter()
-        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].text))
+        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
         .collect();
     let operations: Vec<Operation> = validated.items.into_iter().map(|item| item.operation).collect();
     let applied =

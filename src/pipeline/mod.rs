@@ -34,7 +34,7 @@ mod usage;
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
-pub use request::{OnInvalid, OperationsRequest, UpdateRequest};
+pub use request::{OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
 pub use steps::{Step, Steps};
 
 use crate::clock::Clock;

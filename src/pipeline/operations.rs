@@ -1,54 +1,44 @@
-//! `ApplyOperations`: the same text from an agent, without a model.
+//! `ApplyOperations`: the same operations from an agent, as a text or as a list, without a model.
 
 use super::measured;
 use super::report::{Target, UpdateAnswer};
-use super::role;
+use super::role::{self, Reading, Written};
 use super::run::{Running, Saved};
-use super::{OnInvalid, OperationsRequest, Pipeline, PipelineError};
-use crate::domain::dsl;
+use super::{OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
+use crate::domain::dsl::{self, requests};
+use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 impl Pipeline {
-    /// Applies a text of operations.
+    /// Applies operations.
     ///
-    /// Its items are read against the head of that moment and validated again on the head they land on,
-    /// like a model's. Its progress replaces whatever stands there: the writer had no model's time to miss
+    /// They are read against the head of that moment and validated again on the head they land on,
+    /// like a model's. Their progress replaces whatever stands there: the writer had no model's time to miss
     /// a change in, and says so with `If-Match` where it matters.
     ///
     /// # Errors
     /// As [`PipelineError`] says; no version was saved then.
     pub async fn apply_operations(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
-        let result = self.apply_text(request).await;
+        let result = self.apply_input(request).await;
         measured::ended(RunKind::Operations, &result);
         result
     }
 
-    async fn apply_text(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
+    async fn apply_input(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         self.check_resolvable(&request).await?;
         let mut running = self.begin_operations(&request).await?;
-        let place = (&request.vault, &request.memory);
         loop {
-            let base = &running.progress_base;
-            let reading = role::read(
-                &self.storage,
-                place,
-                &base.text,
-                &request.text,
-                &dsl::Options::default(),
-                None,
-                &running.limits,
-            )
-            .await?;
+            let reading = self.read_input(&request, &running).await?;
             running.rejected = reading.rejections().collect();
             running.warnings = reading.warnings().collect();
             if request.on_invalid == OnInvalid::Fail && reading.is_to_be_mended() {
                 let update_id = running.target.update_id.clone();
-                let error = PipelineError::Invalid {
-                    update_id,
-                    rejected: running.rejected.clone(),
-                };
+                let mut rejected = running.rejected.clone();
+                rejected.extend(reading.mendable_warnings());
+                let error = PipelineError::Invalid { update_id, rejected };
                 self.keep_failed_run(&running, RunStatus::Invalid, &error.to_string())
                     .await?;
                 return Err(error);
@@ -60,6 +50,37 @@ impl Pipeline {
                 Saved::ProgressMoved => {
                     running.progress_base = self.capture(&running.target, &running.preconditions).await?;
                 }
+            }
+        }
+    }
+
+    async fn read_input(
+        &self,
+        request: &OperationsRequest,
+        running: &Running,
+    ) -> Result<Reading, StorageError> {
+        let (storage, place) = (&self.storage, (&request.vault, &request.memory));
+        let (document, limits) = (&running.progress_base.text, &running.limits);
+        match &request.input {
+            OperationsInput::Text(text) => {
+                let options = dsl::Options::default();
+                role::read(storage, place, document, text, &options, None, limits).await
+            }
+            OperationsInput::List(list) => {
+                let written = |range: Range<usize>| Written {
+                    text: json!(list[range.start]).to_string(),
+                    index: Some(range.start),
+                };
+                role::validated(
+                    storage,
+                    place,
+                    document,
+                    requests::read(list),
+                    written,
+                    None,
+                    limits,
+                )
+                .await
             }
         }
     }
@@ -90,17 +111,23 @@ impl Pipeline {
         };
         let created_at = self.clock.now();
         let base = self.capture(&target, &request.preconditions).await?;
-        let max_additions = request.max_additions.unwrap_or(self.settings.max_additions);
+        // A model is held to few additions; who writes operations knows how many there are.
+        let max_additions = request.max_additions.unwrap_or(usize::MAX);
+        let (text, operations) = match &request.input {
+            OperationsInput::Text(text) => (Some(text), None),
+            OperationsInput::List(list) => (None, Some(list)),
+        };
         Ok(Running {
             target,
             kind: RunKind::Operations,
             actor: request.actor.clone(),
             created_at,
             request: json!({
-                "text": request.text,
+                "text": text,
+                "operations": operations,
                 "dry_run": request.dry_run,
                 "on_invalid": request.on_invalid.name(),
-                "max_additions": max_additions,
+                "max_additions": request.max_additions,
                 "update_id": request.resolves.as_ref().map(ToString::to_string),
             }),
             preconditions: request.preconditions.clone(),

@@ -1,5 +1,6 @@
 //! What an update tells its caller; also what is kept of it in its run.
 
+use super::role::Written;
 use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
@@ -36,6 +37,10 @@ pub struct Rejection {
     pub detail: String,
     /// The item as it was written, cut after 2,000 bytes.
     pub text: String,
+    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub index: Option<usize>,
 }
 
 /// Something worth knowing that kept nothing from being applied.
@@ -49,6 +54,10 @@ pub struct Warning {
     pub kind: String,
     /// A sentence.
     pub detail: String,
+    /// Of operations sent as JSON the place in their list, from 0; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub index: Option<usize>,
 }
 
 /// One change that was made.
@@ -69,6 +78,10 @@ pub struct OperationReport {
     /// The insight, snippet or new progress; of an archived record what it said.
     #[schema(required)]
     pub content: Option<String>,
+    /// Of an archived record the one that takes its place; absent where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("KL-4"))]
+    pub superseded_by: Option<String>,
 }
 
 impl From<&AppliedOperation> for OperationReport {
@@ -79,6 +92,7 @@ impl From<&AppliedOperation> for OperationReport {
             label: operation.label.clone(),
             reason: operation.reason.clone(),
             content: operation.content.clone(),
+            superseded_by: operation.superseded_by.map(|id| id.to_string()),
         }
     }
 }
@@ -191,13 +205,14 @@ pub(super) struct Target {
 }
 
 impl Rejection {
-    /// A fault with the text it stands in.
-    pub(super) fn of_fault(fault: &Fault, text: &str) -> Self {
+    /// A fault with what it stands in.
+    pub(super) fn of_fault(fault: &Fault, written: &Written) -> Self {
         Self {
             section: fault.section.map(section_name),
             kind: fault.kind.name().to_owned(),
-            detail: fault.detail.clone(),
-            text: quote(text),
+            detail: placed(&fault.detail, written.index),
+            text: quote(&written.text),
+            index: written.index,
         }
     }
 
@@ -208,17 +223,19 @@ impl Rejection {
             kind: "model_failed".to_owned(),
             detail,
             text: String::new(),
+            index: None,
         }
     }
 }
 
 impl Warning {
     /// A fault that kept nothing from being applied.
-    pub(super) fn of_fault(fault: &Fault) -> Self {
+    pub(super) fn of_fault(fault: &Fault, index: Option<usize>) -> Self {
         Self {
             section: fault.section.map(section_name),
             kind: fault.kind.name().to_owned(),
-            detail: fault.detail.clone(),
+            detail: placed(&fault.detail, index),
+            index,
         }
     }
 
@@ -228,7 +245,16 @@ impl Warning {
             section: Some(section_name(role)),
             kind: kind.to_owned(),
             detail: detail.into(),
+            index: None,
         }
+    }
+}
+
+/// A sentence behind the operation that it is about.
+fn placed(detail: &str, index: Option<usize>) -> String {
+    match index {
+        Some(index) => format!("operations[{index}]: {detail}"),
+        None => detail.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a caller asks of the pipeline, already checked for form by the route.
 
+use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
@@ -67,14 +68,23 @@ pub struct OperationsRequest {
     pub actor: ActorId,
     /// Conditions on the head.
     pub preconditions: Preconditions,
-    /// The DSL text.
-    pub text: String,
+    /// What is to be done.
+    pub input: OperationsInput,
     /// Do everything but save.
     pub dry_run: bool,
     /// What to do about faulty items.
     pub on_invalid: OnInvalid,
-    /// Additions a section takes; the configured number if `None`.
+    /// Additions a section takes; any number if `None`.
     pub max_additions: Option<usize>,
     /// The invalid run that this text finishes by hand.
     pub resolves: Option<UpdateId>,
+}
+
+/// Operations in one of the two forms that callers write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OperationsInput {
+    /// The DSL text that models write.
+    Text(String),
+    /// A list of them.
+    List(Vec<OperationRequest>),
 }

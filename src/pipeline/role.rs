@@ -15,20 +15,29 @@ use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// A good item and the text it was read from.
+/// A good item and what it was read from.
 #[derive(Debug, Clone)]
 pub(super) struct Accepted {
     pub(super) operation: Operation,
-    pub(super) text: String,
+    pub(super) written: Written,
 }
 
-/// A fault and the text it stands in.
+/// A fault and what it stands in.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) fault: Fault,
+    pub(super) written: Written,
+}
+
+/// An item as it was written.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
     pub(super) text: String,
+    /// Its place in the list that was sent, if it is no text.
+    pub(super) index: Option<usize>,
 }
 
 /// A text read and validated.
@@ -57,12 +66,19 @@ impl Reading {
 
     pub(super) fn rejections(&self) -> impl Iterator<Item = Rejection> {
         let rejected = self.found.iter().filter(|found| !found.fault.kind.is_warning());
-        rejected.map(|found| Rejection::of_fault(&found.fault, &found.text))
+        rejected.map(|found| Rejection::of_fault(&found.fault, &found.written))
+    }
+
+    /// What is to be mended but is no item that could be rejected: a text without a header, one that was cut off.
+    pub(super) fn mendable_warnings(&self) -> impl Iterator<Item = Rejection> {
+        let kinds = |found: &&Found| found.fault.kind.is_warning() && found.fault.kind.is_asked_again();
+        let warned = self.found.iter().filter(kinds);
+        warned.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
     pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {
         let warned = self.found.iter().filter(|found| found.fault.kind.is_warning());
-        warned.map(|found| Warning::of_fault(&found.fault))
+        warned.map(|found| Warning::of_fault(&found.fault, found.written.index))
     }
 }
 
@@ -71,7 +87,7 @@ impl Reading {
 pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
     let archived = items.iter().filter_map(|item| match &item.operation {
         Operation::Archive { id, .. } => Some(*id),
-        _ => None,
+        addition => addition.replaces(),
     });
     let ids: BTreeSet<RecordId> = archived
         .chain(faults.iter().filter_map(|fault| fault.id))
@@ -89,7 +105,24 @@ pub(super) async fn read(
     only: Option<Role>,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
+    let written = |range: Range<usize>| Written {
+        text: text[range].to_owned(),
+        index: None,
+    };
     let parsed = dsl::parse(text, options);
+    validated(storage, place, document, parsed, written, only, limits).await
+}
+
+/// Validates what was read. `written` is what stands at a place of the input.
+pub(super) async fn validated(
+    storage: &Storage,
+    place: (&VaultId, &MemoryId),
+    document: &str,
+    parsed: dsl::Parsed,
+    written: impl Fn(Range<usize>) -> Written,
+    only: Option<Role>,
+    limits: &Limits,
+) -> Result<Reading, StorageError> {
     let foreign = |role: Option<Role>| only.is_some() && role.is_some() && role != only;
     let items: Vec<Item> = parsed
         .items
@@ -119,7 +152,7 @@ pub(super) async fn read(
             .items
             .into_iter()
             .map(|item| Accepted {
-                text: text[item.range].to_owned(),
+                written: written(item.range),
                 operation: item.operation,
             })
             .collect(),
@@ -127,7 +160,7 @@ pub(super) async fn read(
             .faults
             .into_iter()
             .map(|fault| Found {
-                text: text[fault.range.clone()].to_owned(),
+                written: written(fault.range.clone()),
                 fault,
             })
             .collect(),
@@ -358,7 +391,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
             .into_iter()
             .filter(|fault| fault.kind == FaultKind::TooManyAdditions)
             .map(|fault| Found {
-                text: left_out[fault.range.start].text.clone(),
+                written: left_out[fault.range.start].written.clone(),
                 fault,
             }),
     );
@@ -380,10 +413,10 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
 /// The faults as a model reads them.
 fn describe(found: &[Found]) -> String {
     let mut text = String::new();
-    for Found { fault, text: quoted } in found.iter().filter(|found| found.fault.kind.is_asked_again()) {
+    for Found { fault, written } in found.iter().filter(|found| found.fault.kind.is_asked_again()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- {}: {}", fault.kind.name(), fault.detail);
-        for line in quote(quoted).lines() {
+        for line in quote(&written.text).lines() {
             let _ = writeln!(text, "  > {line}");
         }
     }

@@ -8,7 +8,8 @@ use super::report::{
 use super::role::{Accepted, mentioned, numbered};
 use super::{Pipeline, PipelineError, Step, Steps};
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
-use crate::domain::memory::{Limits, RecordChange, project};
+use crate::domain::memory::{Applied, AppliedOperation, Limits, OperationName, RecordChange, project};
+use crate::domain::operation::{FaultKind, Role};
 use crate::domain::{changelog, document};
 use crate::storage::events::NewEvent;
 use crate::storage::updates::{Run, RunKind, RunStatus};
@@ -167,7 +168,7 @@ impl Pipeline {
                 .collect(),
             log: log(running, &merged.applied.operations, &changes, &rejected),
             rejected,
-            warnings: running.warnings.clone(),
+            warnings: warnings(running, &merged.applied),
             diff: document::unified_diff(
                 &head.text,
                 text,
@@ -313,6 +314,11 @@ impl Running {
         }
     }
 
+    fn has_no_section(&self) -> bool {
+        let kind = FaultKind::NoSection.name();
+        self.warnings.iter().any(|warning| warning.kind == kind)
+    }
+
     /// What is told of it when it is kept: its steps so far and its end.
     fn events(&self, status: RunStatus) -> Vec<NewEvent> {
         let Some(steps) = &self.steps else {
@@ -324,10 +330,30 @@ impl Running {
     }
 }
 
+/// What is worth knowing of a run, and of the document that it leaves.
+fn warnings(running: &Running, applied: &Applied) -> Vec<Warning> {
+    let mut warnings = running.warnings.clone();
+    let rewrites = |operation: &AppliedOperation| operation.op == OperationName::RewriteProgress;
+    if applied.operations.iter().any(rewrites) && document::has_free_progress(&applied.text) {
+        let detail = "the document also has a section of its own titled `Progress`, which no update changes: what it \
+            says stays in every prompt beside `Current Progress`; put the document without it";
+        warnings.push(Warning::of_role(
+            Role::Progress,
+            "second_progress_section",
+            detail,
+        ));
+    }
+    warnings
+}
+
+/// Told of a text in which no header was found.
+const WHAT_A_HEADER_IS: &str = "! no section header was found: a text of operations begins with a line such as \
+`KEY_LEARNINGS:`, below it `ADD:`, and below that `- because <reason>: <insight>`";
+
 /// The change in words: title, changes, then what was not applied.
 fn log(
     running: &Running,
-    operations: &[crate::domain::memory::AppliedOperation],
+    operations: &[AppliedOperation],
     changes: &[RecordChange],
     rejected: &[Rejection],
 ) -> String {
@@ -339,10 +365,14 @@ fn log(
             _ => None,
         })
         .collect();
-    let mut lines = vec![running.title.clone()];
-    match changelog::of_operations(operations, &numbered) {
-        words if words.is_empty() => lines.push("nothing changed".to_owned()),
-        words => lines.push(words),
+    let words = changelog::of_operations(operations, &numbered);
+    let mut lines = match (running.kind, words.is_empty()) {
+        (RunKind::Operations, true) => vec!["nothing was applied".to_owned()],
+        (RunKind::Update, true) => vec![running.title.clone(), "nothing changed".to_owned()],
+        (_, false) => vec![running.title.clone(), words],
+    };
+    if running.kind == RunKind::Operations && running.has_no_section() {
+        lines.push(WHAT_A_HEADER_IS.to_owned());
     }
     for rejection in rejected {
         let section = rejection

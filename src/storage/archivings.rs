@@ -11,6 +11,8 @@ pub struct Archiving {
     pub version: i64,
     /// Why.
     pub reason: Option<String>,
+    /// The record that took its place.
+    pub superseded_by: Option<String>,
 }
 
 impl Storage {
@@ -28,7 +30,8 @@ impl Storage {
         up_to: i64,
     ) -> Result<HashMap<RecordId, Archiving>, StorageError> {
         let rows = sqlx::query!(
-            r#"SELECT version, operation ->> 'id' AS id, operation ->> 'reason' AS reason
+            r#"SELECT version, operation ->> 'id' AS id, operation ->> 'reason' AS reason,
+                      operation ->> 'superseded_by' AS superseded_by
                FROM memory_contexts, jsonb_array_elements(operations) AS operation
                WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <= $4
                  AND operation ->> 'op' = 'archive'
@@ -48,8 +51,12 @@ impl Storage {
                 row: format!("({vault}, {memory}, version {})", row.version),
                 problem: "archives what is no record".to_owned(),
             })?;
-            let (version, reason) = (row.version, row.reason);
-            Ok((id, Archiving { version, reason }))
+            let archiving = Archiving {
+                version: row.version,
+                reason: row.reason,
+                superseded_by: row.superseded_by,
+            };
+            Ok((id, archiving))
         });
         archivings.collect()
     }

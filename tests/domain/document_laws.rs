@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn a_learning_is_read_back_as_given(document in document(), reason in reason(), content in sayable()) {
-        let read = last_record(&document, Operation::AddLearning { reason: reason.clone(), content: content.clone() });
+        let read = last_record(&document, Operation::AddLearning { reason: reason.clone(), content: content.clone(), replaces: None });
         prop_assert_eq!(read, (Some(reason), None, content));
     }
 
@@ -70,7 +70,7 @@ proptest! {
         document in document(), reason in reason(), label in label(), snippet in snippet(),
     ) {
         let operation =
-            Operation::AddVerbatim { reason: reason.clone(), label: label.clone(), snippet: snippet.clone() };
+            Operation::AddVerbatim { reason: reason.clone(), label: label.clone(), snippet: snippet.clone(), replaces: None };
         prop_assert_eq!(last_record(&document, operation), (Some(reason), Some(label), snippet));
     }
 

@@ -145,11 +145,16 @@ pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let id = (select(&RecordKind::ALL[..]), 1..6_i64).prop_map(|(kind, number)| RecordId::new(kind, number));
     let bullets = || vec(prop_oneof![text(4), lines()], 0..3);
     let operation = prop_oneof![
-        (any_text(), any_text()).prop_map(|(reason, content)| Operation::AddLearning { reason, content }),
+        (any_text(), any_text()).prop_map(|(reason, content)| Operation::AddLearning {
+            reason,
+            content,
+            replaces: None
+        }),
         (any_text(), any_text(), any_text()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
             reason,
             label,
-            snippet
+            snippet,
+            replaces: None,
         }),
         (id, any_text()).prop_map(|(id, reason)| Operation::Archive { id, reason }),
         (bullets(), bullets(), bullets()).prop_map(|(completed, in_progress, remaining)| {

@@ -160,10 +160,10 @@ proptest! {
 
     #[test]
     fn every_bullet_of_a_changed_section_becomes_a_record(document in document()) {
-        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned() };
+        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned(), replaces: None };
         let after = applied(&document, &[learning]).text;
         let new = records(&after).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count();
-        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned() };
+        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned(), replaces: None };
         let later = applied(&after, &[again]).text;
         prop_assert_eq!(records(&later).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count(), new + 1);
         let (was, is) = (by_id(&after), by_id(&later));
@@ -217,11 +217,16 @@ fn as_operation(told: &working_memory::domain::memory::AppliedOperation) -> Opti
     );
     let label = told.label.clone().unwrap_or_default();
     match id.kind {
-        RecordKind::Learning => Some(Operation::AddLearning { reason, content }),
+        RecordKind::Learning => Some(Operation::AddLearning {
+            reason,
+            content,
+            replaces: None,
+        }),
         RecordKind::Verbatim => Some(Operation::AddVerbatim {
             reason,
             label,
             snippet: content,
+            replaces: None,
         }),
         RecordKind::Task | RecordKind::Decision => None,
     }

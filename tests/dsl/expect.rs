@@ -126,6 +126,7 @@ pub(crate) fn learning(reason: &str, content: &str) -> Operation {
     Operation::AddLearning {
         reason: reason.to_owned(),
         content: content.to_owned(),
+        replaces: None,
     }
 }
 
@@ -134,6 +135,7 @@ pub(crate) fn verbatim(reason: &str, label: &str, snippet: &str) -> Operation {
         reason: reason.to_owned(),
         label: label.to_owned(),
         snippet: snippet.to_owned(),
+        replaces: None,
     }
 }
 

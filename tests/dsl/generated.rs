@@ -146,7 +146,11 @@ fn additions_and_archives(
 }
 
 pub(crate) fn learnings() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line()).prop_map(|(reason, content)| Operation::AddLearning { reason, content });
+    let add = (line(), line()).prop_map(|(reason, content)| Operation::AddLearning {
+        reason,
+        content,
+        replaces: None,
+    });
     additions_and_archives(add, RecordKind::Learning)
 }
 
@@ -155,6 +159,7 @@ pub(crate) fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
         reason,
         label,
         snippet,
+        replaces: None,
     });
     additions_and_archives(add, RecordKind::Verbatim)
 }

@@ -168,6 +168,13 @@ fn fences_lose_their_own_indentation_and_the_lines_between_what_they_have_in_com
 }
 
 #[test]
+fn blank_lines_alone_between_fences_lose_the_indentation_too() {
+    snippet("\n      ```\n        \n\n      ```", "```\n  \n\n```");
+    snippet(" ```\n        \n      ```", "```\n  \n```");
+    snippet(" ```\n\n      ```", "```\n\n```");
+}
+
+#[test]
 fn between_fences_goes_at_most_the_indentation_of_the_opening_fence() {
     snippet(
         "\n      ```\n          x\n            y\n      ```",

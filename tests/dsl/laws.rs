@@ -56,11 +56,11 @@ proptest! {
                         prop_assert!(!bullet.trim().is_empty() && !bullet.contains('\n'));
                     }
                 }
-                Operation::AddLearning { reason, content } => {
+                Operation::AddLearning { reason, content, .. } => {
                     prop_assert!(!reason.trim().is_empty() && !content.trim().is_empty());
                     prop_assert!(!reason.contains('\n') && !content.contains('\n'));
                 }
-                Operation::AddVerbatim { reason, label, snippet } => {
+                Operation::AddVerbatim { reason, label, snippet, .. } => {
                     prop_assert!(!reason.trim().is_empty() && !label.trim().is_empty() && !snippet.trim().is_empty());
                     prop_assert!(!reason.contains('\n') && !label.contains('\n') && !snippet.ends_with('\n'));
                 }

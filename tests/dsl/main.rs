@@ -19,6 +19,7 @@ mod linear_time;
 mod no_change;
 mod placeholder;
 mod progress;
+mod requests;
 mod snippet_ends;
 mod snippet_fences;
 mod strict;

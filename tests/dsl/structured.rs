@@ -20,13 +20,14 @@ fn answer(operations: &[Operation]) -> Value {
     let (mut add, mut archive) = (Vec::new(), Vec::new());
     for operation in operations {
         match operation {
-            Operation::AddLearning { reason, content } => {
+            Operation::AddLearning { reason, content, .. } => {
                 add.push(json!({"reason": reason, "content": content}));
             }
             Operation::AddVerbatim {
                 reason,
                 label,
                 snippet,
+                ..
             } => {
                 add.push(json!({"reason": reason, "label": label, "snippet": snippet}));
             }
@@ -43,18 +44,21 @@ fn answer(operations: &[Operation]) -> Value {
 fn folded(operation: Operation) -> Operation {
     let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match operation {
-        Operation::AddLearning { reason, content } => Operation::AddLearning {
+        Operation::AddLearning { reason, content, .. } => Operation::AddLearning {
             reason: line(reason),
             content: line(content),
+            replaces: None,
         },
         Operation::AddVerbatim {
             reason,
             label,
             snippet,
+            replaces,
         } => Operation::AddVerbatim {
             reason: line(reason),
             label: line(label),
             snippet,
+            replaces,
         },
         Operation::Archive { id, reason } => Operation::Archive {
             id,
@@ -124,6 +128,7 @@ fn what_would_be_read_as_something_else_is_written_otherwise_and_what_is_missing
     let expected = Operation::AddLearning {
         reason: "CI failed; twice".to_owned(),
         content: "pin: it".to_owned(),
+        replaces: None,
     };
     assert_eq!(parsed.items[0].operation, expected, "{text}");
     assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);

@@ -18,7 +18,7 @@ use working_memory::domain::retention::Retention;
 use working_memory::llm::{Models, Retry, RoleModel, scripted::Scripted, scripted::Step as Says};
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
-use working_memory::pipeline::{OnInvalid, OperationsRequest, Pipeline, UpdateRequest};
+use working_memory::pipeline::{OnInvalid, OperationsInput, OperationsRequest, Pipeline, UpdateRequest};
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
@@ -242,7 +242,7 @@ impl Life<'_> {
             memory: self.memory.clone(),
             actor: self.actor.clone(),
             preconditions: Preconditions::default(),
-            text: text.to_owned(),
+            input: OperationsInput::Text(text.to_owned()),
             dry_run: false,
             on_invalid: OnInvalid::Drop,
             max_additions: None,

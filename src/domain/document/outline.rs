@@ -71,6 +71,15 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .map(|range| &text[range.clone()])
 }
 
+/// Whether a document has a section of its own titled `Progress`, beside the managed `Current Progress`.
+#[must_use]
+pub fn has_free_progress(text: &str) -> bool {
+    let sections = outline(text);
+    sections.iter().any(|section| {
+        section.managed.is_none() && bare_title(&section.title).eq_ignore_ascii_case("progress")
+    })
+}
+
 /// The line that closes the code fence which is open at the end of a text, with its line end.
 #[must_use]
 pub fn closing_fence(text: &str) -> Option<String> {

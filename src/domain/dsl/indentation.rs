@@ -76,13 +76,16 @@ impl<'t> Extent<'t> {
     /// What these lines lose.
     fn prefix(&self, range: Range<usize>) -> &'t [u8] {
         let lines = &self.lines[range];
-        let Some(first) = lines.iter().find(|line| !line.is_blank()) else {
-            return &[];
-        };
         if self.first > self.bullet {
             // The snippet's own first line: that of its fence, or the first of these.
             return self.shared(lines, &self.lines[self.first]);
         }
+        // Between fences there may be blank lines only.
+        let is_indented = |line: &&Line| line.first > line.start;
+        let written = lines.iter().find(|line| !line.is_blank());
+        let Some(first) = written.or_else(|| lines.iter().find(is_indented)) else {
+            return &[];
+        };
         let shared = self.shared(lines, first);
         let (most, by_tabs) = self.form_indent();
         let (_, width) = indentation(shared, usize::MAX);

@@ -78,6 +78,7 @@ pub(super) fn learning(text: &str) -> Result<Operation, Wrong> {
     Ok(Operation::AddLearning {
         reason: reason.to_owned(),
         content: content.to_owned(),
+        replaces: None,
     })
 }
 
@@ -159,7 +160,7 @@ fn split_archive(text: &str) -> (&str, &str) {
 }
 
 /// An id without what models put around it.
-fn bare<'t>(name: &'t str, options: &Options) -> &'t str {
+pub(super) fn bare<'t>(name: &'t str, options: &Options) -> &'t str {
     let name = name.trim_end_matches(':');
     if options.decorated_ids {
         name.trim_matches(|c: char| {
@@ -170,7 +171,7 @@ fn bare<'t>(name: &'t str, options: &Options) -> &'t str {
     }
 }
 
-fn read_id(bare: &str, options: &Options) -> Option<RecordId> {
+pub(super) fn read_id(bare: &str, options: &Options) -> Option<RecordId> {
     let (prefix, digits) = bare.split_once('-')?;
     let kind = prefix_kind(prefix, options)?;
     format!("{}-{digits}", kind.prefix()).parse().ok()
@@ -187,12 +188,7 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) ->
         return failed(None, placeholder());
     }
     let Some(id) = read_id(bare, options) else {
-        let detail = format!(
-            "`{}` is not an id: write {}- and a number of at least 1 without leading zeros",
-            super::machine::excerpt(bare),
-            kind.prefix()
-        );
-        return failed(None, (FaultKind::MalformedId, detail));
+        return failed(None, malformed(bare, Some(kind)));
     };
     if id.kind != kind {
         let detail = format!(
@@ -211,6 +207,24 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) ->
             reason: reason.to_owned(),
         }),
     }
+}
+
+/// The fault of an id that is none.
+pub(super) fn malformed(id: &str, kind: Option<RecordKind>) -> Wrong {
+    let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
+    let detail = format!(
+        "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",
+        excerpt(id)
+    );
+    (FaultKind::MalformedId, detail)
+}
+
+/// The beginning of a text, for a sentence.
+pub(super) fn excerpt(text: &str) -> &str {
+    const CHARS: usize = 60;
+    text.char_indices()
+        .nth(CHARS)
+        .map_or(text, |(end, _)| &text[..end])
 }
 
 fn prefix_kind(prefix: &str, options: &Options) -> Option<RecordKind> {

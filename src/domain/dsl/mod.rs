@@ -43,6 +43,7 @@
 //!     Operation::AddLearning {
 //!         reason: "CI has no database".to_owned(),
 //!         content: "commit the query data".to_owned(),
+//!         replaces: None,
 //!     },
 //! );
 //! assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
@@ -58,6 +59,7 @@ mod lines;
 mod machine;
 mod print;
 mod progress;
+pub mod requests;
 mod snippets;
 pub mod structured;
 

@@ -65,11 +65,12 @@ fn print_list(text: &mut String, name: &str, items: impl Iterator<Item = String>
 
 fn addition(operation: &Operation) -> Option<String> {
     match operation {
-        Operation::AddLearning { reason, content } => Some(format!("because {reason}: {content}")),
+        Operation::AddLearning { reason, content, .. } => Some(format!("because {reason}: {content}")),
         Operation::AddVerbatim {
             reason,
             label,
             snippet,
+            ..
         } => Some(format!("because {reason}: {label} =>{}", written(snippet))),
         _ => None,
     }

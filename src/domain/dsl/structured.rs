@@ -122,10 +122,12 @@ pub fn text(role: Role, answer: &str) -> Option<String> {
                 reason,
                 label: line(&added.label).replace("=>", "->"),
                 snippet: added.snippet,
+                replaces: None,
             },
             _ => Operation::AddLearning {
                 reason,
                 content: line(&added.content),
+                replaces: None,
             },
         });
     }

@@ -7,6 +7,7 @@ use crate::domain::document::{ManagedSection, NewRecord, Record, progress_body};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
 use chrono::{DateTime, Utc};
+use std::collections::{HashMap, HashSet};
 
 /// The state of a memory after operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct AppliedOperation {
     pub reason: Option<String>,
     /// The record's content, or the new body of `Current Progress`.
     pub content: Option<String>,
+    /// Of an archived record the one that takes its place.
+    pub superseded_by: Option<RecordId>,
 }
 
 /// Why operations could not be applied; nothing was. The message is fit to be shown to a client.
@@ -84,7 +87,8 @@ pub enum ApplyError {
 }
 
 /// Applies operations: `Current Progress` (of several the last counts), then kind by kind the archives and
-/// then the additions, whatever their order in the list. Linear in the document and the operations.
+/// then the additions, whatever their order in the list. An addition that replaces a record which no archiving of
+/// the list names archives it itself, for its own reason. Linear in the document and the operations.
 ///
 /// `counters` are the numbers stored for the memory; the document's own are seen here.
 ///
@@ -102,20 +106,25 @@ pub fn apply(
     let mut edit = Edit::new(document, counters, now);
     let mut done = Vec::new();
     done.extend(rewrite_progress(&mut edit, operations));
+    let archivings = archivings(operations);
+    let mut archived: HashMap<RecordId, usize> = HashMap::with_capacity(archivings.len());
     for kind in RecordKind::ALL {
-        for operation in operations {
-            if let Operation::Archive { id, reason } = operation
-                && id.kind == kind
-            {
-                let record = edit.archive(*id)?.ok_or(ApplyError::NotActive(*id))?;
-                done.push(AppliedOperation::archived(record, reason));
-            }
+        for (id, reason) in archivings.iter().filter(|(id, _)| id.kind == kind) {
+            let record = edit.archive(*id)?.ok_or(ApplyError::NotActive(*id))?;
+            archived.insert(*id, done.len());
+            done.push(AppliedOperation::archived(record, reason));
         }
-        for record in operations
-            .iter()
-            .filter_map(|operation| new_record(operation, kind))
-        {
-            done.push(AppliedOperation::added(edit.add(kind, &record)?));
+        for operation in operations {
+            let Some(record) = new_record(operation, kind) else {
+                continue;
+            };
+            let added = edit.add(kind, &record)?;
+            // What somebody else archived meanwhile is not replaced any more.
+            let replaced = operation.replaces().and_then(|id| archived.get(&id));
+            if let Some(place) = replaced {
+                done[*place].superseded_by = Some(added.id);
+            }
+            done.push(AppliedOperation::added(added));
         }
     }
     let (text, counters) = edit.finish();
@@ -134,6 +143,29 @@ pub fn apply(
     })
 }
 
+/// What is archived and why: by archivings first, then by additions that replace what none of them names.
+fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str)> {
+    let named = operations.iter().filter_map(|operation| match operation {
+        Operation::Archive { id, reason } => Some((*id, reason.as_str())),
+        _ => None,
+    });
+    let mut archivings: Vec<_> = named.collect();
+    let mut ids: HashSet<RecordId> = archivings.iter().map(|(id, _)| *id).collect();
+    for operation in operations {
+        let (Operation::AddLearning { reason, replaces, .. }
+        | Operation::AddVerbatim { reason, replaces, .. }) = operation
+        else {
+            continue;
+        };
+        archivings.extend(
+            replaces
+                .filter(|id| ids.insert(*id))
+                .map(|id| (id, reason.as_str())),
+        );
+    }
+    archivings
+}
+
 fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<AppliedOperation> {
     let progress = operations.iter().rev().find_map(|operation| match operation {
         Operation::RewriteProgress(progress) => Some(progress),
@@ -147,13 +179,14 @@ fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<App
             label: None,
             reason: None,
             content: Some(body),
+            superseded_by: None,
         })
 }
 
 /// What an operation adds to the records of a kind.
 fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> {
     match (operation, kind) {
-        (Operation::AddLearning { reason, content }, RecordKind::Learning) => Some(NewRecord {
+        (Operation::AddLearning { reason, content, .. }, RecordKind::Learning) => Some(NewRecord {
             reason: Some(reason),
             label: None,
             content,
@@ -163,6 +196,7 @@ fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> 
                 reason,
                 label,
                 snippet,
+                ..
             },
             RecordKind::Verbatim,
         ) => Some(NewRecord {
@@ -190,6 +224,7 @@ impl AppliedOperation {
             label,
             reason,
             content: Some(content),
+            superseded_by: None,
         }
     }
 
@@ -205,6 +240,7 @@ impl AppliedOperation {
             label,
             reason,
             content: Some(content),
+            superseded_by: None,
         }
     }
 }

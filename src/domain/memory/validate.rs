@@ -29,6 +29,8 @@ pub struct Validated {
 /// Validates what the parser read against a memory. `earlier` are the operations accepted from an earlier text
 /// of the same update: what they archive is archived, what they add is there and counts for the limit.
 ///
+/// An addition that replaces a record archives it, unless an item of its own does; both stand or fall together then.
+///
 /// A `placeholder` in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which is earlier in the
 /// table; a warning about an item that is rejected goes. Linear in the document and the items.
 #[must_use]
@@ -40,7 +42,7 @@ pub fn validate(
     limits: &Limits,
 ) -> Validated {
     let there: Vec<Entry> = entries(view.document, &Layout::of(view.document)).collect();
-    let mut archives = Archives::of(&there, view, earlier);
+    let mut archives = Archives::of(&there, view, earlier, &items);
     let verdicts: Vec<_> = items.iter().map(|item| archives.judge(&item.operation)).collect();
     let added: HashSet<RecordKind> = items
         .iter()
@@ -54,7 +56,12 @@ pub fn validate(
     let mut additions = Additions::of(like, earlier, limits);
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
-    for (item, verdict) in items.into_iter().zip(verdicts) {
+    for (mut item, verdict) in items.into_iter().zip(verdicts) {
+        // Where the archiving of the replaced record is rejected, the addition is one like any other.
+        let replaces = item.operation.replaces();
+        if verdict.is_none() && replaces.is_some_and(|id| !archives.ended_now.contains(&id)) {
+            item.operation.replace_nothing();
+        }
         match verdict.or_else(|| additions.judge(&item.operation)) {
             None => accepted.push(item),
             Some((kind, detail)) => rejected.push(fault_of(&item, kind, detail)),
@@ -86,18 +93,27 @@ struct Archives<'a> {
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
     ended_now: HashSet<RecordId>,
+    /// What an item of this text, or an earlier text, archives by name, whether that is accepted or not.
+    named: HashSet<RecordId>,
+    /// What earlier additions replace.
+    replaced: HashSet<RecordId>,
 }
 
 impl<'a> Archives<'a> {
-    fn of(there: &[Entry], view: &View<'a>, earlier: &[Operation]) -> Self {
-        let archived = earlier.iter().filter_map(|operation| match operation {
+    fn of(there: &[Entry], view: &View<'a>, earlier: &[Operation], items: &[Item]) -> Self {
+        let archived = |operation: &Operation| match operation {
             Operation::Archive { id, .. } => Some(*id),
             _ => None,
-        });
+        };
+        let ended_now: HashSet<_> = earlier.iter().filter_map(archived).collect();
+        let mut named = ended_now.clone();
+        named.extend(items.iter().filter_map(|item| archived(&item.operation)));
         Self {
             active: there.iter().filter_map(|entry| entry.id).collect(),
             ended: view.ended,
-            ended_now: archived.collect(),
+            ended_now,
+            named,
+            replaced: earlier.iter().filter_map(Operation::replaces).collect(),
         }
     }
 
@@ -106,17 +122,38 @@ impl<'a> Archives<'a> {
     }
 
     fn judge(&mut self, operation: &Operation) -> Verdict {
-        let Operation::Archive { id, .. } = operation else {
-            return None;
-        };
-        if !self.existed(*id) {
-            return Some((FaultKind::UnknownId, never_existed(*id)));
+        if let Operation::Archive { id, .. } = operation {
+            let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
+            return self.judge_end(*id, detail);
         }
-        if self.active.contains(id) && self.ended_now.insert(*id) {
+        let id = operation.replaces()?;
+        let (kind, _, _) = addition(operation)?;
+        if id.kind != kind {
+            let detail = format!("{id} is of another section than what replaces it.");
+            return Some((FaultKind::WrongSectionId, detail));
+        }
+        if !self.replaced.insert(id) {
+            let detail = format!("{id} is replaced by an earlier item; one record takes its place.");
+            return Some((FaultKind::AlreadyArchived, detail));
+        }
+        if self.named.contains(&id) {
+            // The archiving is an item of its own: it says what is wrong about it, and the addition is good.
             return None;
         }
-        let detail = format!("{id} was archived before; it needs no second ARCHIVE.");
-        Some((FaultKind::AlreadyArchived, detail))
+        let detail =
+            || format!("{id} was archived before, so nothing can take its place; add without `replaces`.");
+        self.judge_end(id, detail)
+    }
+
+    /// Whether a record can be archived; if so, it is.
+    fn judge_end(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
+        if !self.existed(id) {
+            return Some((FaultKind::UnknownId, never_existed(id)));
+        }
+        if self.active.contains(&id) && self.ended_now.insert(id) {
+            return None;
+        }
+        Some((FaultKind::AlreadyArchived, again()))
     }
 
     /// A placeholder that names a record that never existed is told as the latter.

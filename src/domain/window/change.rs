@@ -125,7 +125,10 @@ pub fn record_decision(
         label: None,
         content: &content,
     };
-    change.add(RecordKind::Decision, &record, now)?;
+    let added = change.add(RecordKind::Decision, &record, now)?;
+    if let Some(replaced) = supersedes.and_then(|id| change.archiving_of(id)) {
+        replaced.superseded_by = Some(added);
+    }
     change.finish(sizes)
 }
 
@@ -211,6 +214,7 @@ impl<'t> Change<'t> {
             label: None,
             reason: None,
             content: Some(format!("goal: {goal}; blocker: {blocker}")),
+            superseded_by: None,
         });
     }
 
@@ -239,6 +243,12 @@ impl<'t> Change<'t> {
             self.archived.push(id);
         }
         Ok(())
+    }
+
+    /// The operation that archived a record.
+    fn archiving_of(&mut self, id: RecordId) -> Option<&mut AppliedOperation> {
+        let mut operations = self.operations.iter_mut();
+        operations.find(|operation| operation.op == OperationName::Archive && operation.id == Some(id))
     }
 
     /// The records of a kind with their times, the oldest first. One without a time is as old as the one above it.

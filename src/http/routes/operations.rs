@@ -1,25 +1,104 @@
 //! `POST M/operations`
 
 use super::update::{OnInvalidName, refuse_nul};
+use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::json::{self, Object};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::pipeline::OperationsRequest;
 use crate::pipeline::report::UpdateAnswer;
+use crate::pipeline::{OperationsInput, OperationsRequest};
 use axum::Json;
 use axum::extract::{Request, State};
+use serde::Deserialize;
 
-/// Operations as a request body.
+/// Operations in the text that models write.
 #[derive(utoipa::ToSchema)]
 #[schema(as = OperationsText, min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
 #[expect(dead_code, reason = "documents the request body")]
 pub(crate) struct OperationsText(String);
+
+/// Operations as JSON: a list of them, or the text that models write. One of the two.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = OperationsRequest, example = json!({"operations": [
+    {"op": "add", "section": "learnings", "reason": "CI has no database", "content": "commit the query data", "replaces": "KL-1"},
+    {"op": "add", "section": "verbatim", "reason": "the tests call it", "label": "src/lib.rs, signature of parse", "content": "pub fn parse(text: &str) -> Parsed"},
+    {"op": "archive", "id": "KL-2", "reason": "the module is gone"},
+    {"op": "rewrite_progress", "completed": ["Wrote the parser"], "in_progress": ["Wire it to the route"], "remaining": []},
+]}))]
+pub(crate) struct OperationsBody {
+    /// The operations. An empty list changes nothing.
+    #[schema(value_type = Option<Vec<OperationSchema>>, nullable = false)]
+    operations: Option<Vec<Object<OperationRequest>>>,
+    /// The text that models write, see docs/dsl.md.
+    #[schema(
+        nullable = false,
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+    )]
+    text: Option<String>,
+}
+
+/// One operation.
+#[derive(utoipa::ToSchema)]
+#[serde(tag = "op", rename_all = "snake_case")]
+#[schema(as = OperationRequest)]
+#[expect(dead_code, reason = "documents what `OperationRequest` reads")]
+pub(crate) enum OperationSchema {
+    /// A new record.
+    Add {
+        /// Where it goes.
+        section: SectionName,
+        /// Why it is worth keeping.
+        reason: String,
+        /// What a snippet is, such as a file path or a config key. Of snippets only, and they need one.
+        #[schema(nullable = false)]
+        label: Option<String>,
+        /// The insight, one line, or the snippet, stored as it is.
+        content: String,
+        /// The record whose place it takes: it is archived, by an operation of the same request or else for this
+        /// one's reason, and names the new one in `superseded_by`.
+        #[schema(nullable = false, example = "KL-1")]
+        replaces: Option<String>,
+    },
+    /// Takes a learning or snippet out of the document.
+    Archive {
+        /// Its id.
+        #[schema(example = "KL-2")]
+        id: String,
+        /// Why.
+        reason: String,
+    },
+    /// Replaces `Current Progress` as a whole.
+    RewriteProgress {
+        /// What is done.
+        #[schema(required = false)]
+        completed: Vec<String>,
+        /// What is being done.
+        #[schema(min_items = 1)]
+        in_progress: Vec<String>,
+        /// What is left to do.
+        #[schema(required = false)]
+        remaining: Vec<String>,
+    },
+}
+
+/// A section that records are added to.
+#[derive(utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = RecordSection)]
+#[expect(dead_code, reason = "documents what `OperationRequest` reads")]
+pub(crate) enum SectionName {
+    Learnings,
+    Verbatim,
+}
 
 /// How a text of operations is applied.
 #[derive(Debug, utoipa::IntoParams)]
@@ -30,7 +109,7 @@ pub(crate) struct OperationsParams {
     /// What to do about faulty items.
     #[param(value_type = Option<OnInvalidName>, inline)]
     on_invalid: Option<OnInvalidName>,
-    /// How many additions a section takes; `pipeline.max_additions` (3) without it.
+    /// How many additions a section takes; any number without it.
     #[param(minimum = 1, maximum = 100)]
     max_additions: Option<u32>,
     /// The invalid run that this text finishes by hand.
@@ -52,8 +131,8 @@ impl FromQuery for OperationsParams {
 
 /// Apply operations
 ///
-/// Takes the text of operations that models write, from an agent or a person, and applies it without asking any
-/// model. The memory is made if it does not exist.
+/// Takes operations from an agent or a person, as a list in JSON or in the text that models write, and applies them
+/// without asking any model. The memory is made if it does not exist.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
@@ -61,8 +140,8 @@ impl FromQuery for OperationsParams {
     tag = "updates",
     params(OperationsParams, ActorHeader, WriteHeaders),
     request_body(
-        description = "Operations: CURRENT_PROGRESS, KEY_LEARNINGS, VERBATIM_CONTEXT. Not blank, at most `limits.body_bytes` (1 MiB).",
-        content((OperationsText = "text/plain"), (OperationsText = "text/markdown"))
+        description = "Operations: a list, or a text with CURRENT_PROGRESS, KEY_LEARNINGS, VERBATIM_CONTEXT. Not blank, at most `limits.body_bytes` (1 MiB).",
+        content((OperationsBody = "application/json"), (OperationsText = "text/plain"), (OperationsText = "text/markdown"))
     ),
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
@@ -86,7 +165,7 @@ pub(crate) async fn operations(
         memory: memory_id,
         actor,
         preconditions: conditions.for_write(),
-        text: read_text(&state, request).await?,
+        input: read_input(&state, request).await?,
         dry_run: params.dry_run.unwrap_or(false),
         on_invalid: params.on_invalid.unwrap_or_default().into(),
         max_additions: params.max_additions.map(|number| number as usize),
@@ -96,20 +175,57 @@ pub(crate) async fn operations(
     Ok(Json(answer))
 }
 
-async fn read_text(state: &AppState, request: Request) -> Result<String, Problem> {
+async fn read_input(state: &AppState, request: Request) -> Result<OperationsInput, Problem> {
     let (parts, body) = request.into_parts();
-    media_type::of_body(&parts.headers, &[MediaType::Plain, MediaType::Markdown])?;
+    let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown];
+    let media_type = media_type::of_body(&parts.headers, &accepted)?;
     let limit = Limit {
         name: "limits.body_bytes",
         bytes: state.settings.body_bytes,
     };
     let text = body::text(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?)?;
+    if media_type == MediaType::Json && !text.trim().is_empty() {
+        return json::parse::<OperationsBody>(&text)?.into_input();
+    }
+    text_input("body", text)
+}
+
+fn text_input(field: &str, text: String) -> Result<OperationsInput, Problem> {
     if text.trim().is_empty() {
         return Err(Problem::invalid(
-            "body",
-            "the body is empty; it must hold operations",
+            field,
+            format!("the {field} is empty; it must hold operations"),
         ));
     }
-    refuse_nul("body", &text)?;
-    Ok(text)
+    refuse_nul(field, &text)?;
+    Ok(OperationsInput::Text(text))
+}
+
+impl OperationsBody {
+    fn into_input(self) -> Result<OperationsInput, Problem> {
+        let list = match (self.operations, self.text) {
+            (Some(list), None) => list,
+            (None, Some(text)) => return text_input("text", text),
+            (Some(_), Some(_)) => {
+                return Err(Problem::invalid(
+                    "text",
+                    "text and operations are two forms of the same; send one of them",
+                ));
+            }
+            (None, None) => {
+                return Err(Problem::invalid(
+                    "operations",
+                    "operations is missing: send a list of operations, or text",
+                ));
+            }
+        };
+        let list: Vec<OperationRequest> = list.into_iter().map(|Object(operation)| operation).collect();
+        match first_nul(&list) {
+            Some((path, at)) => Err(Problem::invalid(
+                &path,
+                format!("{path} holds a NUL character at byte {at}; remove it"),
+            )),
+            None => Ok(OperationsInput::List(list)),
+        }
+    }
 }

@@ -157,9 +157,8 @@ impl<'a> RecordRow<'a> {
     /// the archive.
     pub(super) fn all_of(place: usize, prepared: &'a Prepared) -> impl Iterator<Item = Self> {
         let (new, left) = (&prepared.new, &prepared.archived);
-        let reasons = archive_reasons(&new.operations);
+        let archivings = archivings(&new.operations);
         let tasks: HashMap<RecordId, &Task> = new.window.tasks.iter().map(|(id, task)| (*id, task)).collect();
-        let superseded = new.window.superseded;
         let changed = new.changes.iter().filter_map(move |change| match change {
             RecordChange::Added(record) => {
                 let row = Self::active(place, record, ChangeKind::Added);
@@ -167,13 +166,15 @@ impl<'a> RecordRow<'a> {
             }
             RecordChange::Changed(record) => Some(Self::active(place, record, ChangeKind::Changed)),
             RecordChange::Archived(id) => {
-                let by = superseded.filter(|(old, _)| old == id).map(|(_, by)| by);
+                let archiving = archivings.get(id);
+                let by = archiving.and_then(|operation| operation.superseded_by);
                 let change = match by {
                     Some(_) => ChangeKind::Superseded,
                     None => ChangeKind::Archived,
                 };
                 let row = Self::active(place, left.get(*id)?, change);
-                Some(row.archived(reasons.get(id).copied(), by))
+                let reason = archiving.and_then(|operation| operation.reason.as_deref());
+                Some(row.archived(reason, by))
             }
         });
         let historic = new.window.historic.iter().map(move |historic| {
@@ -209,11 +210,11 @@ impl Archived {
     }
 }
 
-/// Why operations archive what they archive.
-fn archive_reasons(operations: &[AppliedOperation]) -> HashMap<RecordId, &str> {
+/// The operations that archive records: they say why, and what takes a record's place.
+fn archivings(operations: &[AppliedOperation]) -> HashMap<RecordId, &AppliedOperation> {
     operations
         .iter()
         .filter(|operation| operation.op == OperationName::Archive)
-        .filter_map(|operation| Some((operation.id?, operation.reason.as_deref()?)))
+        .filter_map(|operation| Some((operation.id?, operation)))
         .collect()
 }

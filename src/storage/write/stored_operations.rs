@@ -17,13 +17,17 @@ impl NewVersion {
     /// What it does, as it is stored with it; `None` if that is not known.
     pub(super) fn told(&self) -> Option<Value> {
         let all = self.operations.iter().map(|operation| {
-            json!({
+            let mut told = json!({
                 "op": operation.op.name(),
                 "id": operation.id.map(|id| id.to_string()),
                 "label": operation.label,
                 "reason": operation.reason,
                 "content": operation.content,
-            })
+            });
+            if let Some(by) = operation.superseded_by {
+                told["superseded_by"] = json!(by.to_string());
+            }
+            told
         });
         let mut all: Vec<Value> = all.collect();
         self.window.tell(&mut all);
@@ -36,8 +40,6 @@ impl NewVersion {
 pub struct WindowRows {
     /// What was told of tasks that it adds.
     pub tasks: Vec<(RecordId, Task)>,
-    /// The decision that is superseded, and the one that takes its place.
-    pub superseded: Option<(RecordId, RecordId)>,
     /// Records that go straight to the archive.
     pub historic: Vec<Historic>,
 }
@@ -56,12 +58,6 @@ impl WindowRows {
                 .find(|(added, _)| is("add") && Some(*added) == id);
             if let Some((_, task)) = task {
                 operation["task"] = task_json(task);
-            } else if let Some((old, new)) = self
-                .superseded
-                .filter(|(old, _)| is("archive") && Some(*old) == id)
-            {
-                debug_assert_ne!(old, new);
-                operation["superseded_by"] = json!(new.to_string());
             }
         }
         operations.extend(self.historic.iter().map(|Historic { record, task }| {

@@ -231,8 +231,7 @@ impl Storage {
                     &writer.sizes,
                 )?;
                 let (archived, status) = (written.archived.clone(), Status::of(&written.text));
-                let (mut version, record) = writer.version(head, written, Source::Decision);
-                version.window.superseded = decision.supersedes.zip(record.as_ref().map(|record| record.id));
+                let (version, record) = writer.version(head, written, Source::Decision);
                 Ok(Decision::Save(
                     Box::new(version),
                     Made {
@@ -302,7 +301,6 @@ impl Storage {
                 let (mut version, _) = writer.version(head, taken.written, Source::Import);
                 version.window = WindowRows {
                     tasks: taken.tasks,
-                    superseded: None,
                     historic: taken.historic,
                 };
                 let history = version.window.historic.len();

@@ -91,6 +91,15 @@ impl<'s> Memory<'s> {
             .body(text.to_owned())
     }
 
+    /// POST operations as JSON, with a query.
+    pub(crate) async fn ask(&self, query: &str, body: Value) -> Answer {
+        Answer::to(
+            self.request(Method::POST, &format!("operations{query}"))
+                .json(&body),
+        )
+        .await
+    }
+
     /// POST an update.
     pub(crate) async fn update(&self, body: Value) -> Answer {
         Answer::to(self.request(Method::POST, "update").json(&body)).await

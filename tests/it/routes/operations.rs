@@ -102,17 +102,18 @@ async fn the_number_of_additions_is_bounded_as_the_caller_says() {
         .collect();
     let text = format!("KEY_LEARNINGS:\n  ADD:\n{items}");
 
-    let few = Answer::to(memory.applying("?dry_run=true", &text))
+    let few = Answer::to(memory.applying("?dry_run=true&max_additions=3", &text))
         .await
         .is(200)
         .json();
-    let many = Answer::to(memory.applying("?dry_run=true&max_additions=100", &text))
+    let all = Answer::to(memory.applying("?dry_run=true", &text))
         .await
         .is(200)
         .json();
 
     let count = |answer: &Value| answer["operations"].as_array().unwrap().len();
-    assert_eq!((count(&few), count(&many)), (3, 5));
+    assert_eq!((count(&few), count(&all)), (3, 5));
+    assert_eq!(few["rejected"][0]["kind"], "too_many_additions");
     for bad in ["0", "101", "x"] {
         let refused = Answer::to(memory.applying(&format!("?max_additions={bad}"), &text)).await;
         refused.problem(422, "invalid", Some("max_additions"));
@@ -154,4 +155,293 @@ async fn a_stale_precondition_and_an_empty_body_are_refused() {
         .await
         .problem(415, "unsupported-media-type", Some("Content-Type"));
     assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let snippet = "KEY_LEARNINGS:\n  ADD:\n\t- because x: y\n";
+
+    let answer = memory
+        .ask(
+            "",
+            json!({"operations": [
+                {"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": snippet},
+                {"op": "add", "section": "learnings", "reason": "no", "content": " "},
+                {"op": "add", "section": "learnings", "reason": "b", "content": "one\ntwo"},
+                {"op": "rewrite_progress", "completed": [], "in_progress": ["i"], "remaining": []},
+            ]}),
+        )
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(answer["status"], "applied");
+    let rejected = &answer["rejected"][0];
+    assert_eq!(
+        (&rejected["kind"], &rejected["index"]),
+        (&json!("empty_content"), &json!(1))
+    );
+    assert!(
+        rejected["detail"]
+            .as_str()
+            .unwrap()
+            .starts_with("operations[1]: "),
+        "{rejected}"
+    );
+    assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
+    let warning = &answer["warnings"][0];
+    assert_eq!(
+        (&warning["kind"], &warning["index"]),
+        (&json!("multi_line_insight"), &json!(2))
+    );
+    let record = memory.get("records/VC-1").await.is(200).json();
+    assert_eq!(record["content"], snippet.trim_end_matches('\n'));
+    assert_eq!(
+        memory.get("records/KL-1").await.is(200).json()["content"],
+        "one two"
+    );
+    let update_id = answer["update_id"].as_str().unwrap();
+    let run = memory.get(&format!("updates/{update_id}")).await.is(200).json();
+    assert_eq!(run["request"]["operations"][0]["content"], snippet);
+}
+
+#[tokio::test]
+async fn a_text_in_json_is_the_same_text() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let answer = memory
+        .ask("?dry_run=true", json!({"text": ADD}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(answer["operations"][0]["content"], "commit the query data");
+    assert_eq!(answer["rejected"], json!([]));
+}
+
+#[tokio::test]
+async fn json_that_is_no_operations_is_refused_and_its_place_named() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let archive = json!({"op": "archive", "id": "KL-1", "reason": "r"});
+    for (body, field) in [
+        (
+            json!({"operations": [archive, {"op": "archive", "id": 1, "reason": "r"}]}),
+            "operations[1].id",
+        ),
+        (
+            json!({"operations": [{"op": "archive", "id": "KL-1", "why": "r"}]}),
+            "operations[0].why",
+        ),
+        (
+            json!({"operations": [{"op": "add", "content": "r"}]}),
+            "operations[0]",
+        ),
+        (
+            json!({"operations": [{"op": "add", "section": "tasks"}]}),
+            "operations[0].section",
+        ),
+        (json!({"operations": ["KL-1"]}), "operations[0]"),
+        (
+            json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "a\u{0}"}]}),
+            "operations[0].reason",
+        ),
+        (json!({"operations": [archive], "text": ADD}), "text"),
+        (json!({"text": " "}), "text"),
+        (json!({}), "operations"),
+        (json!([archive]), "body"),
+    ] {
+        memory.ask("", body).await.problem(422, "invalid", Some(field));
+    }
+    assert_eq!(service.count("updates").await, 0);
+}
+
+#[tokio::test]
+async fn faulty_operations_in_json_fail_only_by_what_is_asked_again() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.apply(ADD).await.is(200);
+    let add = |reason: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": "commit the query data"});
+
+    let twice = memory
+        .ask("?on_invalid=fail", json!({"operations": [add("again")]}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        (&twice["status"], &twice["rejected"][0]["kind"]),
+        (&json!("unchanged"), &json!("duplicate"))
+    );
+
+    let failed = memory
+        .ask("?on_invalid=fail", json!({"operations": [add("")]}))
+        .await;
+    let problem = failed.problem(422, "invalid", None);
+    assert_eq!(problem["rejected"][0]["index"], 0);
+}
+
+#[tokio::test]
+async fn a_replaced_record_names_what_took_its_place() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.apply(ADD).await.is(200);
+    memory
+        .ask("", json!({"operations": [{"op": "add", "section": "verbatim", "reason": "r", "label": "l", "content": "x"}]}))
+        .await
+        .is(200);
+
+    let answer = memory
+        .ask("", json!({"operations": [
+            {"op": "add", "section": "learnings", "reason": "CI has a database", "content": "leave it out", "replaces": "KL-1"},
+            {"op": "archive", "id": "VC-1", "reason": "it changed"},
+            {"op": "add", "section": "verbatim", "reason": "s", "label": "l", "content": "y", "replaces": "VC-1"},
+        ]}))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(answer["rejected"], json!([]));
+    let log = answer["log"].as_str().unwrap();
+    assert!(
+        log.contains("KL-2 replaced KL-1") && log.contains("VC-2 replaced VC-1"),
+        "{log}"
+    );
+    for (old, new, reason) in [
+        ("KL-1", "KL-2", "CI has a database"),
+        ("VC-1", "VC-2", "it changed"),
+    ] {
+        let record = memory.get(&format!("records/{old}")).await.is(200).json();
+        assert_eq!(
+            (
+                &record["status"],
+                &record["superseded_by"],
+                &record["archive_reason"]
+            ),
+            (&json!("archived"), &json!(new), &json!(reason))
+        );
+        let diff = memory
+            .request(Method::GET, "contexts/3/diff")
+            .header("Accept", "application/json");
+        let diff = Answer::to(diff).await.is(200).json();
+        let archived = diff["records"]["archived"].as_array().unwrap();
+        let of_it = archived.iter().find(|record| record["record_id"] == old).unwrap();
+        assert_eq!(of_it["superseded_by"], new);
+    }
+    let handoff = memory.request(Method::POST, "handoff/refresh");
+    Answer::to(handoff).await;
+    let handoff = memory.get("handoff").await.is(200).text();
+    assert!(
+        handoff.contains("Learning KL-1 was replaced by KL-2"),
+        "{handoff}"
+    );
+    let changes: Vec<String> =
+        sqlx::query_scalar("SELECT change FROM record_changes WHERE version = 3 ORDER BY kind, number")
+            .fetch_all(service.rows())
+            .await
+            .unwrap();
+    assert_eq!(changes, ["superseded", "added", "superseded", "added"]);
+}
+
+#[tokio::test]
+async fn what_replaces_a_record_that_is_gone_is_rejected_and_archives_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.apply(ADD).await.is(200);
+    let add = |content: &str, replaces: &str| json!({"op": "add", "section": "learnings", "reason": "r", "content": content, "replaces": replaces});
+
+    let answer = memory
+        .ask(
+            "",
+            json!({"operations": [
+                add("one", "KL-9"),
+                add("commit the query data", "KL-1"),
+                add("three", "KL-1"),
+            ]}),
+        )
+        .await
+        .is(200)
+        .json();
+    let kinds: Vec<&str> = answer["rejected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["unknown_id", "already_archived"], "{answer}");
+
+    let late = memory
+        .ask("", json!({"operations": [add("four", "KL-1")]}))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(late["rejected"][0]["kind"], "already_archived");
+    assert_eq!(late["status"], "unchanged");
+    // The archiving says what is wrong; the addition is one like any other.
+    let both = json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "r"}, add("four", "KL-1")]});
+    let both = memory.ask("", both).await.is(200).json();
+    assert_eq!(
+        (&both["rejected"][0]["index"], &both["operations"][0]["op"]),
+        (&json!(0), &json!("add"))
+    );
+}
+
+#[tokio::test]
+async fn a_text_without_a_header_changes_nothing_and_says_what_a_header_is() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = "Please remember that CI has no database.";
+
+    let answer = memory.apply(text).await.is(200).json();
+
+    assert_eq!(
+        (&answer["status"], &answer["warnings"][0]["kind"]),
+        (&json!("unchanged"), &json!("no_section"))
+    );
+    let log = answer["log"].as_str().unwrap();
+    assert!(
+        log.starts_with("nothing was applied") && log.contains("KEY_LEARNINGS:"),
+        "{log}"
+    );
+    let problem = Answer::to(memory.applying("?on_invalid=fail", text))
+        .await
+        .problem(422, "invalid", None);
+    assert_eq!(problem["rejected"][0]["kind"], "no_section");
+}
+
+#[tokio::test]
+async fn a_text_of_which_everything_was_rejected_is_not_told_as_applied() {
+    let service = Service::start().await;
+    let answer = service
+        .memory("agent")
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - no reason\n")
+        .await
+        .is(200)
+        .json();
+    let log = answer["log"].as_str().unwrap();
+    assert!(
+        log.starts_with("nothing was applied\n! learnings: missing_reason"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn progress_beside_a_section_of_that_name_is_warned_of() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire the parser\n";
+    let alone = Answer::to(memory.applying("?dry_run=true", text))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(alone["warnings"], json!([]));
+
+    memory.put("# Progress\nNext: write the parser\n").await.is(201);
+    let answer = memory.apply(text).await.is(200).json();
+
+    assert_eq!(answer["status"], "applied");
+    assert_eq!(answer["warnings"][0]["kind"], "second_progress_section");
+    assert_eq!(answer["warnings"][0]["section"], "progress");
+    let other = memory.apply(ADD).await.is(200).json();
+    assert_eq!(other["warnings"], json!([]));
 }

@@ -204,6 +204,7 @@ fn what_a_record_line_cannot_hold_is_normalised() {
         reason: reason.to_owned(),
         label: label.to_owned(),
         snippet: snippet.to_owned(),
+        replaces: None,
     };
     for (operation, expected) in [
         (
@@ -303,4 +304,31 @@ fn a_version_is_told_by_what_it_archived_then_what_it_added_and_changed() {
         })
         .collect();
     assert_eq!(told, ["-KL-1", "-D-1", "+KL-4", "~KL-3"]);
+}
+
+#[test]
+fn an_archived_record_names_what_takes_its_place() {
+    let before = "# Key Learnings\n- KL-1 a\n- KL-2 b\n";
+    let operations = [
+        archive("KL-2"),
+        replace("KL-2", "c"),
+        replace("KL-1", "d"),
+        learn("e"),
+    ];
+    let applied = apply(before, Counters::default(), &operations, now(), &LIMITS).expect("applied");
+    let told: Vec<_> = applied
+        .operations
+        .iter()
+        .map(|done| (done.id, done.reason.as_deref(), done.superseded_by))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some(id("KL-2")), Some("gone"), Some(id("KL-3"))),
+            (Some(id("KL-1")), Some("better"), Some(id("KL-4"))),
+            (Some(id("KL-3")), Some("better"), None),
+            (Some(id("KL-4")), Some("better"), None),
+            (Some(id("KL-5")), Some("r"), None),
+        ]
+    );
 }

@@ -31,6 +31,7 @@ fn learn(content: &str) -> Operation {
     Operation::AddLearning {
         reason: "r".to_owned(),
         content: content.to_owned(),
+        replaces: None,
     }
 }
 
@@ -39,6 +40,16 @@ fn keep(label: &str, snippet: &str) -> Operation {
         reason: "r".to_owned(),
         label: label.to_owned(),
         snippet: snippet.to_owned(),
+        replaces: None,
+    }
+}
+
+/// A learning that takes a record's place.
+fn replace(name: &str, content: &str) -> Operation {
+    Operation::AddLearning {
+        reason: "better".to_owned(),
+        content: content.to_owned(),
+        replaces: Some(id(name)),
     }
 }
 

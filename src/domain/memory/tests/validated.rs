@@ -245,3 +245,44 @@ fn a_rejected_archive_tells_its_section_and_id() {
 fn progress_is_accepted_as_the_parser_gives_it() {
     assert_eq!(verdicts(&[progress(&[], &["p"], &[])]), ["ok"]);
 }
+
+#[test]
+fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
+    assert_eq!(verdicts_after(&[], &[replace("KL-1", "new")]), ["ok"]);
+    assert_eq!(
+        verdicts_after(&[], &[replace("KL-1", "use tokio")]),
+        ["ok"],
+        "it says the same in other words"
+    );
+    assert_eq!(verdicts_after(&[], &[replace("KL-9", "new")]), ["unknown_id"]);
+    assert_eq!(
+        verdicts_after(&[], &[replace("KL-5", "new")]),
+        ["already_archived"]
+    );
+    assert_eq!(
+        verdicts_after(&[], &[replace("VC-1", "new")]),
+        ["wrong_section_id"]
+    );
+    assert_eq!(
+        verdicts_after(&[], &[replace("KL-1", "new"), replace("KL-1", "newer")]),
+        ["ok", "already_archived"]
+    );
+    assert_eq!(
+        verdicts_after(&[archive("KL-1")], &[replace("KL-1", "new")]),
+        ["ok"]
+    );
+}
+
+#[test]
+fn an_addition_replaces_nothing_where_the_archiving_beside_it_is_rejected() {
+    for gone in ["KL-5", "KL-9"] {
+        let left = validated(&[replace(gone, "new"), archive(gone)], vec![], &[]);
+        let [item] = left.items.as_slice() else {
+            panic!("{left:?}");
+        };
+        assert_eq!(item.operation.replaces(), None);
+        assert_eq!(left.faults.len(), 1);
+    }
+    let both = validated(&[replace("KL-1", "new"), archive("KL-1")], vec![], &[]);
+    assert_eq!(both.items[0].operation.replaces(), Some(id("KL-1")));
+}

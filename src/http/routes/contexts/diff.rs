@@ -127,6 +127,9 @@ pub(crate) struct ArchivedRecord {
     /// The version that operation made.
     #[schema(required)]
     archived_version: Option<i64>,
+    /// The record that took its place, where that operation named one.
+    #[schema(required, example = "KL-8")]
+    superseded_by: Option<String>,
     /// As the base says it.
     record: WrittenRecord,
 }
@@ -238,11 +241,15 @@ impl DiffBody {
     fn of(base: Option<&Context>, version: &Context, mut archivings: HashMap<RecordId, Archiving>) -> Self {
         let comparison = compare(base.map_or("", |base| base.text.as_str()), &version.text);
         let archived = comparison.archived.into_iter().map(|record| {
-            let archiving = archivings.remove(&record.id);
+            let (archived_version, reason, superseded_by) = match archivings.remove(&record.id) {
+                Some(done) => (Some(done.version), done.reason, done.superseded_by),
+                None => (None, None, None),
+            };
             ArchivedRecord {
                 record_id: record.id.to_string(),
-                archived_version: archiving.as_ref().map(|archiving| archiving.version),
-                reason: archiving.and_then(|archiving| archiving.reason),
+                archived_version,
+                reason,
+                superseded_by,
                 record: record.into(),
             }
         });

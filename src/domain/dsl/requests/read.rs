@@ -1,0 +1,200 @@
+//! What requests come to: items and faults.
+
+use super::OperationRequest;
+use crate::domain::document::one_line;
+use crate::domain::dsl::bullets::{is_placeholder, is_template_snippet};
+use crate::domain::dsl::items::{self, Wrong, behind_because, placeholder};
+use crate::domain::dsl::progress::Block;
+use crate::domain::dsl::{Options, Parsed};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+
+/// Reads requests as [`parse`](crate::domain::dsl::parse) reads a text. Total: every list has a result.
+#[must_use]
+pub fn read(requests: &[OperationRequest]) -> Parsed {
+    let mut parsed = Parsed::default();
+    for (index, request) in requests.iter().enumerate() {
+        let role = match request {
+            OperationRequest::Add {
+                section,
+                reason,
+                label,
+                content,
+                replaces,
+            } => {
+                let role = section.role();
+                match addition(role, reason, label.as_deref(), content, replaces.as_deref()) {
+                    Ok((operation, is_folded)) => {
+                        if is_folded {
+                            let detail = "an insight is one line; its lines were joined with blanks";
+                            let wrong = (FaultKind::MultiLineInsight, detail.to_owned());
+                            parsed.fault(Some(role), None, index, wrong);
+                        }
+                        parsed.accept(operation, index);
+                    }
+                    Err(wrong) => parsed.fault(Some(role), None, index, wrong),
+                }
+                Some(role)
+            }
+            OperationRequest::Archive { id, reason } => match archiving(id, reason) {
+                Ok(operation) => {
+                    let role = operation.role();
+                    parsed.accept(operation, index);
+                    role
+                }
+                Err((id, wrong)) => {
+                    let role = Role::ALL
+                        .into_iter()
+                        .find(|role| role.record_kind() == id.map(|id| id.kind) && id.is_some());
+                    parsed.fault(role, id, index, wrong);
+                    role
+                }
+            },
+            OperationRequest::RewriteProgress { .. } => {
+                parsed.progress(request, index);
+                Some(Role::Progress)
+            }
+        };
+        if let Some(role) = role.filter(|role| !parsed.sections.contains(role)) {
+            parsed.sections.push(role);
+        }
+    }
+    parsed
+}
+
+impl Parsed {
+    fn accept(&mut self, operation: Operation, index: usize) {
+        self.items.push(Item {
+            operation,
+            range: index..index,
+        });
+    }
+
+    fn fault(&mut self, section: Option<Role>, id: Option<RecordId>, index: usize, (kind, detail): Wrong) {
+        self.faults.push(Fault {
+            kind,
+            section,
+            id,
+            range: index..index,
+            detail,
+        });
+    }
+
+    fn progress(&mut self, request: &OperationRequest, index: usize) {
+        let mut block = Block::new(index..index);
+        for (_, list, _, text) in request.bullets() {
+            block.bullet(Some(list), 0, &one_line(text), index..index);
+        }
+        let finished = block.finish();
+        self.faults.extend(finished.faults);
+        self.items.extend(finished.item.clone());
+        if let Some(missing) = finished.missing {
+            self.faults.push(missing);
+        } else if finished.item.is_none() && self.faults.last().is_none_or(|fault| fault.range.start != index)
+        {
+            let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
+            let wrong = (FaultKind::MissingInProgress, detail.to_owned());
+            self.fault(Some(Role::Progress), None, index, wrong);
+        }
+    }
+}
+
+/// A text on one line, without the word that stands before a reason anyway and the colon behind it.
+fn reason_of(text: &str) -> String {
+    let text = one_line(text);
+    let bare = behind_because(&text).unwrap_or(&text);
+    bare.trim().trim_end_matches(':').trim_end().to_owned()
+}
+
+/// The operation of an addition, and whether its lines were joined.
+fn addition(
+    role: Role,
+    reason: &str,
+    label: Option<&str>,
+    content: &str,
+    replaces: Option<&str>,
+) -> Result<(Operation, bool), Wrong> {
+    let reason = reason_of(reason);
+    if reason.is_empty() {
+        let detail = "an addition needs its `reason`: why it is worth keeping".to_owned();
+        return Err((FaultKind::MissingReason, detail));
+    }
+    if content.trim().is_empty() {
+        let detail = "`content` is blank: write what is to be kept".to_owned();
+        return Err((FaultKind::EmptyContent, detail));
+    }
+    let label = one_line(label.unwrap_or_default());
+    let label = label.trim();
+    if role == Role::Verbatim && label.is_empty() {
+        let detail =
+            "a snippet needs its `label`: what it is, such as a file path or a config key".to_owned();
+        return Err((FaultKind::MissingLabel, detail));
+    }
+    let replaces = replaces.map(|id| replaced(id, role)).transpose()?;
+    let insight = one_line(content);
+    let insight = insight.trim();
+    let is_template = match role {
+        Role::Verbatim => is_placeholder(label) || is_template_snippet(content),
+        _ => is_placeholder(insight),
+    };
+    if is_template || is_placeholder(&reason) {
+        return Err(placeholder());
+    }
+    let is_folded = role != Role::Verbatim && content.trim().contains('\n');
+    let operation = match role {
+        Role::Verbatim => Operation::AddVerbatim {
+            reason,
+            label: label.to_owned(),
+            snippet: content.to_owned(),
+            replaces,
+        },
+        _ => Operation::AddLearning {
+            reason,
+            content: insight.to_owned(),
+            replaces,
+        },
+    };
+    Ok((operation, is_folded))
+}
+
+/// The record that an addition to a section takes the place of.
+fn replaced(id: &str, role: Role) -> Result<RecordId, Wrong> {
+    let read = items::read_id(id.trim(), &Options::default());
+    let read = read.ok_or_else(|| items::malformed(id, role.record_kind()))?;
+    if Some(read.kind) == role.record_kind() {
+        return Ok(read);
+    }
+    let detail = format!("{read} is of another section than what replaces it");
+    Err((FaultKind::WrongSectionId, detail))
+}
+
+/// The operation of an archiving; or the id, if it was readable, and what is wrong.
+fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, Wrong)> {
+    let options = Options::default();
+    let bare = items::bare(id, &options);
+    let read = items::read_id(bare, &options);
+    let reason = reason_of(reason);
+    if reason.is_empty() {
+        let detail = "an archiving needs its `reason`".to_owned();
+        return Err((read, (FaultKind::MissingReason, detail)));
+    }
+    let Some(id) = read else {
+        let is_template = bare
+            .split_once('-')
+            .is_some_and(|(_, number)| is_placeholder(number));
+        let wrong = if is_template {
+            placeholder()
+        } else {
+            items::malformed(bare, None)
+        };
+        return Err((None, wrong));
+    };
+    if !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
+        let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
+        return Err((Some(id), (FaultKind::WrongSectionId, detail)));
+    }
+    if is_placeholder(&reason) {
+        return Err((Some(id), placeholder()));
+    }
+    Ok(Operation::Archive { id, reason })
+}

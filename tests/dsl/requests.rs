@@ -1,0 +1,172 @@
+//! Operations asked for one by one are judged like the items of a text.
+
+use crate::expect::{archive, kinds, learning, operations, progress, verbatim};
+use serde_json::{Value, json};
+use working_memory::domain::dsl::requests::{OperationRequest, first_nul, read};
+use working_memory::domain::dsl::{Options, Parsed, parse};
+use working_memory::domain::operation::FaultKind::{
+    EmptyContent, MalformedId, MissingInProgress, MissingLabel, MissingReason, MultiLineInsight, Placeholder,
+    WrongSectionId,
+};
+use working_memory::domain::operation::{FaultKind, Operation};
+
+fn requests(list: Value) -> Vec<OperationRequest> {
+    serde_json::from_value(list).expect("operations")
+}
+
+fn reads(list: Value) -> Parsed {
+    read(&requests(list))
+}
+
+#[track_caller]
+fn rejects(request: Value, expected: FaultKind) {
+    let good = json!({"op": "archive", "id": "KL-7", "reason": "b"});
+    let parsed = reads(json!([good, request]));
+    assert_eq!(operations(&parsed), [archive("KL-7", "b")], "{request}");
+    assert_eq!(kinds(&parsed), [expected], "{request}");
+    assert_eq!(parsed.faults[0].range, 1..1);
+}
+
+#[test]
+fn every_operation_says_what_the_same_item_of_a_text_says() {
+    let parsed = reads(json!([
+        {"op": "rewrite_progress", "completed": ["c"], "in_progress": ["i", "j"], "remaining": []},
+        {"op": "add", "section": "learnings", "reason": "because a", "content": " b "},
+        {"op": "archive", "id": "[kl-3]", "reason": "c"},
+        {"op": "add", "section": "verbatim", "reason": "d:", "label": "e", "content": "f"},
+    ]));
+    let text = "CURRENT_PROGRESS:\n  Completed:\n    - c\n  In Progress:\n    - i\n    - j\n\
+                KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  ARCHIVE:\n    - KL-3 because c\n\
+                VERBATIM_CONTEXT:\n  ADD:\n    - because d: e => f\n";
+    assert_eq!(operations(&parsed), operations(&parse(text, &Options::default())));
+    assert_eq!(
+        operations(&parsed),
+        [
+            progress(&["c"], &["i", "j"], &[]),
+            learning("a", "b"),
+            archive("KL-3", "c"),
+            verbatim("d", "e", "f"),
+        ]
+    );
+    assert_eq!(parsed.faults, []);
+}
+
+#[test]
+fn a_snippet_is_exact_whatever_lines_it_holds() {
+    for snippet in [
+        "KEY_LEARNINGS:\n  ADD:\n    - because x: y",
+        "\tall:\r\n\t\tcargo test",
+        "```\nnever closed",
+        "  deep\n shallow\nnone",
+        "# Current Progress",
+        "- KL-1 because x",
+    ] {
+        let parsed = reads(
+            json!([{"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": snippet}]),
+        );
+        assert_eq!(operations(&parsed), [verbatim("a", "l", snippet)]);
+        assert_eq!(parsed.faults, []);
+    }
+}
+
+#[test]
+fn an_insight_of_several_lines_is_folded_and_told() {
+    let parsed = reads(json!([{"op": "add", "section": "learnings", "reason": "a", "content": "b\n  c\n"}]));
+    assert_eq!(operations(&parsed), [learning("a", "b c")]);
+    assert_eq!(kinds(&parsed), [MultiLineInsight]);
+}
+
+#[test]
+fn faults_are_those_of_a_text_and_name_the_place() {
+    let add = |reason: &str, content: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": content});
+    rejects(add(" ", "b"), MissingReason);
+    rejects(add("because", "b"), MissingReason);
+    rejects(
+        json!({"op": "add", "section": "learnings", "content": "b"}),
+        MissingReason,
+    );
+    rejects(add("a", "\u{3000}\n"), EmptyContent);
+    rejects(
+        json!({"op": "add", "section": "learnings", "reason": "a"}),
+        EmptyContent,
+    );
+    rejects(add("<reason>", "b"), Placeholder);
+    rejects(add("a", "<one-line insight>"), Placeholder);
+    let keep = |label: Value, content: &str| json!({"op": "add", "section": "verbatim", "reason": "a", "label": label, "content": content});
+    rejects(keep(json!(null), "x"), MissingLabel);
+    rejects(keep(json!(" "), "x"), MissingLabel);
+    rejects(keep(json!("l"), "<snippet>"), Placeholder);
+    let gone = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
+    rejects(gone("KL-1", ""), MissingReason);
+    rejects(gone("KL-01", "b"), MalformedId);
+    rejects(gone("", "b"), MalformedId);
+    rejects(gone("KL-<n>", "b"), Placeholder);
+    rejects(gone("T-1", "b"), WrongSectionId);
+    rejects(
+        json!({"op": "rewrite_progress", "completed": ["a"], "in_progress": [], "remaining": []}),
+        MissingInProgress,
+    );
+    rejects(
+        json!({"op": "rewrite_progress", "in_progress": [" "]}),
+        MissingInProgress,
+    );
+    rejects(
+        json!({"op": "rewrite_progress", "in_progress": ["<bullet>"]}),
+        Placeholder,
+    );
+}
+
+#[test]
+fn an_addition_names_the_record_whose_place_it_takes() {
+    let add = |replaces: &str| json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": replaces});
+    let parsed = reads(json!([add("KL-3")]));
+    let replaces: Vec<_> = operations(&parsed).iter().map(Operation::replaces).collect();
+    assert_eq!(replaces, ["KL-3".parse().ok()]);
+    rejects(add("VC-3"), WrongSectionId);
+    rejects(add("three"), MalformedId);
+}
+
+#[test]
+fn what_is_no_operation_is_refused_and_named() {
+    for (request, named) in [
+        (json!({"op": "add", "reason": "a", "content": "b"}), "section"),
+        (
+            json!({"op": "add", "section": "learnings", "label": "l"}),
+            "label",
+        ),
+        (json!({"op": "archive", "id": "KL-1", "content": "b"}), "content"),
+        (json!({"op": "rewrite_progress", "id": "KL-1"}), "id"),
+        (json!({"op": "delete"}), "delete"),
+        (json!({"op": "archive", "id": 1, "reason": "b"}), "integer"),
+        (json!({"op": "archive", "id": "KL-1", "why": "b"}), "why"),
+        (json!({"id": "KL-1", "reason": "b"}), "op"),
+    ] {
+        let refused = serde_json::from_value::<OperationRequest>(request.clone());
+        let told = refused.expect_err("refused").to_string();
+        assert!(told.contains(named), "{request}: {told}");
+    }
+}
+
+#[test]
+fn a_nul_is_found_wherever_it_stands() {
+    let list = requests(json!([
+        {"op": "archive", "id": "KL-1", "reason": "b"},
+        {"op": "rewrite_progress", "in_progress": ["a", "b\u{0}"]},
+    ]));
+    assert_eq!(
+        first_nul(&list),
+        Some(("operations[1].in_progress[1]".to_owned(), 1))
+    );
+    assert_eq!(first_nul(&list[..1]), None);
+}
+
+#[test]
+fn a_request_reads_back_as_it_is_kept() {
+    let list = requests(json!([
+        {"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": "b", "replaces": "VC-1"},
+        {"op": "add", "section": "learnings", "reason": "a", "content": "b"},
+        {"op": "archive", "id": "KL-1", "reason": "b"},
+        {"op": "rewrite_progress", "completed": [], "in_progress": ["a"], "remaining": ["c"]},
+    ]));
+    assert_eq!(requests(json!(list)), list);
+}
