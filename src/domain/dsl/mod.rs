@@ -22,13 +22,51 @@
 //!     - VC-<n> because <reason>
 //! ```
 //!
-//! [`parse`] is a line machine: pure, deterministic, linear in its input, never panicking. It reads
-//! structure through a normalised view of each line (no CR, tabs to the next multiple of four, no trailing
-//! blanks) and slices snippets from the untouched input. One fault never hides a good item: the result is
-//! a list of operations *and* a list of faults, each with its place.
+//! # Grammar
+//!
+//! A line is what one production takes; `…+` are the deeper-indented lines below it. The file that reads a production
+//! is named behind it.
+//!
+//! ```text
+//! answer         = [ fence ] { section | item | prose } [ fence ]                        answer
+//! section        = section-header { list | item | no-change | prose }                    section
+//! section-header = CURRENT_PROGRESS: | KEY_LEARNINGS: | VERBATIM_CONTEXT:                 headers
+//! list           = list-header { item | no-change | prose }                              section
+//! list-header    = Completed: | In Progress: | Remaining: | ADD: | ARCHIVE:               headers
+//! item           = bullet ( progress | learning | snippet-item | archiving )             item
+//! progress       = text …+                                                               progress
+//! learning       = because reason ":" insight …+                                         items
+//! snippet-item   = because reason ":" label "=>" snippet                                 item
+//! archiving      = id { "," id } [ ":" ] because reason …+                               items
+//! snippet        = { line } | fence { line } fence { deeper line }                       snippets
+//! no-change      = none | no change | no changes | n/a, in or out of brackets            bullets
+//! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                bullets
+//! ```
+//!
+//! - A **header** is known by its words; case, decoration, colon and indentation are forgiven by [`Options`]. A line
+//!   in the form of one that is none drops the items below it (`standing`).
+//! - A **reason** ends at the first colon that a blank or the line's end follows, or else at the first colon.
+//! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`), and loses one
+//!   indentation for all of its lines (`indentation`):
+//!
+//! ```
+//! use working_memory::domain::dsl::{Options, parse};
+//! use working_memory::domain::operation::Operation;
+//!
+//! let text = "VERBATIM_CONTEXT:\n  ADD:\n    - because it is called: a.py => def a():\n    return 1\n";
+//! let Operation::AddVerbatim { snippet, .. } = &parse(text, &Options::default()).items[0].operation else {
+//!     panic!("a snippet");
+//! };
+//! assert_eq!(snippet, "def a():\n    return 1");
+//! ```
+//!
+//! [`parse`] reads line by line: pure, deterministic, linear in its input, never panicking. It reads structure through
+//! a normalised view of each line (no CR, tabs to the next multiple of four, no trailing blanks) and slices snippets
+//! from the untouched input. One fault never hides a good item: the result is a list of operations *and* a list of
+//! faults, each with its place.
 //!
 //! It does not know the memory; what needs it (ids that never existed, duplicates, limits) is found by
-//! [`crate::domain::memory::validate`].
+//! [`crate::domain::memory::validate`]. [`requests`] reads operations that are no text.
 //!
 //! ```
 //! use working_memory::domain::dsl::{Options, parse};
@@ -49,18 +87,23 @@
 //! assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
 //! ```
 
+mod answer;
 mod bullets;
+mod cursor;
 mod fences;
+mod found;
 pub mod grammar;
 mod headers;
 mod indentation;
+mod item;
 mod items;
 mod lines;
-mod machine;
 mod print;
 mod progress;
 pub mod requests;
+mod section;
 mod snippets;
+mod standing;
 pub mod structured;
 
 pub use print::print;
@@ -151,5 +194,5 @@ pub struct Parsed {
 /// Reads a text. Total: every input has a result.
 #[must_use]
 pub fn parse(text: &str, options: &Options) -> Parsed {
-    machine::run(text, options)
+    answer::read(text, options)
 }

@@ -1,0 +1,135 @@
+//! `answer = { section | prose }`: what each line begins.
+
+use super::bullets;
+use super::cursor::Cursor;
+use super::found::Found;
+use super::headers::{self, Opens, Resemblance};
+use super::items::excerpt;
+use super::lines::Line;
+use super::standing::Standing;
+use super::{Options, Parsed};
+use crate::domain::operation::FaultKind;
+use std::ops::Range;
+
+/// An answer while it is read.
+pub(super) struct Answer<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) standing: Standing,
+    pub(super) found: Found,
+}
+
+/// Reads an answer.
+pub(super) fn read(text: &str, options: &Options) -> Parsed {
+    let mut answer = Answer {
+        cursor: Cursor::new(text, options),
+        standing: Standing::default(),
+        found: Found::default(),
+    };
+    while let Some(line) = answer.cursor.next_line() {
+        if !line.is_blank() {
+            answer.line(&line);
+        }
+    }
+    answer.found.finish(text, options)
+}
+
+impl Answer<'_> {
+    /// A header, an item, a line of a bullet of progress, a fence around the answer, "no change", or prose.
+    fn line(&mut self, line: &Line) {
+        let content = line.content(self.cursor.text);
+        let bullet = self.cursor.bullet(line, content);
+        if !content.starts_with('-') && bullet.is_some_and(|item| self.is_header_as_item(item)) {
+            self.header(line, bullet.unwrap_or(content));
+            return;
+        }
+        if let Some(item) = bullet {
+            if !bullets::is_no_change(item) {
+                self.item(line, item);
+            }
+            return;
+        }
+        let is_before_sections = self.standing.section().is_none();
+        if self.header(line, content)
+            || self.continues(line, content)
+            || self.cursor.outer_fence(content, is_before_sections)
+            || bullets::is_no_change(content)
+        {
+            return;
+        }
+        self.prose(line, content);
+    }
+
+    /// Models number their headers.
+    fn is_header_as_item(&self, item: &str) -> bool {
+        let options = self.cursor.options;
+        options.other_bullets
+            && headers::known(item, options).is_some_and(|header| match header.opens {
+                Opens::Section(_) => header.is_set_apart,
+                Opens::List(_) => header.is_canonical,
+            } && header.behind.is_empty())
+    }
+
+    /// Folds a line into the progress bullet above it. Insights and snippets take their own lines.
+    fn continues(&mut self, line: &Line, content: &str) -> bool {
+        if self.standing.drops() {
+            return false;
+        }
+        let content = self.cursor.normalised(line, content);
+        self.found.continues_progress(line, &content)
+    }
+
+    fn prose(&mut self, line: &Line, content: &str) {
+        self.found.finish_progress_bullet();
+        let range = line.first..line.last;
+        match headers::unknown(content) {
+            Some(resemblance) if self.may_be_told(line, resemblance) => {
+                self.unknown_header(line, range, resemblance);
+            }
+            _ if !self.cursor.options.text_around => {
+                let detail = unknown(content);
+                self.found.fault(FaultKind::UnknownHeader, None, range, detail);
+            }
+            _ => {}
+        }
+    }
+
+    /// Lists below an unknown section are part of it; another section beside it is not.
+    fn may_be_told(&self, line: &Line, resemblance: Resemblance) -> bool {
+        !self.standing.drops_section()
+            || (resemblance == Resemblance::Strong && self.standing.is_beside_section(line.indent))
+    }
+
+    pub(super) fn unknown_header(&mut self, line: &Line, range: Range<usize>, resemblance: Resemblance) {
+        self.found.finish_progress_bullet();
+        let forgives = self.cursor.options.text_around;
+        let is_outside = self.standing.section().is_none();
+        if is_outside && resemblance == Resemblance::Weak && forgives {
+            return;
+        }
+        let content = &self.cursor.text[range.clone()];
+        self.standing.drop_items(range, content, line.indent);
+        if !forgives || (resemblance == Resemblance::Strong && !is_outside) {
+            self.tell_unknown_header();
+        }
+    }
+
+    /// Tells of the unknown header that items are dropped for, once.
+    pub(super) fn tell_unknown_header(&mut self) {
+        let Some((header, section)) = self.standing.untold() else {
+            return;
+        };
+        let detail = unknown(&self.cursor.text[header.clone()]);
+        self.found
+            .fault(FaultKind::UnknownHeader, section, header, detail);
+    }
+}
+
+/// The sentence about a line that is no header.
+pub(super) fn unknown(content: &str) -> String {
+    format!(
+        "`{}` is not a header of this form, and what stands below it was not taken; sections are \
+         CURRENT_PROGRESS, KEY_LEARNINGS and VERBATIM_CONTEXT, lists are Completed, In Progress, Remaining, \
+         ADD and ARCHIVE",
+        excerpt(content)
+    )
+}

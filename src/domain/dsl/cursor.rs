@@ -1,0 +1,144 @@
+//! The lines of an answer, read one after another.
+
+use super::Options;
+use super::bullets;
+use super::fences::{self, Closings};
+use super::headers;
+use super::items::{begins_with_id, behind_because};
+use super::lines::{self, Line};
+use super::snippets::{self, Place, Snippet};
+use std::borrow::Cow;
+
+/// A place in an answer: between two lines.
+pub(super) struct Cursor<'t> {
+    pub(super) text: &'t str,
+    pub(super) options: &'t Options,
+    lines: Vec<Line>,
+    /// The next line.
+    at: usize,
+    /// The line that closes the fence around the answer, or the number of lines: no snippet runs over it.
+    until: usize,
+    in_outer_fence: bool,
+    closings: Closings,
+}
+
+/// A line with those that were folded into it.
+pub(super) struct Folded {
+    pub(super) text: String,
+    /// Where the last of them ends.
+    pub(super) end: usize,
+    /// Whether there was more than one.
+    pub(super) is_multi_line: bool,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str, options: &'t Options) -> Self {
+        let lines = lines::split(text);
+        Self {
+            text,
+            options,
+            at: 0,
+            until: lines.len(),
+            lines,
+            in_outer_fence: false,
+            closings: Closings::default(),
+        }
+    }
+
+    /// The next line, behind which the cursor stands then.
+    pub(super) fn next_line(&mut self) -> Option<Line> {
+        let line = *self.lines.get(self.at)?;
+        self.at += 1;
+        if self.at > self.until {
+            // Behind the fence around the answer there is nothing left to keep snippets from.
+            self.until = self.lines.len();
+        }
+        Some(line)
+    }
+
+    /// The text of a bullet, if the content of a line is one.
+    pub(super) fn bullet<'c>(&self, line: &Line, content: &'c str) -> Option<&'c str> {
+        let item = bullets::text(content, self.options)?;
+        (self.options.any_indentation || line.indent == 4).then_some(item)
+    }
+
+    /// Takes the line just read if it is a fence around the answer, which only stands before the first header, or
+    /// around a section.
+    pub(super) fn outer_fence(&mut self, content: &str, is_before_sections: bool) -> bool {
+        if !self.options.fence_around_answer {
+            return false;
+        }
+        let Some(fence) = fences::opening(content) else {
+            return false;
+        };
+        if is_before_sections && !self.in_outer_fence {
+            self.in_outer_fence = true;
+            let closing = fences::last_closing(self.text, &self.lines, self.at - 1, fence);
+            self.until = closing.unwrap_or(self.lines.len());
+        }
+        true
+    }
+
+    /// Reads the snippet of the bullet on the line just read; `from` is the byte behind its `=>`.
+    pub(super) fn snippet(&mut self, from: usize) -> Snippet {
+        let place = Place {
+            text: self.text,
+            lines: &self.lines,
+            at: self.at - 1,
+            from,
+            until: self.until.max(self.at),
+        };
+        let snippet = snippets::read(&place, &mut self.closings, self.options);
+        self.at = snippet.next.max(self.at);
+        snippet
+    }
+
+    /// Joins the deeper-indented lines below an item with single blanks. A deeper bullet that is an item by its own
+    /// beginning is none of them, nor is a header in full form.
+    pub(super) fn fold(&mut self, line: &Line, item: &str) -> Folded {
+        let mut folded = Folded {
+            text: self.normalised(line, item).into_owned(),
+            end: line.last,
+            is_multi_line: false,
+        };
+        let mut index = self.at;
+        while let Some(next) = self.lines.get(index) {
+            index += 1;
+            if next.is_blank() {
+                continue;
+            }
+            let content = next.content(self.text);
+            if next.indent <= line.indent || index > self.until.max(self.at) || self.stands_alone(content) {
+                break;
+            }
+            if !folded.text.is_empty() {
+                folded.text.push(' ');
+            }
+            folded.text.push_str(&self.normalised(next, content));
+            (folded.end, folded.is_multi_line, self.at) = (next.last, true, index);
+        }
+        folded
+    }
+
+    fn stands_alone(&self, content: &str) -> bool {
+        match bullets::text(content, self.options) {
+            Some(item) => behind_because(item).is_some() || begins_with_id(item),
+            None => headers::known(content, self.options).is_some_and(|header| header.is_set_apart),
+        }
+    }
+
+    /// Where a part of the input begins.
+    pub(super) fn offset(&self, part: &str) -> usize {
+        part.as_ptr() as usize - self.text.as_ptr() as usize
+    }
+
+    /// A part of a line in the normalised view.
+    pub(super) fn normalised<'p>(&self, line: &Line, part: &'p str) -> Cow<'p, str> {
+        if part.contains('\t') {
+            let start = self.offset(part);
+            Cow::Owned(lines::expanded(self.text, line, start..start + part.len()))
+        } else {
+            Cow::Borrowed(part)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `item = progress-bullet | learning | snippet-item | archiving`: what a bullet says, by its section and list.
+
+use super::answer::{Answer, unknown};
+use super::bullets;
+use super::headers::List;
+use super::items::{self, Wrong, begins_with_id, behind_because};
+use super::lines::Line;
+use crate::domain::ids::RecordKind;
+use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+
+impl Answer<'_> {
+    /// Takes an item whose text begins where `item` does.
+    pub(super) fn item(&mut self, line: &Line, item: &str) {
+        if self.standing.drops() {
+            return self.tell_unknown_header();
+        }
+        let options = self.cursor.options;
+        let range = line.first..line.last;
+        let Some(section) = self.standing.section() else {
+            if !options.text_around {
+                self.found
+                    .fault(FaultKind::UnknownHeader, None, range, unknown(item));
+            }
+            return;
+        };
+        let Some(kind) = section.record_kind() else {
+            let text = self.cursor.normalised(line, item);
+            return self.found.progress_bullet(self.standing.list(), line, &text);
+        };
+        let list = match self.standing.list() {
+            Some(list) => list,
+            // A record of the memory given back looks like an archiving too: nothing is archived unasked.
+            None if !options.missing_list_headers || begins_with_id(item) => {
+                let detail = "an item stands below `ADD:` or `ARCHIVE:`".to_owned();
+                return self
+                    .found
+                    .fault(FaultKind::UnknownHeader, Some(section), range, detail);
+            }
+            None => List::Add,
+        };
+        match (list, section) {
+            (List::Archive, _) => self.archiving(line, item, section, kind),
+            (_, Role::Verbatim) => self.verbatim(line, item),
+            _ => self.learning(line, item),
+        }
+    }
+
+    /// `archiving = id { "," id } "because" reason`
+    fn archiving(&mut self, line: &Line, item: &str, section: Role, kind: RecordKind) {
+        let folded = self.cursor.fold(line, item);
+        let range = line.first..folded.end;
+        for archived in items::archive(&folded.text, kind, self.cursor.options) {
+            match archived.outcome {
+                Ok(operation) => self.found.accept(operation, range.clone()),
+                Err((kind, detail)) => self.found.parsed.faults.push(Fault {
+                    kind,
+                    section: Some(section),
+                    id: archived.id,
+                    range: range.clone(),
+                    detail,
+                }),
+            }
+        }
+    }
+
+    /// `learning = "because" reason ":" insight`
+    fn learning(&mut self, line: &Line, item: &str) {
+        let folded = self.cursor.fold(line, item);
+        let range = line.first..folded.end;
+        match items::learning(&folded.text) {
+            Ok(operation) => {
+                if folded.is_multi_line {
+                    let detail = "an insight is one line; its lines were joined with blanks".to_owned();
+                    let told = range.clone();
+                    self.found
+                        .fault(FaultKind::MultiLineInsight, Some(Role::Learnings), told, detail);
+                }
+                self.found.accept(operation, range);
+            }
+            Err(wrong) => self.found.reject(Role::Learnings, range, wrong),
+        }
+    }
+
+    /// `snippet-item = "because" reason ":" label "=>" snippet`
+    fn verbatim(&mut self, line: &Line, item: &str) {
+        let start = self.cursor.offset(item);
+        let head = &self.cursor.text[start..line.last];
+        // Where the content begins: behind the reason's colon.
+        let content = behind_because(head)
+            .and_then(|behind| Some(head.len() - behind.len() + items::reason_end(behind)? + 1))
+            .unwrap_or(head.len());
+        let Some(arrow) = head[content..].find("=>").map(|at| content + at) else {
+            return self.labelless(line, item);
+        };
+        let snippet = self.cursor.snippet(start + arrow + "=>".len());
+        let range = line.first..snippet.end.max(line.last);
+        let before = self.cursor.normalised(line, &head[..arrow]);
+        match verbatim(&before, snippet.text) {
+            Ok(operation) => {
+                if let Some(fence) = snippet.unclosed {
+                    let detail = "the code fence is never closed, so it was read as plain text".to_owned();
+                    self.found
+                        .fault(FaultKind::UnclosedFence, Some(Role::Verbatim), fence, detail);
+                }
+                self.found.accept(operation, range);
+            }
+            Err(wrong) => self.found.reject(Role::Verbatim, range, wrong),
+        }
+    }
+
+    /// A verbatim item without `=>`: its deeper lines go with it.
+    fn labelless(&mut self, line: &Line, item: &str) {
+        let folded = self.cursor.fold(line, item);
+        let wrong = match items::addition(&folded.text) {
+            Err(wrong) => wrong,
+            Ok(_) => missing_label(),
+        };
+        self.found.reject(Role::Verbatim, line.first..folded.end, wrong);
+    }
+}
+
+/// The operation of a verbatim item; `head` is its text before the arrow.
+fn verbatim(head: &str, snippet: String) -> Result<Operation, Wrong> {
+    let behind = behind_because(head).unwrap_or_default();
+    let (reason, label) = match items::reason_end(behind) {
+        Some(at) => (behind[..at].trim(), behind[at + 1..].trim()),
+        None => ("", ""),
+    };
+    if reason.is_empty() {
+        return Err(items::addition("").map_or_else(|wrong| wrong, |_| missing_label()));
+    }
+    if snippet.trim().is_empty() {
+        let detail = "nothing stands behind `=>`: write the snippet on the lines below, indented".to_owned();
+        return Err((FaultKind::EmptyContent, detail));
+    }
+    if label.is_empty() {
+        return Err(missing_label());
+    }
+    let is_template = bullets::is_placeholder(reason) || bullets::is_placeholder(label);
+    if is_template || bullets::is_template_snippet(&snippet) {
+        return Err(items::placeholder());
+    }
+    Ok(Operation::AddVerbatim {
+        reason: reason.to_owned(),
+        label: label.to_owned(),
+        snippet,
+        replaces: None,
+    })
+}
+
+fn missing_label() -> Wrong {
+    (
+        FaultKind::MissingLabel,
+        "a verbatim item needs a label and `=>` before its snippet: `- because <reason>: <label> => <snippet>`"
+            .to_owned(),
+    )
+}

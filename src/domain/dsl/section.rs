@@ -1,0 +1,76 @@
+//! `section = section-header { list | item }` and `list = list-header { item }`: what headers open.
+
+use super::answer::Answer;
+use super::bullets;
+use super::headers::{self, Header, List, Opens, Resemblance};
+use super::items::{begins_with_id, behind_because};
+use super::lines::Line;
+use crate::domain::operation::Role;
+
+impl Answer<'_> {
+    /// Takes a line that is a header.
+    pub(super) fn header(&mut self, line: &Line, content: &str) -> bool {
+        let options = self.cursor.options;
+        let Some(header) = headers::known(content, options) else {
+            return false;
+        };
+        let fits = match header.opens {
+            Opens::Section(_) => line.indent == 0,
+            Opens::List(_) => line.indent == 2,
+        };
+        // A bare word such as `Remaining` may end a bullet's text; a header with colon or decoration may not.
+        let is_bullets_word = !header.is_set_apart && self.found.is_within_progress_bullet(line);
+        if !(fits || options.any_indentation) || is_bullets_word {
+            return false;
+        }
+        match header.opens {
+            Opens::Section(role) => self.open_section(role, line),
+            Opens::List(list) if !self.open_list(list, line, &header) => return false,
+            Opens::List(_) => {}
+        }
+        if !header.behind.is_empty() && options.missing_list_headers {
+            self.item_behind(line, &header);
+        }
+        true
+    }
+
+    fn open_section(&mut self, role: Role, line: &Line) {
+        self.found.open_section(role, line);
+        self.standing.open_section(role, line.indent);
+    }
+
+    /// Opens a list, unless it cannot stand here.
+    fn open_list(&mut self, list: List, line: &Line, header: &Header<'_>) -> bool {
+        let is_of_progress = matches!(list, List::Completed | List::InProgress | List::Remaining);
+        if self.standing.drops_section() {
+            return true;
+        }
+        match self.standing.section() {
+            Some(Role::Progress) if is_of_progress => {}
+            Some(Role::Learnings | Role::Verbatim) if !is_of_progress => {}
+            // Lists of progress can belong nowhere else, so the section's own header may be missing.
+            None if is_of_progress && self.cursor.options.missing_list_headers && header.is_set_apart => {
+                self.open_section(Role::Progress, line);
+            }
+            Some(_) if header.is_set_apart => {
+                self.unknown_header(line, line.first..line.last, Resemblance::Strong);
+                return true;
+            }
+            _ => return false,
+        }
+        self.found.finish_progress_bullet();
+        self.standing.open_list(list, line.indent);
+        true
+    }
+
+    /// Takes the item behind a header on its line.
+    fn item_behind(&mut self, line: &Line, header: &Header<'_>) {
+        let item = header.behind;
+        let text = bullets::text(item, self.cursor.options).unwrap_or(item);
+        let tells = behind_because(text).is_some() || begins_with_id(text);
+        let is_list = matches!(header.opens, Opens::List(_));
+        if (tells || is_list) && !bullets::is_no_change(text) {
+            self.item(line, text);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Where in an answer a line stands: in which section and list, and whether its items are dropped.
+
+use super::headers::List;
+use crate::domain::operation::Role;
+use std::ops::Range;
+
+/// The headers that a line stands below.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    /// The section, and the column of its header.
+    section: Option<(Role, usize)>,
+    /// The list, and the column of its header.
+    list: Option<(List, usize)>,
+    dropped: Option<Dropped>,
+}
+
+/// Items below a header that is unknown.
+#[derive(Debug)]
+struct Dropped {
+    /// Until the next section header, or else until the next list header.
+    is_section: bool,
+    /// The header, until it is told: it counts as one only if an item follows.
+    untold: Option<Range<usize>>,
+}
+
+impl Standing {
+    pub(super) fn section(&self) -> Option<Role> {
+        self.section.map(|(role, _)| role)
+    }
+
+    pub(super) fn list(&self) -> Option<List> {
+        self.list.map(|(list, _)| list)
+    }
+
+    pub(super) fn open_section(&mut self, role: Role, indent: usize) {
+        *self = Self {
+            section: Some((role, indent)),
+            list: None,
+            dropped: None,
+        };
+    }
+
+    pub(super) fn open_list(&mut self, list: List, indent: usize) {
+        self.list = Some((list, indent));
+        self.dropped = None;
+    }
+
+    /// Whether items are dropped.
+    pub(super) fn drops(&self) -> bool {
+        self.dropped.is_some()
+    }
+
+    /// Whether items are dropped until the next section.
+    pub(super) fn drops_section(&self) -> bool {
+        self.dropped.as_ref().is_some_and(|dropped| dropped.is_section)
+    }
+
+    /// Whether a line is not indented deeper than the section's header; without a section that is column 0.
+    pub(super) fn is_beside_section(&self, indent: usize) -> bool {
+        indent <= self.section.map_or(0, |(_, column)| column)
+    }
+
+    /// Drops the items below an unknown header: those of a section if none is open, or if it stands beside the
+    /// open one and is no list of it.
+    pub(super) fn drop_items(&mut self, header: Range<usize>, content: &str, indent: usize) {
+        let is_list_deeper = self.list.is_some_and(|(_, column)| column > indent);
+        let is_section = self.section.is_none()
+            || (self.is_beside_section(indent) && (is_list_deeper || content.contains('_')));
+        self.dropped = Some(Dropped {
+            is_section,
+            untold: Some(header),
+        });
+    }
+
+    /// The unknown header that items are dropped for, once, and the section that it is a list of.
+    pub(super) fn untold(&mut self) -> Option<(Range<usize>, Option<Role>)> {
+        let dropped = self.dropped.as_mut()?;
+        let header = dropped.untold.take()?;
+        let section = self.section.filter(|_| !dropped.is_section);
+        Some((header, section.map(|(role, _)| role)))
+    }
+}
