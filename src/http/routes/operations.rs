@@ -16,7 +16,7 @@ use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{OperationsInput, OperationsRequest};
 use axum::Json;
 use axum::extract::{Request, State};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Operations in the text that models write.
 #[derive(utoipa::ToSchema)]
@@ -47,7 +47,7 @@ pub(crate) struct OperationsBody {
 }
 
 /// One operation.
-#[derive(utoipa::ToSchema)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(tag = "op", rename_all = "snake_case")]
 #[schema(as = OperationRequest)]
 #[expect(dead_code, reason = "documents what `OperationRequest` reads")]
@@ -91,7 +91,7 @@ pub(crate) enum OperationSchema {
 }
 
 /// A section that records are added to.
-#[derive(utoipa::ToSchema)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = RecordSection)]
 #[expect(dead_code, reason = "documents what `OperationRequest` reads")]

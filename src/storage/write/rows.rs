@@ -166,7 +166,7 @@ impl<'a> RecordRow<'a> {
             }
             RecordChange::Changed(record) => Some(Self::active(place, record, ChangeKind::Changed)),
             RecordChange::Archived(id) => {
-                let archiving = archivings.get(id);
+                let archiving = archivings.get(id).copied();
                 let by = archiving.and_then(|operation| operation.superseded_by);
                 let change = match by {
                     Some(_) => ChangeKind::Superseded,

@@ -330,7 +330,8 @@ async fn a_replaced_record_names_what_took_its_place() {
     }
     let handoff = memory.request(Method::POST, "handoff/refresh");
     Answer::to(handoff).await;
-    let handoff = memory.get("handoff").await.is(200).text();
+    let handoff = memory.get("handoff").await.is(200);
+    let handoff = handoff.text();
     assert!(
         handoff.contains("Learning KL-1 was replaced by KL-2"),
         "{handoff}"
