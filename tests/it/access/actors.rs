@@ -9,9 +9,7 @@ async fn the_actor_is_the_keys_name_unless_it_may_speak_for_others() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let own = admin.make(json!({"name": "ci", "role": "writer"})).await;
-    let others = admin
-        .make(json!({"name": "gateway", "role": "writer", "speaks_for_others": true}))
-        .await;
+    let others = admin.make_speaker("gateway").await;
     let written = own.put("acme", "one").await.is(201).json();
     assert_eq!(written["actor_id"], "ci");
     let same = Answer::to(own.putting("acme", "two").header("X-Actor-Id", "ci"))

@@ -15,6 +15,8 @@ mod web_pages;
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use working_memory::domain::access::{AccessRole, VaultScope};
+use working_memory::storage::keys::NewKey;
 
 /// A key and a service that takes it.
 pub(crate) struct Holder<'s> {
@@ -74,6 +76,24 @@ impl<'s> Holder<'s> {
 
     pub(crate) async fn put(&self, vault: &str, text: &str) -> Answer {
         Answer::to(self.putting(vault, text)).await
+    }
+
+    /// Another key, made with a right that this one may not have: on the database, as the command line does.
+    pub(crate) async fn make_speaker(&self, name: &str) -> Holder<'s> {
+        let new = NewKey {
+            name: name.parse().unwrap(),
+            role: AccessRole::Writer,
+            scope: VaultScope::All,
+            speaks_for_others: true,
+            created_by: "cli".to_owned(),
+            expires_at: None,
+        };
+        let (key, token) = self.service.storage().create_key(new).await.unwrap();
+        Holder {
+            service: self.service,
+            key_id: key.key_id.to_string(),
+            token: token.expose().to_owned(),
+        }
     }
 
     /// Another key, made with this one.

@@ -1,12 +1,13 @@
 //! `POST /v1/keys`
 
 use super::view::{NewKeyBody, RoleName};
-use crate::domain::access::{AccessRole, Caller, VaultScope};
+use super::{NotRepeatable, Rights};
+use crate::domain::access::{Caller, VaultScope};
 use crate::domain::ids::VaultId;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::problem::{Kind, Problem};
+use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::keys::NewKey;
 use axum::Json;
@@ -45,11 +46,10 @@ pub(crate) struct KeyRequest {
 
 /// Make a key
 ///
-/// Its secret is in this answer and nowhere else: what is stored is a hash of it. So this answer is not kept for an
-/// `Idempotency-Key`, which has no effect here: if it was lost, revoke the key (it is in the list) and make another.
-/// A key that is limited to vaults makes only keys that
-/// are limited to some of them and last no longer than it does. From the first key on, the service asks everybody for
-/// one.
+/// Its secret is in this answer and nowhere else: what is stored is a hash of it. So this answer cannot be kept for an
+/// `Idempotency-Key`, which is refused: if the answer was lost, revoke the key (it is in the list) and make another.
+/// A key makes only keys with rights that it has: of vaults it reaches, that last no longer, and that speak for others
+/// only if it does. From the first key on, the service asks everybody for one.
 #[utoipa::path(
     post,
     path = "/v1/keys",
@@ -58,12 +58,14 @@ pub(crate) struct KeyRequest {
     request_body = KeyRequest,
     responses(
         (status = 201, description = "The key with its secret.", body = NewKeyBody),
+        (status = 400, description = "The request cannot be read, or has an `Idempotency-Key`: a secret is not kept to be answered again."),
         (status = 409, description = "As many keys are active as there may be."),
     )
 )]
 pub(crate) async fn create(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
+    _: NotRepeatable,
     Query(NoParams): Query<NoParams>,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
@@ -77,33 +79,25 @@ pub(crate) async fn create(
 
 impl KeyRequest {
     fn checked(self, caller: &Caller, now: DateTime<Utc>) -> Result<NewKey, Problem> {
-        let scope = self.scope()?;
-        if !caller.scope.includes(&scope) {
-            return Err(beyond("vaults", "reach vaults that this key does not reach"));
-        }
-        let role = AccessRole::from(self.role);
-        if !caller.may(role) {
-            return Err(beyond("role", "have more rights than this key"));
-        }
         let own = caller.key.as_ref();
         let expires_at = self.expires_at.as_deref().map(read_time).transpose()?;
         if expires_at.is_some_and(|time| time <= now) {
             return Err(Problem::invalid("expires_at", "expires_at must be in the future"));
         }
-        if let Some(end) = own.and_then(|key| key.expires_at)
-            && expires_at.is_none_or(|time| time > end)
-        {
-            return Err(beyond(
-                "expires_at",
-                &format!("last longer than this key, which expires at {end:?}"),
-            ));
-        }
+        let scope = self.scope()?;
+        let rights = Rights {
+            scope: &scope,
+            role: self.role.into(),
+            expires_at,
+            speaks_for_others: self.speaks_for_others,
+        };
+        rights.are_within(caller, "made with")?;
         let name = self.name.parse();
         Ok(NewKey {
             name: name.map_err(|rule| Problem::invalid("name", format!("name {rule}")))?,
-            role,
-            scope,
-            speaks_for_others: self.speaks_for_others,
+            role: rights.role,
+            scope: rights.scope.clone(),
+            speaks_for_others: rights.speaks_for_others,
             created_by: own.map_or_else(|| caller.id().to_owned(), |key| key.name.to_string()),
             expires_at,
         })
@@ -144,12 +138,4 @@ fn read_time(text: &str) -> Result<DateTime<Utc>, Problem> {
         )
     })?;
     Ok(time.to_utc())
-}
-
-fn beyond(field: &str, what: &str) -> Problem {
-    Problem::new(
-        Kind::Forbidden,
-        format!("a key made with this key must not {what}"),
-    )
-    .with("field", field)
 }

@@ -8,11 +8,82 @@ pub(crate) mod revoke;
 pub(crate) mod rotate;
 pub(crate) mod view;
 
-use crate::domain::access::{ApiKey, Caller};
+use crate::domain::access::{AccessRole, ApiKey, Caller, VaultScope};
 use crate::domain::ids::KeyId;
+use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::keys::KeyError;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use chrono::{DateTime, Utc};
+
+/// What a key lets its holder do.
+struct Rights<'k> {
+    scope: &'k VaultScope,
+    role: AccessRole,
+    expires_at: Option<DateTime<Utc>>,
+    speaks_for_others: bool,
+}
+
+impl<'k> Rights<'k> {
+    fn of(key: &'k ApiKey) -> Self {
+        Self {
+            scope: &key.scope,
+            role: key.role,
+            expires_at: key.expires_at,
+            speaks_for_others: key.speaks_for_others,
+        }
+    }
+
+    /// Nobody gets the secret of a key with rights that their own has not.
+    ///
+    /// # Errors
+    /// 403 that names the field.
+    fn are_within(&self, caller: &Caller, done: &str) -> Result<(), Problem> {
+        let beyond = |field: &str, what: &str| {
+            let detail = format!("a key {done} this key must not {what}");
+            Err(Problem::new(Kind::Forbidden, detail).with("field", field))
+        };
+        if !caller.scope.includes(self.scope) {
+            return beyond("vaults", "reach vaults that this key does not reach");
+        }
+        if !caller.may(self.role) {
+            return beyond("role", "have more rights than this key");
+        }
+        let Some(own) = &caller.key else { return Ok(()) };
+        if let Some(end) = own.expires_at
+            && self.expires_at.is_none_or(|time| time > end)
+        {
+            return beyond(
+                "expires_at",
+                &format!("last longer than this key, which expires at {end:?}"),
+            );
+        }
+        if self.speaks_for_others && !own.speaks_for_others {
+            return beyond("speaks_for_others", "speak for others, which this key may not");
+        }
+        Ok(())
+    }
+}
+
+/// A request whose answer holds a secret: it is not kept, so the request cannot be repeated under a key.
+pub(crate) struct NotRepeatable;
+
+impl<S: Sync> FromRequestParts<S> for NotRepeatable {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        if parts.headers.contains_key(IDEMPOTENCY_KEY) {
+            return Err(Problem::malformed(
+                "Idempotency-Key",
+                "Idempotency-Key is not taken here: the answer holds a secret, which is not kept to be answered again. \
+                 Leave the header out; if the answer is lost, revoke or rotate the key",
+            ));
+        }
+        Ok(Self)
+    }
+}
 
 /// A key that the caller may know of.
 ///

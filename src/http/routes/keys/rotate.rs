@@ -1,6 +1,7 @@
 //! `POST /v1/keys/{key_id}/rotate`
 
 use super::view::NewKeyBody;
+use super::{NotRepeatable, Rights};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::path::KeyPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -33,7 +34,8 @@ impl FromQuery for RotateParams {
 /// Rotate a key
 ///
 /// Gives it a new secret, which is in this answer and nowhere else; all else stays, its id too. The old secret ends
-/// now, or after `grace_seconds`; a still older one ends now.
+/// now, or after `grace_seconds`; a still older one ends now. Who gets the secret of a key has its rights, so a key
+/// rotates only those with rights that it has itself.
 #[utoipa::path(
     post,
     path = "/v1/keys/{key_id}/rotate",
@@ -42,6 +44,7 @@ impl FromQuery for RotateParams {
     params(RotateParams),
     responses(
         (status = 200, description = "The key with its new secret.", body = NewKeyBody),
+        (status = 400, description = "The request cannot be read, or has an `Idempotency-Key`: a secret is not kept to be answered again."),
         (status = 404, description = "There is no such key."),
         (status = 409, description = "It was revoked or has expired."),
     )
@@ -49,10 +52,12 @@ impl FromQuery for RotateParams {
 pub(crate) async fn rotate(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
+    _: NotRepeatable,
     KeyPath { key_id }: KeyPath,
     Query(RotateParams { grace_seconds }): Query<RotateParams>,
 ) -> Result<Json<NewKeyBody>, Problem> {
-    super::visible(&state, &caller, &key_id).await?;
+    let key = super::visible(&state, &caller, &key_id).await?;
+    Rights::of(&key).are_within(&caller, "rotated with")?;
     let grace = TimeDelta::seconds(grace_seconds.unwrap_or(0).into());
     let (key, token) = state.storage.rotate_key(&key_id, grace).await?;
     state.gate.forget();
