@@ -10,6 +10,7 @@ use clap::Args;
 use std::error::Error;
 use std::fs;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::io::{AsyncWriteExt as _, BufWriter};
@@ -65,6 +66,8 @@ impl Export {
         let file = fs::OpenOptions::new()
             .write(true)
             .create_new(true)
+            // Whole documents: for their owner alone.
+            .mode(0o600)
             .open(&unfinished.path);
         let file = file.map_err(|error| format!("cannot make {}: {error}", unfinished.path.display()))?;
         let mut out = BufWriter::new(tokio::fs::File::from_std(file));

@@ -51,6 +51,29 @@ impl Project {
         Ok(None)
     }
 
+    /// The key file it names, which has to be inside its folder: a folder that came from elsewhere must not name the
+    /// files of whoever works in it.
+    ///
+    /// # Errors
+    /// It is elsewhere, also by way of a symbolic link.
+    pub(super) fn key_file(&self) -> Result<Option<PathBuf>, Failure> {
+        let (Some(path), Some(folder)) = (&self.entries.key_file, self.path.parent()) else {
+            return Ok(None);
+        };
+        // What is not there is told when it is read.
+        let (Ok(file), Ok(folder)) = (path.canonicalize(), folder.canonicalize()) else {
+            return Ok(Some(path.clone()));
+        };
+        if file.starts_with(&folder) {
+            return Ok(Some(file));
+        }
+        Err(Failure::usage(format!(
+            "{}: key_file must be inside {}: name it with --key-file, or set WORKING_MEMORY_API_KEY",
+            self.path.display(),
+            folder.display()
+        )))
+    }
+
     fn read(path: PathBuf) -> Result<Self, Failure> {
         let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
         let mut text = String::new();

@@ -10,6 +10,7 @@ use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use secrecy::SecretString;
 use std::fmt::Display;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use url::Url;
@@ -187,28 +188,44 @@ impl Surroundings {
             .unwrap_or_else(|| (DEFAULT_URL.to_owned(), "default".to_owned()));
         let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
 
-        if let Some(path) = &args.key_file {
-            return Ok((url, Some(key_of(path)?)));
+        let key = self.key(args)?;
+        // A folder that came from elsewhere must not be able to have a key sent to its own address.
+        if key.is_some() && file_chose && !is_loopback(&url) && !is_confirmed(&url, &origin) {
+            return Err(Failure::usage(format!(
+                "{origin} names {url}, and no key is sent to an address that only a file in the folder names: if you \
+                 trust it, set WORKING_MEMORY_URL or --url too"
+            )));
         }
-        if let Some(key) = self.variable("WORKING_MEMORY_API_KEY") {
-            // A folder that came from elsewhere must not be able to have the key sent to its own address.
-            if file_chose && !is_loopback(&url) {
-                return Err(Failure::usage(format!(
-                    "{origin} names {url}, and the key of WORKING_MEMORY_API_KEY is not sent to an address that only \
-                     a file in the folder names: set WORKING_MEMORY_URL or --url too, or name a key_file in that file"
-                )));
-            }
-            let key =
-                checked_key(&key).map_err(|rule| Failure::usage(format!("WORKING_MEMORY_API_KEY {rule}")))?;
-            return Ok((url, Some(key)));
-        }
-        let key_file = self
-            .project
-            .as_ref()
-            .and_then(|project| project.entries.key_file.as_ref());
-        let key = key_file.map(|path| key_of(path)).transpose()?;
         Ok((url, key))
     }
+
+    /// The key, if there is one.
+    fn key(&self, args: &ServiceArgs) -> Result<Option<SecretString>, Failure> {
+        if let Some(path) = &args.key_file {
+            return key_of(path).map(Some);
+        }
+        if let Some(key) = self.variable("WORKING_MEMORY_API_KEY") {
+            let key =
+                checked_key(&key).map_err(|rule| Failure::usage(format!("WORKING_MEMORY_API_KEY {rule}")))?;
+            return Ok(Some(key));
+        }
+        let Some(project) = &self.project else {
+            return Ok(None);
+        };
+        let key_file = project.key_file()?;
+        key_file.map(|path| key_of(&path)).transpose()
+    }
+}
+
+/// Asks whoever sits at the terminal; where nobody does, the answer is no.
+fn is_confirmed(url: &Url, origin: &str) -> bool {
+    let input = std::io::stdin();
+    if !input.is_terminal() || !std::io::stderr().is_terminal() {
+        return false;
+    }
+    eprint!("{origin} names {url}. Send your key there? [y/N] ");
+    let mut answer = String::new();
+    input.read_line(&mut answer).is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
 fn not_named(what: &str, variable: &str) -> Failure {

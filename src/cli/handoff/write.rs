@@ -5,8 +5,9 @@ use super::manifest::{self, Handoff, Local};
 use crate::cli::client::{Failure, Place};
 use crate::domain::ids::ContextId;
 use chrono::{DateTime, Utc};
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// More runs of one handoff in one second than there will be.
@@ -56,10 +57,10 @@ impl Pair<'_> {
     /// The folder of the run gets its name when both files are in it.
     fn write_run(&self, workspace: &Workspace, id: &ContextId, now: DateTime<Utc>) -> io::Result<()> {
         let day = workspace.folder().join(now.format("%Y/%m/%d").to_string());
-        fs::create_dir_all(&day)?;
+        private_folders(&day)?;
         let name = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
         let unfinished = Unfinished(day.join(format!(".{name}.{}.part", std::process::id())));
-        fs::create_dir(&unfinished.0)?;
+        DirBuilder::new().mode(0o700).create(&unfinished.0)?;
         write_synced(&unfinished.0.join(MARKDOWN), self.markdown)?;
         write_synced(&unfinished.0.join(MANIFEST), &self.manifest)?;
         sync_folder(&unfinished.0)?;
@@ -80,8 +81,8 @@ impl Pair<'_> {
     /// Replaces the two files of a folder one after the other; a lock keeps two refreshes from mixing theirs, and
     /// readers tell by the hash when they met the moment between.
     fn replace(&self, workspace: &Workspace, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let lock = File::create(workspace.folder().join("current/.lock"))?;
+        private_folders(folder)?;
+        let lock = private_file(&workspace.folder().join("current/.lock"))?;
         lock.lock()?;
         let part = |name: &str| Unfinished(folder.join(format!(".{name}.{}.part", std::process::id())));
         let (markdown, manifest) = (part(MARKDOWN), part(MANIFEST));
@@ -101,8 +102,24 @@ fn is_taken(error: &io::Error) -> bool {
     )
 }
 
+/// Makes a folder and those above it that are not there, for its owner alone: a handoff quotes a memory.
+fn private_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes a file for its owner alone, or empties one that is there.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+}
+
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = private_file(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -156,8 +156,30 @@ fn the_variables_key_goes_to_no_address_that_only_a_file_names() {
     );
     let here = surroundings(&[("WORKING_MEMORY_API_KEY", "k")], "url = \"http://[::1]:8080\"").unwrap();
     assert!(here.service(&none).unwrap().1.is_some());
-    let own = surroundings(&[], "url = \"https://else.where\"\nkey_file = \"key\"").unwrap();
-    assert!(own.service(&none).unwrap().1.is_some());
+    let own = "url = \"https://else.where\"\nkey_file = \"key\"";
+    let refused = surroundings(&[], own).unwrap().service(&none).unwrap_err();
+    assert!(
+        refused.sentence.contains("https://else.where"),
+        "{}",
+        refused.sentence
+    );
+    let trusted = surroundings(&[("WORKING_MEMORY_URL", "https://else.where")], own).unwrap();
+    assert!(trusted.service(&none).unwrap().1.is_some());
+}
+
+#[test]
+fn a_key_file_that_a_folder_names_is_inside_it() {
+    let none = ServiceArgs::default();
+    for outside in ["../../../../../../../../../etc/hostname", "/etc/hostname"] {
+        let file = surroundings(&[], &format!("key_file = \"{outside}\"")).unwrap();
+        let failure = file.service(&none).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(
+            failure.sentence.contains("key_file must be inside"),
+            "{}",
+            failure.sentence
+        );
+    }
 }
 
 #[test]
