@@ -1,10 +1,16 @@
 //! How text is divided into words.
 //!
 //! A word is a run of letters and digits, in lower case; every other character divides words, so that `src/main.rs`
-//! has three. Combining accents belong to the word and do not count. Scripts that write no blanks between words
-//! (Chinese, Japanese) are divided into characters.
+//! has three. Combining marks belong to the word. Scripts that write no blanks between words (Chinese, Japanese) are
+//! divided into characters.
+//!
+//! Words are compared in NFC and without accents, so that one word is found however it is spelt: `Ärger` as one
+//! character or as a letter and a mark, and also as `arger`. Marks of other scripts stay, because there they make
+//! another letter.
 
 use std::ops::Range;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// The bytes of a word that count: of a longer one (a key, a blob) the beginning.
 pub const MAX_WORD_BYTES: usize = 128;
@@ -16,8 +22,8 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         let (start, first) = chars.find(|(_, c)| c.is_alphanumeric())?;
         let mut end = start + first.len_utf8();
         let alone = stands_alone(first);
-        while let Some((at, c)) =
-            chars.next_if(|(_, c)| is_accent(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c)))
+        while let Some((at, c)) = chars
+            .next_if(|(_, c)| is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c)))
         {
             end = at + c.len_utf8();
         }
@@ -51,6 +57,13 @@ pub(super) fn fold(word: &str, folded: &mut String) {
 
 /// Whether a word of a text is this folded word, or begins with it. Without copying: a document has many words.
 pub(super) fn matches(word: &str, folded: &str, prefix: bool) -> bool {
+    if word.is_ascii() {
+        let word = &word.as_bytes()[..word.len().min(MAX_WORD_BYTES)];
+        let begins = word
+            .get(..folded.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(folded.as_bytes()));
+        return begins && (prefix || word.len() == folded.len());
+    }
     let mut chars = folded_chars(word);
     let mut bytes = 0;
     for expected in folded.chars() {
@@ -66,13 +79,15 @@ pub(super) fn matches(word: &str, folded: &str, prefix: bool) -> bool {
 }
 
 fn folded_chars(word: &str) -> impl Iterator<Item = char> + '_ {
-    word.chars()
+    word.nfd()
         .filter(|c| !is_accent(*c))
+        .nfc()
         .flat_map(char::to_lowercase)
         // Lower case of one letter may be a letter and an accent (İ).
         .filter(|c| !is_accent(*c))
 }
 
+/// The marks of Latin, Greek and Cyrillic letters.
 fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
@@ -104,10 +119,29 @@ mod tests {
         );
         assert_eq!(
             all("ÄRGER Straße Cafe\u{301}s ΣΑΣ"),
-            ["ärger", "straße", "cafes", "σασ"]
+            ["arger", "straße", "cafes", "σασ"]
         );
         assert_eq!(all("記憶 memory カナx"), ["記", "憶", "memory", "カ", "ナ", "x"]);
         assert_eq!(all(" \n--- \u{301}"), [""; 0]);
+    }
+
+    #[test]
+    fn one_word_is_found_however_it_is_spelt() {
+        for (one, other) in [
+            ("Ärger", "A\u{308}rger"),
+            ("Ärger", "arger"),
+            ("naïve", "NAIVE"),
+            ("ệ", "e\u{323}\u{302}"),
+            ("Ελλάδα", "ελλαδα"),
+            ("한글", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af}"),
+            ("が", "か\u{3099}"),
+            ("İstanbul", "istanbul"),
+        ] {
+            assert_eq!(all(one), all(other), "{one}");
+            assert!(matches(one, &folded(other), false), "{one}");
+        }
+        assert_ne!(all("が"), all("か"));
+        assert_eq!(all("か\u{3099}な").len(), 2);
     }
 
     #[test]
