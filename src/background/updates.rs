@@ -232,12 +232,18 @@ impl Shared {
             }
             match self.storage.renew_update(claimed, self.lease()).await {
                 Ok(true) => {}
-                Ok(false) => {
-                    metrics::counter!(telemetry::UPDATE_LEASE_LOSSES).increment(1);
-                    return;
-                }
+                Ok(false) => return self.count_lost(claimed).await,
                 Err(error) => tracing::warn!(%error, "the claim of an update could not be renewed"),
             }
+        }
+    }
+
+    /// Counts a claim that another instance took over; one that was called off, or deleted, was meant to end.
+    async fn count_lost(&self, claimed: &Claimed) {
+        let due = &claimed.due;
+        match self.storage.run(&due.vault, &due.memory, &due.update_id).await {
+            Ok(run) if run.as_ref().is_none_or(|run| run.status == RunStatus::Cancelled) => {}
+            Ok(_) | Err(_) => metrics::counter!(telemetry::UPDATE_LEASE_LOSSES).increment(1),
         }
     }
 
@@ -262,7 +268,7 @@ impl Shared {
         match result {
             Ok(()) => Ok(true),
             Err(PipelineError::Storage(StorageError::ClaimLost(_))) => {
-                metrics::counter!(telemetry::UPDATE_LEASE_LOSSES).increment(1);
+                self.count_lost(claimed).await;
                 Ok(false)
             }
             Err(error @ (PipelineError::PreconditionFailed { .. } | PipelineError::Deleted)) => {

@@ -2,6 +2,7 @@
 
 use super::PipelineError;
 use super::report::{Rejection, UpdateAnswer, UpdateStatus, Warning};
+use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::telemetry::{meters, traces};
 use futures::FutureExt;
@@ -13,8 +14,11 @@ pub(super) fn step<W: Future>(name: &'static str, work: W) -> impl Future<Output
     traces::step(name, work).inspect(move |_| meters::step(name, begun.elapsed()))
 }
 
-/// How a run ended.
+/// How a run ended. One whose claim is lost did not: it was called off, or another runs it.
 pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>) {
+    if let Err(PipelineError::Storage(StorageError::ClaimLost(_))) = result {
+        return;
+    }
     let of_rejection = |rejection: &Rejection| (rejection.section.clone(), rejection.kind.clone());
     let of_warning = |warning: &Warning| (warning.section.clone(), warning.kind.clone());
     let (status, rebased, faults): (_, _, Vec<_>) = match result {
