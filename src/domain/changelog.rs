@@ -8,6 +8,12 @@ use std::fmt::Write as _;
 /// The longest quotation of a record in a line of the log, in characters.
 const QUOTE_CHARS: usize = 100;
 
+/// Why a record is archived that a text put as a whole leaves out.
+#[must_use]
+pub fn left_out_by(version: i64) -> String {
+    format!("left out by version {version}")
+}
+
 /// What a text put as a whole did.
 #[must_use]
 pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
@@ -22,9 +28,15 @@ pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
 
 /// What the return to the text of an older version did.
 #[must_use]
-pub fn of_restore(version: i64, before: &str, after: &str, changes: &[RecordChange]) -> String {
+pub fn of_restore(
+    version: i64,
+    reason: Option<&str>,
+    (before, after): (&str, &str),
+    changes: &[RecordChange],
+) -> String {
+    let because = reason.map_or_else(String::new, |reason| format!(" (because {})", cut(reason)));
     let mut log = format!(
-        "version {version} restored: {} bytes, before {}",
+        "version {version} restored{because}: {} bytes, before {}",
         after.len(),
         before.len()
     );

@@ -117,6 +117,8 @@ pub struct Life {
 pub struct Told {
     /// Why it archived what it archived.
     pub reasons: HashMap<RecordId, String>,
+    /// Why it archived all else.
+    pub left_out: Option<String>,
     /// What took the place of what it archived.
     pub superseded: HashMap<RecordId, RecordId>,
     /// Records that it put straight into the archive, and why.
@@ -246,7 +248,8 @@ impl Rebuild {
                         .reasons
                         .get(&id)
                         .cloned()
-                        .or_else(|| known.as_ref()?.reason.clone()),
+                        .or_else(|| known.as_ref()?.reason.clone())
+                        .or_else(|| told.left_out.clone()),
                     superseded_by: told.superseded.get(&id).copied().or_else(|| known?.superseded_by),
                 };
                 let change = match end.superseded_by {

@@ -53,6 +53,7 @@ impl Pipeline {
             actor: request.actor,
             created_at,
             base_version: base.version,
+            idempotency: request.idempotency,
         };
         self.storage
             .enqueue_update(&new, &limits)
@@ -131,6 +132,7 @@ impl Pipeline {
                 .filter(|role| kept.roles.iter().any(|name| name == role.name()))
                 .collect(),
             steps: Steps::default(),
+            idempotency: None,
         })
     }
 }

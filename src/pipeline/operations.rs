@@ -144,6 +144,7 @@ impl Pipeline {
             exchanges: Vec::new(),
             spent: Vec::new(),
             claim: None,
+            idempotency: request.idempotency.clone(),
             steps: None,
         })
     }

@@ -5,6 +5,7 @@ use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
+use crate::storage::idempotency::IdempotencyClaim;
 use std::collections::BTreeSet;
 
 use super::steps::Steps;
@@ -55,6 +56,8 @@ pub struct UpdateRequest {
     pub roles: BTreeSet<Role>,
     /// Who is told of its steps.
     pub steps: Steps,
+    /// The claim of the idempotency key under which it is saved.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// A request for `/operations`.
@@ -78,6 +81,8 @@ pub struct OperationsRequest {
     pub max_additions: Option<usize>,
     /// The invalid run that this text finishes by hand.
     pub resolves: Option<UpdateId>,
+    /// The claim of the idempotency key under which it is saved.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// Operations in one of the two forms that callers write.

@@ -12,6 +12,7 @@ use crate::domain::memory::{Applied, AppliedOperation, Limits, OperationName, Re
 use crate::domain::operation::{FaultKind, Role};
 use crate::domain::{changelog, document};
 use crate::storage::events::NewEvent;
+use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use crate::storage::{
@@ -48,6 +49,8 @@ pub(super) struct Running {
     pub(super) spent: Vec<RoleSpent>,
     /// The claim under which it runs, if it was queued.
     pub(super) claim: Option<Claim>,
+    /// The claim of the idempotency key under which it is saved.
+    pub(super) idempotency: Option<IdempotencyClaim>,
     /// Who is told of its steps.
     pub(super) steps: Option<Steps>,
 }
@@ -115,9 +118,11 @@ impl Pipeline {
                     let run = self.run_of_answer(running, status, &outcome.result);
                     match &running.resolves {
                         Some(resolves) if !running.dry_run => {
-                            self.storage.save_resolving_run(&run, resolves).await?;
+                            self.storage
+                                .save_resolving_run(&run, resolves, running.idempotency.as_ref())
+                                .await?;
                         }
-                        _ => self.storage.save_run(&run).await?,
+                        _ => self.storage.save_run(&run, running.idempotency.as_ref()).await?,
                     }
                 }
                 Ok(Saved::Answer(Box::new(outcome.result)))
@@ -200,6 +205,8 @@ impl Pipeline {
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
             window: WindowRows::default(),
+            left_out: None,
+            idempotency: running.idempotency.clone(),
             text: merged.applied.text,
         };
         Decision::Save(Box::new(version), answer)
@@ -250,7 +257,10 @@ impl Pipeline {
             "models": running.models,
         });
         self.storage
-            .save_run(&self.run(running, status, None, running.base.version, outcome))
+            .save_run(
+                &self.run(running, status, None, running.base.version, outcome),
+                None,
+            )
             .await?;
         Ok(())
     }

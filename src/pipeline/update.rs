@@ -183,6 +183,7 @@ impl Pipeline {
             exchanges: Vec::new(),
             spent: Vec::new(),
             claim,
+            idempotency: request.idempotency.clone(),
             steps: Some(request.steps.clone()),
         })
     }

@@ -39,6 +39,10 @@ pub enum StorageError {
     /// saved.
     #[error("the claim of run {0} is lost")]
     ClaimLost(UpdateId),
+    /// The claim of an idempotency key under which it was to be saved does not stand any more: another request took the
+    /// key over, or it was given up. Nothing was saved.
+    #[error("the claim of the idempotency key is lost")]
+    KeyTakenOver,
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
@@ -122,6 +126,7 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         StorageError::Corrupt { .. }
         | StorageError::WrongRowCount { .. }
         | StorageError::AlreadyResolved(_)
-        | StorageError::ClaimLost(_) => None,
+        | StorageError::ClaimLost(_)
+        | StorageError::KeyTakenOver => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::contexts::Source;
 use super::events::{self, EventKind};
-use super::idempotency::forget_answers;
+use super::idempotency::bury_all;
 use super::prompt_items::forget_items;
 use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
@@ -339,7 +339,7 @@ impl Storage {
         if !exists && runs.rows_affected() == 0 && !had_items {
             return Err(DeleteError::NotFound);
         }
-        forget_answers(&mut transaction, vault, memory).await?;
+        bury_all(&mut transaction, vault, memory).await?;
         sqlx::query!(
             "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),

@@ -46,7 +46,7 @@ pub use rebuild::Rebuilt;
 pub use redact::RedactError;
 pub use session::keeps_prepared_statements;
 pub use write::put::{Guard, Put, PutError, PutJob};
-pub use write::restore::RestoreError;
+pub use write::restore::{RestoreError, RestoreJob};
 pub use write::window::{NewDecision, TakenOver, WindowChange, WindowChangeError, Writer};
 pub use write::{
     ChangeError, Decision, EntityTags, Head, HeadSnapshot, NewVersion, Outcome, Preconditions, WindowRows,

@@ -1,7 +1,9 @@
 //! Records and their history made anew from the versions.
 
+use super::contexts::Source;
 use super::write::{lock_memory, told_by, told_tasks};
 use super::{Storage, StorageError, record_history, records};
+use crate::domain::changelog::left_out_by;
 use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::Task;
@@ -151,7 +153,7 @@ async fn read_versions(
     let mut after = 0;
     loop {
         let rows = sqlx::query!(
-            r#"SELECT version, actor_id, creation_time, context, operations, redacted_at IS NOT NULL AS "redacted!"
+            r#"SELECT version, actor_id, creation_time, context, source, operations, redacted_at IS NOT NULL AS "redacted!"
                FROM memory_contexts
                WHERE vault_id = $1 AND memory_id = $2 AND version > $3
                ORDER BY version
@@ -177,7 +179,12 @@ async fn read_versions(
                 })?,
             };
             let text = (!row.redacted).then_some(row.context.as_str());
-            rebuild.version(&mark, text, &told_by(row.operations.as_ref()));
+            let mut told = told_by(row.operations.as_ref());
+            let whole = [Source::Put, Source::Restore]
+                .iter()
+                .any(|source| source.name() == row.source);
+            told.left_out = whole.then(|| left_out_by(row.version));
+            rebuild.version(&mark, text, &told);
             tasks.extend(told_tasks(row.operations.as_ref()));
         }
     }

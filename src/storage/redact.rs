@@ -1,16 +1,18 @@
 //! `RedactContext`'s transaction: the text of a version is gone, from its row and from all that quotes it.
 
 use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use super::events::{self, EventKind, NewEvent};
 use super::handoffs::forget_handoffs;
-use super::idempotency::forget_answers;
+use super::idempotency::{Redacted, bury_redacted};
 use super::updates::redacted_json;
 use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
+use std::slice::from_ref;
 
 /// Rows read at once: versions and runs may have 100 KiB each and more.
 const ROWS_AT_ONCE: i64 = 32;
@@ -127,11 +129,24 @@ impl Storage {
         clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
         clear_archive_reasons(&mut transaction, &place, &quotations).await?;
         clear_tasks(&mut transaction, &place, &quotations).await?;
-        clear_runs(&mut transaction, &place, &quotations).await?;
+        let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
-        forget_answers(&mut transaction, vault, memory).await?;
+        let context_id = &metadata.context_id;
+        let gone = Redacted {
+            context_id,
+            runs: &runs,
+            quotations: &quotations,
+        };
+        bury_redacted(&mut transaction, vault, memory, &gone).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
+        let event = NewEvent {
+            actor: Some(actor.clone()),
+            details: Some(json!({"version": version, "context_id": context_id.as_str()})),
+            ..self.event(memory, EventKind::Redacted)
+        };
+        events::append(&mut transaction, vault, from_ref(&event)).await?;
         transaction.commit().await?;
+        self.appended(vault, &[event]);
         redacted
             .map(|context| context.metadata)
             .ok_or(RedactError::NotFound)
@@ -422,13 +437,15 @@ async fn clear_tasks(
 }
 
 /// Runs that made the version, started from it or led away from it quote it in their prompts and diffs;
-/// others may, when the memory moved while they ran, or when a message held what the document came to hold.
+/// others may, when the memory moved while they ran, or when a message held what the document came to hold. Says which
+/// they are.
 async fn clear_runs(
     connection: &mut PgConnection,
     place: &Place<'_>,
     quotations: &Quotations,
-) -> Result<(), StorageError> {
+) -> Result<Vec<String>, StorageError> {
     let mut after = String::new();
+    let mut all = Vec::new();
     loop {
         let rows = sqlx::query!(
             r#"SELECT update_id, request, exchanges, outcome,
@@ -445,7 +462,7 @@ async fn clear_runs(
         )
         .fetch_all(&mut *connection)
         .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
+        let Some(last) = rows.last() else { return Ok(all) };
         after.clone_from(&last.update_id);
         let cleared: Vec<String> = rows
             .into_iter()
@@ -466,5 +483,6 @@ async fn clear_runs(
         )
         .execute(&mut *connection)
         .await?;
+        all.extend(cleared);
     }
 }

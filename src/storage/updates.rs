@@ -1,6 +1,7 @@
 //! Runs of the pipeline: `updates`.
 
 use super::events::{self, NewEvent};
+use super::idempotency::{IdempotencyClaim, Saved, note_one};
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
@@ -218,10 +219,11 @@ impl Storage {
     ///
     /// # Errors
     /// The database's.
-    pub async fn save_run(&self, run: &Run) -> Result<(), StorageError> {
+    pub async fn save_run(&self, run: &Run, claim: Option<&IdempotencyClaim>) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
         if lives_on(&mut transaction, run).await? {
             insert_run(&mut transaction, run).await?;
+            note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
             events::append(&mut transaction, &run.vault_id, &run.events).await?;
             transaction.commit().await?;
             self.appended(&run.vault_id, &run.events);

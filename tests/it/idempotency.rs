@@ -286,3 +286,181 @@ async fn a_key_is_forgotten_after_a_day() {
     assert_eq!(one.unwrap() + two.unwrap() + left, 4);
     assert_eq!(service.count("idempotency_keys").await, 1);
 }
+
+/// Leaves the keys as a process leaves them that dies after it saved and before it kept an answer.
+async fn forget_answers(service: &Service, lease_until: &str) {
+    let statement = format!(
+        "UPDATE idempotency_keys
+         SET status = 'running', lease_until = {lease_until}, answer_status = NULL, answer_headers = NULL,
+             answer_body = NULL"
+    );
+    sqlx::query(sqlx::AssertSqlSafe(statement))
+        .execute(service.rows())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn what_a_process_saved_before_it_died_is_answered_from_that_and_not_saved_again() {
+    let service = Service::with_models(scripted(|_| Step::answer("(none)"))).await;
+    let memory = service.memory("agent");
+    memory.put("# Facts\nfirst\n").await.is(201);
+    let post = |below: &'static str, body: serde_json::Value| memory.request(Method::POST, below).json(&body);
+    let requests: Vec<Box<dyn Fn() -> RequestBuilder + '_>> = vec![
+        Box::new(|| memory.putting("# Facts\n")),
+        Box::new(|| memory.applying("", ADD)),
+        Box::new(|| memory.applying("?dry_run=true", ADD)),
+        Box::new(|| post("tasks", json!({"intent": "i", "summary": "s"}))),
+        Box::new(|| post("decisions", json!({"decision": "d", "reason": "r"}))),
+        Box::new(|| memory.request(Method::PUT, "status").json(&json!({"goal": "g"}))),
+        Box::new(|| memory.request(Method::POST, "contexts/1/restore")),
+        Box::new(|| post("items", json!({"content": "c", "category": "notes"}))),
+        Box::new(|| update(&memory, "none")),
+        Box::new(|| post("update", json!({"task": "later"})).header("Prefer", "respond-async")),
+    ];
+    let ask = async |number: usize| {
+        let mut request = requests[number]();
+        // The one that has a key of its own already takes it.
+        if number != 8 {
+            request = request.header(KEY, format!("k{number}"));
+        }
+        Answer::to(request).await
+    };
+    let mut first = Vec::new();
+    for number in 0..requests.len() {
+        let answer = ask(number).await;
+        assert!((200..300).contains(&answer.status), "{number}: {}", answer.text());
+        first.push(answer);
+    }
+    let rows = async || {
+        let mut all = Vec::new();
+        for table in ["memory_contexts", "records", "updates", "events"] {
+            all.push(service.count(table).await);
+        }
+        all
+    };
+    let before = rows().await;
+
+    forget_answers(&service, "'2026-11-21T00:00:00Z'").await;
+    for (number, first) in first.iter().enumerate() {
+        let again = ask(number).await;
+        assert_eq!(again.status, first.status, "{number}: {}", again.text());
+        assert_eq!(again.header("idempotency-replayed"), "true");
+        let (again_body, first_body) = (again.json(), first.json());
+        for member in [
+            "version",
+            "context_id",
+            "update_id",
+            "record_id",
+            "item_id",
+            "unchanged",
+            "status",
+            "operations",
+            "diff",
+            "goal",
+            "content",
+        ] {
+            assert_eq!(
+                again_body.get(member),
+                first_body.get(member),
+                "{number} {member}"
+            );
+        }
+        for name in ["etag", "location", "x-context-version"] {
+            assert_eq!(
+                again.headers.get(name),
+                first.headers.get(name),
+                "{number} {name}"
+            );
+        }
+        // Kept now: the next retry gets these very bytes.
+        assert_eq!(ask(number).await.body, again.body, "{number}");
+    }
+    assert_eq!(rows().await, before);
+}
+
+#[tokio::test]
+async fn a_claim_that_nobody_renews_is_taken_over_long_before_its_lease_ends() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let first = Answer::to(put(&memory, "k", "one")).await.is(201);
+    forget_answers(&service, "'2026-11-21T02:00:30Z'").await;
+
+    let began = std::time::Instant::now();
+    let again = Answer::to(put(&memory, "k", "one")).await.is(201);
+
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!(again.json(), first.json());
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_request_whose_claim_was_taken_over_saves_nothing() {
+    let gate = Gate::new();
+    let service = Service::start_with(|_| {}, Some(gate.before(Role::Learnings))).await;
+    let memory = service.memory("agent");
+    let task = dictate(json!({ "learnings": learning("insight") }));
+    let running = memory
+        .request(Method::POST, "update")
+        .header(KEY, "k")
+        .json(&task);
+    let running = tokio::spawn(Answer::to(running));
+    gate.asked().await;
+    sqlx::query("UPDATE idempotency_keys SET claim_id = 'another'")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    gate.open();
+
+    let answer = running.await.unwrap();
+
+    answer.problem(409, "still-running", Some(KEY));
+    assert_eq!(service.count("memory_contexts").await, 0);
+    assert_eq!(service.count("idempotency_keys").await, 1);
+}
+
+#[tokio::test]
+async fn a_late_retry_brings_nothing_back_that_was_deleted() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    Answer::to(put(&memory, "k", "one")).await.is(201);
+    memory.delete().await.is(204);
+
+    let again = Answer::to(put(&memory, "k", "one")).await;
+
+    let problem = again.problem(410, "gone", Some(KEY));
+    assert!(
+        problem["detail"].as_str().unwrap().contains("deleted"),
+        "{problem}"
+    );
+    assert_eq!(service.count("memories").await, 0);
+    Answer::to(put(&memory, "k", "two"))
+        .await
+        .problem(422, "key-reused", None);
+    Answer::to(put(&memory, "k2", "one")).await.is(201);
+}
+
+#[tokio::test]
+async fn a_redaction_takes_out_the_answers_that_it_touches_and_leaves_the_others() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let secret = "# Facts\nthe secret that nobody is to read again\n";
+    Answer::to(put(&memory, "secret", secret)).await.is(201);
+    let other = Answer::to(put(&memory, "other", "# Facts\nharmless\n"))
+        .await
+        .is(201);
+    memory.redact("1").await.is(200);
+
+    let again = Answer::to(put(&memory, "secret", secret)).await;
+    let problem = again.problem(410, "gone", Some(KEY));
+    assert!(
+        problem["detail"].as_str().unwrap().contains("redacted"),
+        "{problem}"
+    );
+    is_replay_of(
+        &Answer::to(put(&memory, "other", "# Facts\nharmless\n")).await,
+        &other,
+    );
+    assert_eq!(service.count("memory_contexts").await, 2);
+    assert_eq!(memory.get("context").await.text(), "# Facts\nharmless\n");
+}

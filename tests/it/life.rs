@@ -23,7 +23,7 @@ use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 use working_memory::storage::{
     ContextRef, DeleteError, Guard, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RedactError,
-    RestoreError, Storage,
+    RestoreError, RestoreJob, Storage,
 };
 
 const SEQUENCES: usize = 1_000;
@@ -132,6 +132,7 @@ impl Life<'_> {
                     actor: self.actor.clone(),
                     preconditions: Preconditions::default(),
                     guard: Guard::Off,
+                    idempotency: None,
                 });
                 self.follow(matches!(put.await.unwrap(), Put::Created(..))).await;
             }
@@ -150,11 +151,17 @@ impl Life<'_> {
                     .await;
             }
             Step::Restore(back) => {
-                let (reference, limit) = (nth(*back), usize::MAX);
-                let restored = self
-                    .storage
-                    .restore_context(&self.vault, &self.memory, &reference, &self.actor, &always, limit)
-                    .await;
+                let job = RestoreJob {
+                    vault: self.vault.clone(),
+                    memory: self.memory.clone(),
+                    reference: nth(*back),
+                    actor: self.actor.clone(),
+                    reason: None,
+                    preconditions: Preconditions::default(),
+                    limit: usize::MAX,
+                    idempotency: None,
+                };
+                let restored = self.storage.restore_context(&job).await;
                 match restored {
                     Ok(put) => {
                         let text = self.versions[self.index(*back).unwrap()].text.clone();
@@ -247,6 +254,7 @@ impl Life<'_> {
             on_invalid: OnInvalid::Drop,
             max_additions: None,
             resolves: None,
+            idempotency: None,
         }
     }
 
@@ -263,6 +271,7 @@ impl Life<'_> {
             on_invalid: OnInvalid::Drop,
             roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
             steps: working_memory::pipeline::Steps::default(),
+            idempotency: None,
         }
     }
 

@@ -13,7 +13,7 @@ pub enum Collapse {
         /// The size of the text, in bytes.
         after: usize,
     },
-    /// Active records, which it archives without a reason, in the order of the document before.
+    /// Active records, which it archives as left out, in the order of the document before.
     RecordsDropped(Vec<RecordId>),
 }
 

@@ -32,6 +32,27 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     }
 }
 
+/// The JSON body of a request, which may be left out.
+///
+/// # Errors
+/// As [`JsonBody`]'s.
+pub(crate) async fn optional<T: DeserializeOwned + Default>(
+    state: &AppState,
+    request: Request,
+) -> Result<T, Problem> {
+    let (parts, body) = request.into_parts();
+    let limit = Limit {
+        name: "limits.body_bytes",
+        bytes: state.settings.body_bytes,
+    };
+    let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
+    if bytes.is_empty() {
+        return Ok(T::default());
+    }
+    media_type::of_body(&parts.headers, &[MediaType::Json])?;
+    parse(&body::text(bytes)?)
+}
+
 /// A JSON object that is read as `T`. Derived code would also take an array of the fields' values in their
 /// order, which is no form that anybody documented.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ pub(crate) mod accept;
 pub(crate) mod actor;
 pub(crate) mod body;
 pub(crate) mod caller;
+pub(crate) mod claim;
 pub(crate) mod conditions;
 pub(crate) mod freshness;
 pub(crate) mod json;

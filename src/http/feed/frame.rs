@@ -58,6 +58,8 @@ pub(crate) enum EventKindName {
     Update,
     Handoff,
     MemoryDeleted,
+    Redacted,
+    Items,
 }
 
 impl EventBody {

@@ -5,6 +5,15 @@ use crate::storage::StorageError;
 
 impl From<StorageError> for Problem {
     fn from(error: StorageError) -> Self {
+        if let StorageError::KeyTakenOver = error {
+            return Self::new(
+                Kind::StillRunning,
+                "another request with this Idempotency-Key took over from this one, which saved nothing; ask again \
+                 with the same key",
+            )
+            .with("field", "Idempotency-Key")
+            .retry_after(1);
+        }
         match error.retry_after() {
             Some(wait) => Self::new(Kind::Unavailable, "the database is not available at the moment")
                 .retry_after(wait.as_secs().max(1))

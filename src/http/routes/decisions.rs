@@ -5,6 +5,7 @@ use super::window::{fields, writer};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::DECISION_BYTES;
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
@@ -68,12 +69,13 @@ pub(crate) async fn record(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Result<Response, Problem> {
     fields::required("decision", &body.decision, DECISION_BYTES)?;
     fields::required("reason", &body.reason, DECISION_BYTES)?;
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
-    let writer = writer(&state, path, actor, conditions);
+    let writer = writer(&state, path, actor, conditions, claim);
     let decision = NewDecision {
         decision: body.decision,
         reason: body.reason,

@@ -33,9 +33,14 @@ pub(crate) struct Chosen {
     /// Only those of this memory.
     #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     memory_id: Option<String>,
-    /// Only those of these kinds, with commas between: `version`, `update`, `handoff`, `memory_deleted`.
+    /// Only those of these kinds, with commas between: `version`, `update`, `handoff`, `memory_deleted`,
+    /// `redacted`, `items`.
     #[param(nullable = false, example = "version,memory_deleted")]
     kinds: Option<String>,
+    /// As the header `Last-Event-ID`, for browsers, which cannot send it at first; the header counts for more, since that
+    /// is what they send when they come back.
+    #[param(nullable = false, pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$")]
+    last_event_id: Option<String>,
 }
 
 impl FromQuery for Chosen {
@@ -43,18 +48,30 @@ impl FromQuery for Chosen {
         Ok(Self {
             memory_id: query.parse::<MemoryId>("memory_id")?.map(|id| id.to_string()),
             kinds: query.text("kinds")?,
+            last_event_id: query.text("last_event_id")?,
         })
     }
 }
 
 impl Chosen {
+    fn place(&self) -> Result<Option<Place>, Problem> {
+        let text = self
+            .last_event_id
+            .as_deref()
+            .map(str::trim)
+            .filter(|text| !text.is_empty());
+        text.map(str::parse)
+            .transpose()
+            .map_err(|rule| Problem::malformed("last_event_id", format!("last_event_id {rule}")))
+    }
+
     fn filter(self) -> Result<Filter, Problem> {
         let kinds = self.kinds.map(|names| {
             let kinds = names.split(',').map(|name| EventKind::from_name(name.trim()));
             kinds.collect::<Option<Vec<_>>>().ok_or_else(|| {
                 Problem::invalid(
                     "kinds",
-                    "kinds must be some of: version, update, handoff, memory_deleted, with commas between",
+                    "kinds must be some of: version, update, handoff, memory_deleted, redacted, items, with commas between",
                 )
             })
         });
@@ -120,9 +137,13 @@ pub(crate) async fn events(
     admission: Admission,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let list = format!("events/{vault_id}/{chosen:?}");
+    let place = match last_event_id(&headers)? {
+        Some(place) => Some(place),
+        None => chosen.place()?,
+    };
+    let Chosen { memory_id, kinds, .. } = &chosen;
+    let list = format!("events/{vault_id}/{memory_id:?}/{kinds:?}");
     let filter = chosen.filter()?;
-    let place = last_event_id(&headers)?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
         Representation::Json => {
             let body = read_page(&state, &vault_id, &filter, &page, place, &list).await?;

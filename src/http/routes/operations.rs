@@ -5,6 +5,7 @@ use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::{self, Object};
 use crate::http::extract::media_type::{self, MediaType};
@@ -158,6 +159,7 @@ pub(crate) async fn operations(
     Query(params): Query<OperationsParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    UnderClaim(idempotency): UnderClaim,
     request: Request,
 ) -> Result<Json<UpdateAnswer>, Problem> {
     let request = OperationsRequest {
@@ -170,6 +172,7 @@ pub(crate) async fn operations(
         on_invalid: params.on_invalid.unwrap_or_default().into(),
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
+        idempotency,
     };
     let answer = Box::pin(state.pipeline.apply_operations(request)).await?;
     Ok(Json(answer))

@@ -1,9 +1,10 @@
 //! `PUT M/status`
 
-use super::window::answer;
+use super::window::answer as window_answer;
 use super::window::{fields, writer};
 use crate::domain::window::STATUS_BYTES;
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
@@ -11,6 +12,7 @@ use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::X_CONTEXT_VERSION;
 use crate::http::state::AppState;
+use crate::storage::WindowChange;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::ETAG;
@@ -82,6 +84,7 @@ pub(crate) async fn set(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     JsonBody(StatusBody { goal, blocker }): JsonBody<StatusBody>,
 ) -> Result<Response, Problem> {
     if let Some(goal) = &goal {
@@ -90,11 +93,16 @@ pub(crate) async fn set(
     if let Some(blocker) = &blocker {
         fields::optional("blocker", blocker, STATUS_BYTES)?;
     }
-    let writer = writer(&state, path, actor, conditions);
+    let writer = writer(&state, path, actor, conditions, claim);
     let change = state
         .storage
         .set_status(&writer, goal.as_deref(), blocker.as_deref())
         .await?;
+    Ok(answer(change))
+}
+
+/// The answer to a status that was set, or stood there already.
+pub(super) fn answer(change: WindowChange) -> Response {
     let headers = [
         (ETAG, ETag::of(&change.metadata.context_id).header_value()),
         (X_CONTEXT_VERSION, change.metadata.version.into()),
@@ -106,5 +114,5 @@ pub(crate) async fn set(
         context_id: change.metadata.context_id.to_string(),
         unchanged: change.unchanged,
     };
-    Ok((answer::status(change.unchanged), headers, Json(body)).into_response())
+    (window_answer::status(change.unchanged), headers, Json(body)).into_response()
 }

@@ -5,6 +5,7 @@ use super::window::{fields, writer};
 use crate::domain::ids::TaskId;
 use crate::domain::window::{EPIC_BYTES, INTENT_BYTES, SUMMARY_BYTES, Task, one_line};
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
@@ -138,9 +139,10 @@ pub(crate) async fn record(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     JsonBody(body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
     let task = body.into_task("", true)?;
-    let writer = writer(&state, path, actor, conditions);
+    let writer = writer(&state, path, actor, conditions, claim);
     answer::record(state.storage.record_task(&writer, &task).await?)
 }

@@ -5,6 +5,7 @@ mod way;
 
 use crate::domain::operation::Role;
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
@@ -15,6 +16,7 @@ use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{ConversationMessage, OnInvalid, Steps, UpdateRequest};
+use crate::storage::updates::Run;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
@@ -155,6 +157,7 @@ pub(crate) async fn update(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    UnderClaim(idempotency): UnderClaim,
     way: Way,
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> Result<Response, Problem> {
@@ -175,17 +178,17 @@ pub(crate) async fn update(
         on_invalid: body.on_invalid.into(),
         roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
         steps: Steps::default(),
+        idempotency,
     };
     match way {
         Way::Waiting => Ok(Json(state.pipeline.update(request).await?).into_response()),
         Way::Watching(watching) => stream::stream(&state, request, watching).await,
-        Way::Later => accepted(&state, request).await,
+        Way::Later => Ok(queued(state.pipeline.accept(request).await?)),
     }
 }
 
-/// Keeps the update to be run later, and says where it is to be looked at.
-async fn accepted(state: &AppState, request: UpdateRequest) -> Result<Response, Problem> {
-    let run = state.pipeline.accept(request).await?;
+/// Says of an update that is run later where it is to be looked at.
+pub(super) fn queued(run: Run) -> Response {
     let location = format!(
         "/v1/vaults/{}/memories/{}/updates/{}",
         run.vault_id, run.memory_id, run.update_id
@@ -194,7 +197,7 @@ async fn accepted(state: &AppState, request: UpdateRequest) -> Result<Response, 
         (LOCATION, location),
         (PREFERENCE_APPLIED, RESPOND_ASYNC.to_owned()),
     ];
-    Ok((StatusCode::ACCEPTED, headers, Json(RunBody::full(run))).into_response())
+    (StatusCode::ACCEPTED, headers, Json(RunBody::full(run))).into_response()
 }
 
 /// Says that a preference was honoured (RFC 7240).

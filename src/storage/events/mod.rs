@@ -45,11 +45,22 @@ pub enum EventKind {
     Handoff,
     /// The memory was deleted.
     MemoryDeleted,
+    /// A version was redacted; `details` has its number and id.
+    Redacted,
+    /// Prompt items of the memory were added, replaced or removed; `details` has the category.
+    Items,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Version, Self::Update, Self::Handoff, Self::MemoryDeleted];
+    pub const ALL: [Self; 6] = [
+        Self::Version,
+        Self::Update,
+        Self::Handoff,
+        Self::MemoryDeleted,
+        Self::Redacted,
+        Self::Items,
+    ];
 
     /// The stored and shown name.
     #[must_use]
@@ -59,6 +70,8 @@ impl EventKind {
             Self::Update => "update",
             Self::Handoff => "handoff",
             Self::MemoryDeleted => "memory_deleted",
+            Self::Redacted => "redacted",
+            Self::Items => "items",
         }
     }
 

@@ -3,9 +3,11 @@
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
+use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 /// What replacing a category came to.
@@ -47,6 +49,7 @@ impl Storage {
         item: NewItem,
         actor: &ActorId,
         limits: &ItemLimits,
+        claim: Option<&IdempotencyClaim>,
     ) -> Result<PromptItem, AddItemsError> {
         let mut transaction = self.begin().await?;
         let now = self.lock_owner(&mut transaction, owner).await?;
@@ -54,7 +57,9 @@ impl Storage {
         let item = self.stored(owner, category, item, actor, now)?;
         insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
         hold(&mut transaction, owner, limits).await?;
-        transaction.commit().await?;
+        note_one(&mut transaction, claim, || Saved::Item(item.item_id.clone())).await?;
+        let changed = self.items_changed(owner, category, Some(actor));
+        self.commit_telling(transaction, owner, changed).await?;
         Ok(item)
     }
 
@@ -100,7 +105,8 @@ impl Storage {
         insert(&mut transaction, owner, &stored).await?;
         hold(&mut transaction, owner, limits).await?;
         forget_owner_without_items(&mut transaction, owner).await?;
-        transaction.commit().await?;
+        let changed = self.items_changed(owner, category, Some(actor));
+        self.commit_telling(transaction, owner, changed).await?;
         Ok(Replaced {
             items: stored,
             unchanged: false,
@@ -115,19 +121,25 @@ impl Storage {
     pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
         lock_present_owner(&mut transaction, owner).await?;
-        let done = sqlx::query!(
+        let removed = sqlx::query_scalar!(
             "DELETE FROM prompt_items
-             WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)",
+             WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)
+             RETURNING category",
             owner.vault.as_str(),
             owner.memory_id(),
             id.as_str(),
             self.clock.now(),
         )
-        .execute(&mut *transaction)
+        .fetch_optional(&mut *transaction)
         .await?;
         forget_owner_without_items(&mut transaction, owner).await?;
-        transaction.commit().await?;
-        Ok(done.rows_affected() == 1)
+        let found = removed.is_some();
+        let category: Option<Category> = removed.and_then(|category| category.parse().ok());
+        let changed = category
+            .as_ref()
+            .and_then(|category| self.items_changed(owner, category, None));
+        self.commit_telling(transaction, owner, changed).await?;
+        Ok(found)
     }
 
     /// Removes all items of a category and returns how many of them were shown.
@@ -141,8 +153,36 @@ impl Storage {
         self.forget_expired(&mut transaction, owner).await?;
         let removed = delete(&mut transaction, owner, category).await?;
         forget_owner_without_items(&mut transaction, owner).await?;
-        transaction.commit().await?;
+        let changed = self.items_changed(owner, category, None).filter(|_| removed > 0);
+        self.commit_telling(transaction, owner, changed).await?;
         Ok(removed)
+    }
+
+    /// What is told of a change of a memory's items; nothing of the vault's own, which belong to no one memory.
+    fn items_changed(
+        &self,
+        owner: &ItemOwner,
+        category: &Category,
+        actor: Option<&ActorId>,
+    ) -> Option<NewEvent> {
+        let memory = owner.memory.as_ref()?;
+        Some(NewEvent {
+            actor: actor.cloned(),
+            details: Some(json!({"category": category.as_str()})),
+            ..self.event(memory, EventKind::Items)
+        })
+    }
+
+    async fn commit_telling(
+        &self,
+        mut transaction: sqlx::Transaction<'_, sqlx::Postgres>,
+        owner: &ItemOwner,
+        event: Option<NewEvent>,
+    ) -> Result<(), StorageError> {
+        events::append(&mut transaction, &owner.vault, event.as_slice()).await?;
+        transaction.commit().await?;
+        self.appended(&owner.vault, event.as_slice());
+        Ok(())
     }
 
     /// Locks the row of an owner, which is made where there is none. The time is that of the change: now, but never

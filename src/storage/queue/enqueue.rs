@@ -2,6 +2,7 @@
 
 use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::updates::{Row, Run};
 use crate::storage::{Storage, StorageError, events, listen};
 use chrono::{DateTime, Utc};
@@ -39,6 +40,8 @@ pub struct NewUpdate {
     pub request: Value,
     /// Conditions on the head.
     pub preconditions: Value,
+    /// The claim of the idempotency key under which it is queued.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// Why an update was not queued.
@@ -87,6 +90,8 @@ impl Storage {
                 json!({"step": "queued"}),
             );
             events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
+            let claim = new.idempotency.as_ref();
+            note_one(&mut transaction, claim, || Saved::Queued(new.update_id.clone())).await?;
             let notification = changed(&new.vault, &new.memory);
             listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
             transaction.commit().await?;

@@ -9,6 +9,7 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::window::Known;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::error::MAX_REPEATS;
+use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::records::{StoredRecord, find_task};
 use crate::storage::updates::{Run, insert_run, lives_on};
 use crate::storage::{Storage, StorageError, error, events, window};
@@ -49,6 +50,8 @@ pub enum Decision<T> {
 pub struct Outcome<T> {
     /// The version that was saved, if any.
     pub saved: Option<ContextMetadata>,
+    /// If none was: the newest version, by which that was decided; `None` if the memory does not exist.
+    pub head: Option<ContextMetadata>,
     /// What the decision returned.
     pub result: T,
 }
@@ -185,9 +188,21 @@ impl Storage {
         }
         let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
             Decision::Keep(result) => {
+                // While its row is locked: another writer's version is not what was compared.
+                let head = match &head.context_id {
+                    Some(id) => {
+                        let reference = ContextRef::Id(id.clone());
+                        find_context(&mut transaction, vault, memory, &reference).await?
+                    }
+                    None => None,
+                };
                 // Nothing was written but perhaps the row of a memory that does not come to be.
                 transaction.rollback().await?;
-                return Ok(Outcome { saved: None, result });
+                return Ok(Outcome {
+                    saved: None,
+                    head: head.map(|head| head.metadata),
+                    result,
+                });
             }
             Decision::Save(new, result) => (*new, result),
         };
@@ -197,6 +212,7 @@ impl Storage {
         transaction.commit().await?;
         Ok(Outcome {
             saved: Some(self.committed(prepared, ticket)),
+            head: None,
             result,
         })
     }
@@ -206,13 +222,19 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageError::AlreadyResolved`], or the database's.
-    pub async fn save_resolving_run(&self, run: &Run, resolves: &UpdateId) -> Result<(), StorageError> {
+    pub async fn save_resolving_run(
+        &self,
+        run: &Run,
+        resolves: &UpdateId,
+        claim: Option<&IdempotencyClaim>,
+    ) -> Result<(), StorageError> {
         let mut transaction = self.begin().await?;
         if !lives_on(&mut transaction, run).await? {
             return Ok(());
         }
         insert_run(&mut transaction, run).await?;
         resolve(&mut transaction, run, resolves).await?;
+        note_one(&mut transaction, claim, || Saved::Run(run.update_id.clone())).await?;
         events::append(&mut transaction, &run.vault_id, &run.events).await?;
         transaction.commit().await?;
         self.appended(&run.vault_id, &run.events);

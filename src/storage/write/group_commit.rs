@@ -158,6 +158,7 @@ impl Storage {
         let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
         Ok(saved.map(|saved| Outcome {
             saved: Some(saved),
+            head: None,
             result,
         }))
     }

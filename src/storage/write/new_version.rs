@@ -2,12 +2,14 @@
 
 use super::head::Head;
 use super::stored_operations::WindowRows;
+use crate::domain::changelog::left_out_by;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
 use crate::storage::StorageError;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::updates::{Run, resolve_run};
 use sqlx::PgConnection;
 
@@ -34,6 +36,10 @@ pub struct NewVersion {
     pub resolves: Option<UpdateId>,
     /// What it says of tasks and decisions that the text does not hold.
     pub window: WindowRows,
+    /// Why it archives records that no operation names: it was put or restored as a whole without them.
+    pub left_out: Option<String>,
+    /// The claim of the idempotency key under which it is saved, or not at all.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 impl NewVersion {
@@ -42,6 +48,7 @@ impl NewVersion {
     pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
         let (changes, seen) = project_and_count(&head.text, &text);
         let counters = head.counters.raised_by(&seen);
+        let left_out = matches!(source, Source::Put | Source::Restore).then(|| left_out_by(head.version + 1));
         Self {
             text,
             counters,
@@ -53,6 +60,8 @@ impl NewVersion {
             run: None,
             resolves: None,
             window: WindowRows::default(),
+            left_out,
+            idempotency: None,
         }
     }
 

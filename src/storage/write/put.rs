@@ -8,6 +8,7 @@ use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, collapse};
 use crate::storage::contexts::{ContextMetadata, Source};
+use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::{Storage, StorageError};
 
 /// What is done about a put that loses much of what the document says.
@@ -63,6 +64,8 @@ pub struct PutJob {
     pub preconditions: Preconditions,
     /// What is done if it loses much of the newest version.
     pub guard: Guard,
+    /// The claim of the idempotency key under which it is put.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// What a put does to a head.
@@ -87,6 +90,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError
     if job.guard == Guard::Reject && !lost.is_empty() {
         return Err(PutError::Collapses(lost));
     }
+    version.idempotency.clone_from(&job.idempotency);
     version.log = changelog::of_text(&head.text, text, &version.changes);
     Ok(Decision::Save(Box::new(version), lost))
 }
@@ -101,18 +105,18 @@ impl Storage {
         let of = (&job.vault, &job.memory);
         let outcome = self.change_likely(of, Likely::Cached, &[], &mut decide).await;
         match outcome {
-            Ok(outcome) => match outcome.saved {
-                Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
-                None => self
-                    .latest_context(&job.vault, &job.memory)
-                    .await?
-                    .map(|context| Put::Unchanged(context.metadata))
-                    .ok_or(PutError::Storage(StorageError::WrongRowCount {
-                        statement: "db.memory_contexts.latest",
-                        expected: 1,
-                        actual: 0,
-                    })),
-            },
+            Ok(outcome) => {
+                match outcome.saved {
+                    Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
+                    None => outcome.head.map(Put::Unchanged).ok_or(PutError::Storage(
+                        StorageError::WrongRowCount {
+                            statement: "db.memory_contexts.get",
+                            expected: 1,
+                            actual: 0,
+                        },
+                    )),
+                }
+            }
             Err(ChangeError::Refused(refused)) => Err(refused),
             Err(ChangeError::Storage(error)) => Err(error.into()),
         }

@@ -7,7 +7,9 @@ use super::put::Put;
 use crate::domain::changelog;
 use crate::domain::document::{self, InvalidDocument};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::memory::{Collapse, collapse};
 use crate::storage::contexts::{Context, ContextRef, Redaction, Source};
+use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::{Storage, StorageError};
 
 /// Why a version was not restored.
@@ -38,25 +40,42 @@ pub enum RestoreError {
     Storage(#[from] StorageError),
 }
 
+/// A version that is to be the newest again.
+#[derive(Debug)]
+pub struct RestoreJob {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// Which version.
+    pub reference: ContextRef,
+    /// Who restores it.
+    pub actor: ActorId,
+    /// Why, if that is told; it stands in the log.
+    pub reason: Option<String>,
+    /// What has to hold of the newest version.
+    pub preconditions: Preconditions,
+    /// `limits.context_bytes`.
+    pub limit: usize,
+    /// The claim of the idempotency key under which it is restored.
+    pub idempotency: Option<IdempotencyClaim>,
+}
+
 impl Storage {
     /// Makes a new version with the text of an older one, unless the newest has that text already. Records
-    /// that were archived meanwhile and stand in that text are active again, with the birth they had.
-    /// `limit` is `limits.context_bytes`.
+    /// that were archived meanwhile and stand in that text are active again, with the birth they had; active ones that
+    /// do not stand in it are archived, and told.
     ///
     /// # Errors
     /// As [`RestoreError`] says.
-    pub async fn restore_context(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        reference: &ContextRef,
-        actor: &ActorId,
-        preconditions: &Preconditions,
-        limit: usize,
-    ) -> Result<Put, RestoreError> {
+    pub async fn restore_context(&self, job: &RestoreJob) -> Result<Put, RestoreError> {
+        let wanted = Wanted::Version(&job.reference);
         let outcome = self
-            .change_wanting((vault, memory), &Wanted::Version(reference), |head, found| {
-                if !preconditions.hold(head.context_id.as_ref().map(ContextId::as_str)) {
+            .change_wanting((&job.vault, &job.memory), &wanted, |head, found| {
+                if !job
+                    .preconditions
+                    .hold(head.context_id.as_ref().map(ContextId::as_str))
+                {
                     return Err(RestoreError::PreconditionFailed {
                         current: head.context_id.clone(),
                     });
@@ -69,25 +88,32 @@ impl Storage {
                     });
                 }
                 if head.text == text {
-                    return Ok(Decision::Keep(()));
+                    return Ok(Decision::Keep(Vec::new()));
                 }
-                document::check(&text, limit)?;
-                let mut new = NewVersion::of_text(head, text, Source::Restore, actor.clone());
-                new.log = changelog::of_restore(metadata.version, &head.text, &new.text, &new.changes);
-                Ok(Decision::Save(Box::new(new), ()))
+                document::check(&text, job.limit)?;
+                let mut new = NewVersion::of_text(head, text, Source::Restore, job.actor.clone());
+                let texts = (head.text.as_str(), new.text.as_str());
+                new.log = changelog::of_restore(metadata.version, job.reason.as_deref(), texts, &new.changes);
+                new.idempotency.clone_from(&job.idempotency);
+                let lost = dropped(&head.text, &new);
+                Ok(Decision::Save(Box::new(new), lost))
             })
             .await;
         match outcome {
             Ok(outcome) => match outcome.saved {
-                Some(metadata) => Ok(Put::Created(metadata, Vec::new())),
-                None => self
-                    .latest_context(vault, memory)
-                    .await?
-                    .map(|context| Put::Unchanged(context.metadata))
-                    .ok_or(RestoreError::NotFound),
+                Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
+                None => outcome.head.map(Put::Unchanged).ok_or(RestoreError::NotFound),
             },
             Err(ChangeError::Refused(refused)) => Err(refused),
             Err(ChangeError::Storage(error)) => Err(error.into()),
         }
     }
+}
+
+/// The active records that a restored text leaves out.
+fn dropped(before: &str, new: &NewVersion) -> Vec<Collapse> {
+    let mut lost = collapse(before, &new.text, &new.changes);
+    // How long it is was known to whoever asked for it.
+    lost.retain(|lost| matches!(lost, Collapse::RecordsDropped(_)));
+    lost
 }

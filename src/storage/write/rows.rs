@@ -159,6 +159,7 @@ impl<'a> RecordRow<'a> {
         let (new, left) = (&prepared.new, &prepared.archived);
         let archivings = archivings(&new.operations);
         let tasks: HashMap<RecordId, &Task> = new.window.tasks.iter().map(|(id, task)| (*id, task)).collect();
+        let left_out = new.left_out.as_deref();
         let changed = new.changes.iter().filter_map(move |change| match change {
             RecordChange::Added(record) => {
                 let row = Self::active(place, record, ChangeKind::Added);
@@ -174,7 +175,7 @@ impl<'a> RecordRow<'a> {
                 };
                 let row = Self::active(place, left.get(*id)?, change);
                 let reason = archiving.and_then(|operation| operation.reason.as_deref());
-                Some(row.archived(reason, by))
+                Some(row.archived(reason.or(left_out), by))
             }
         });
         let historic = new.window.historic.iter().map(move |historic| {

@@ -5,6 +5,7 @@ use super::prepared::Prepared;
 use super::rows::{RecordRow, VersionRow};
 use crate::storage::StorageError;
 use crate::storage::events::{self, append_all};
+use crate::storage::idempotency::{Saved, note_saved};
 use crate::storage::listen::{CHANNEL, words};
 use crate::storage::updates::insert_run;
 use sqlx::PgConnection;
@@ -14,10 +15,10 @@ use std::slice::from_ref;
 /// Saves versions of different memories, with their records, runs and events. Returns the places of those that were saved;
 /// the others are untouched: their memories are locked by another transaction, or have moved on.
 ///
-/// Of versions without runs this is one statement, which is a transaction by itself. Others need a transaction around it.
+/// Of versions without runs and claims of idempotency keys this is one statement, which is a transaction by itself. Others need a transaction around it.
 ///
 /// # Errors
-/// The database's, or that a run's claim is lost or the run that it resolves was resolved already. The transaction then has
+/// The database's, or that the claim of a run or a key is lost, or the run that it resolves was resolved already. The transaction then has
 /// to be rolled back.
 pub(in crate::storage) async fn save(
     connection: &mut PgConnection,
@@ -36,12 +37,19 @@ pub(in crate::storage) async fn save(
         steps.push((&run.vault_id, &*run.events));
     }
     append_all(connection, &steps).await?;
+    let claimed = saved.iter().filter_map(|&place| {
+        let Prepared { new, metadata, .. } = &all[place];
+        let claim = new.idempotency.as_ref()?;
+        Some((claim, Saved::Version(metadata.context_id.clone())))
+    });
+    note_saved(connection, &claimed.collect::<Vec<_>>()).await?;
     Ok(saved)
 }
 
 /// Whether versions are saved by one statement.
 pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
-    all.iter().all(|version| version.new.run.is_none())
+    all.iter()
+        .all(|version| version.new.run.is_none() && version.new.idempotency.is_none())
 }
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]

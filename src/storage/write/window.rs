@@ -1,7 +1,7 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
 use super::Preconditions;
-use super::change::{ChangeError, Decision, Wanted};
+use super::change::{ChangeError, Decision, Outcome, Wanted};
 use super::head::Head;
 use super::new_version::NewVersion;
 use super::stored_operations::WindowRows;
@@ -14,6 +14,7 @@ use crate::domain::window::{
     set_status,
 };
 use crate::storage::contexts::{ContextMetadata, Source};
+use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 
@@ -30,6 +31,8 @@ pub struct Writer {
     pub preconditions: Preconditions,
     /// How much stands in the window, and the cap of the document.
     pub sizes: Sizes,
+    /// The claim of the idempotency key under which it is written.
+    pub idempotency: Option<IdempotencyClaim>,
 }
 
 /// A decision to be written.
@@ -120,6 +123,7 @@ impl Writer {
     fn version(&self, head: &Head, written: Written, source: Source) -> (NewVersion, Option<StoredRecord>) {
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
+        version.idempotency.clone_from(&self.idempotency);
         let numbered: Vec<RecordId> = version
             .changes
             .iter()
@@ -206,7 +210,7 @@ impl Storage {
                 ))
             })
             .await?;
-        self.made(writer, outcome.saved, outcome.result).await
+        outcome.try_into()
     }
 
     /// Writes a decision into the window.
@@ -242,7 +246,7 @@ impl Storage {
                 ))
             })
             .await?;
-        self.made(writer, outcome.saved, outcome.result).await
+        outcome.try_into()
     }
 
     /// Writes goal and blocker; see [`set_status`].
@@ -271,7 +275,7 @@ impl Storage {
                 Ok(Decision::Save(Box::new(version), made))
             })
             .await?;
-        self.made(writer, outcome.saved, outcome.result).await
+        outcome.try_into()
     }
 
     /// Takes over what was kept elsewhere; see [`window::take_over`]. Reads all tasks and decisions of the memory.
@@ -299,6 +303,8 @@ impl Storage {
                     return Ok::<_, WindowChangeError>(Decision::Keep(result));
                 }
                 let (mut version, _) = writer.version(head, taken.written, Source::Import);
+                // Sent again, it finds all of it there: that answers a retry.
+                version.idempotency = None;
                 version.window = WindowRows {
                     tasks: taken.tasks,
                     historic: taken.historic,
@@ -315,13 +321,7 @@ impl Storage {
             .await?;
         let (taken, present, archived) = outcome.result;
         let unchanged = outcome.saved.is_none();
-        let metadata = match outcome.saved {
-            Some(metadata) => Some(metadata),
-            None => self
-                .latest_context(&writer.vault, &writer.memory)
-                .await?
-                .map(|context| context.metadata),
-        };
+        let metadata = outcome.saved.or(outcome.head);
         Ok(TakenOver {
             metadata,
             unchanged,
@@ -330,28 +330,24 @@ impl Storage {
             archived,
         })
     }
+}
 
-    /// The change as it is answered: of one that made nothing the newest version is told.
-    async fn made(
-        &self,
-        writer: &Writer,
-        saved: Option<ContextMetadata>,
-        made: Made,
-    ) -> Result<WindowChange, WindowChangeError> {
-        let unchanged = saved.is_none();
-        let metadata = match saved {
-            Some(metadata) => metadata,
-            None => self
-                .latest_context(&writer.vault, &writer.memory)
-                .await?
-                .map(|context| context.metadata)
-                .ok_or(StorageError::WrongRowCount {
-                    statement: "db.memory_contexts.latest",
-                    expected: 1,
-                    actual: 0,
-                })?,
-        };
-        Ok(WindowChange {
+impl TryFrom<Outcome<Made>> for WindowChange {
+    type Error = WindowChangeError;
+
+    /// The change as it is answered: of one that made nothing the version is told by which that was decided.
+    fn try_from(outcome: Outcome<Made>) -> Result<Self, WindowChangeError> {
+        let unchanged = outcome.saved.is_none();
+        let metadata = outcome
+            .saved
+            .or(outcome.head)
+            .ok_or(StorageError::WrongRowCount {
+                statement: "db.memory_contexts.get",
+                expected: 1,
+                actual: 0,
+            })?;
+        let made = outcome.result;
+        Ok(Self {
             metadata,
             unchanged,
             record: made.record,

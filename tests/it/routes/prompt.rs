@@ -270,7 +270,7 @@ async fn the_prompt_of_a_time_has_the_document_of_that_time() {
     memory
         .get("prompt?as_of=2026-11-22T00:00:00Z")
         .await
-        .problem(400, "malformed", Some("as_of"));
+        .problem(422, "invalid", Some("as_of"));
     memory.redact("1").await.is(200);
     memory
         .get("prompt?as_of=2026-11-21T02:30:00Z")

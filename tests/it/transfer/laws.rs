@@ -133,6 +133,7 @@ async fn put(storage: &Storage, vault: &str, texts: &[String]) {
                 actor: ActorId::anonymous(),
                 preconditions: Preconditions::default(),
                 guard: Guard::Off,
+                idempotency: None,
             })
             .await
             .unwrap();

@@ -31,6 +31,10 @@ pub(crate) fn document_route(path: &str, method: &Method, operation: &mut Operat
     let role = policy::role(method, path).name();
     let mut answers = vec![
         (
+            Kind::Malformed,
+            "The header `Authorization` cannot be read, or there is not one header `Host`.".to_owned(),
+        ),
+        (
             Kind::Unauthorized,
             "No key was shown, or one that is not taken.".to_owned(),
         ),

@@ -2,7 +2,9 @@
 //!
 //! A retry is the same request: method, path, query, body, media type, actor and preconditions. Another request with
 //! the key is 422. While the first one runs a retry waits for it, on this instance or another; the first one runs
-//! to its end also when its client goes away. If its process dies, the next retry runs in its place.
+//! to its end also when its client goes away. If its process dies, a retry that waits notices that the claim is not
+//! renewed any more and runs in its place, or answers from what was saved (`routes::recovered`): what a request saves is
+//! written down under its claim by the transaction that saves it, so it is saved once whatever dies.
 //!
 //! Kept are answers that running again would not better: 2xx, and 4xx other than 408, 409, 413 and 429. Those and
 //! 5xx say that the same request may pass later, so the retry runs.
@@ -19,9 +21,10 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::problem::{Kind, Problem};
+use crate::http::routes::recovered;
 use crate::http::state::AppState;
 use crate::storage::Storage;
-use crate::storage::idempotency::{Claim, IdempotencyKey, KeptAnswer, LEASE};
+use crate::storage::idempotency::{Claim, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Saved, Seen};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_LENGTH;
@@ -41,6 +44,13 @@ const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-re
 /// How soon a waiting retry looks again; doubled each time up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often a claim is renewed, and for how long one stands that is seen not to be.
+const RENEWED_EVERY: Duration = Duration::from_secs(1);
+const DEAD_AFTER: Duration = Duration::from_secs(4);
+
+/// How long to wait between tries to give a claim up while the database is away.
+const BETWEEN_RELEASES: Duration = Duration::from_millis(250);
 
 /// How often it is tried to keep an answer: the work is done, and losing its answer would have it done again.
 const KEEP_TRIES: u32 = 3;
@@ -102,15 +112,27 @@ impl Once<'_> {
         let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
         let fingerprint = fingerprint::of(&parts, &body);
         let claim = self.state.clock.new_id().to_string();
-        if let Some(answer) = self.claim(&key, &fingerprint, &claim).await? {
-            return replayed(answer);
-        }
+        let todo = match self.claim(&key, &fingerprint, &claim).await? {
+            Claimed::Answered(answer) => return replayed(answer),
+            Claimed::Run => None,
+            Claimed::Saved(saved) => Some(saved),
+        };
         let slot = parts.extensions.get::<Slot>().cloned();
         let running = Running {
             storage: self.state.storage.clone(),
-            key,
-            claim,
+            claim: IdempotencyClaim { key, token: claim },
         };
+        if let Some(saved) = todo {
+            let answer = recovered::answer(self.state, &running.claim.key, saved).await;
+            let mut response = running
+                .end(answer.unwrap_or_else(IntoResponse::into_response))
+                .await;
+            response
+                .headers_mut()
+                .insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+            return Ok(response);
+        }
+        parts.extensions.insert(running.claim.clone());
         let request = Request::from_parts(parts, Body::from(body));
         // A task of its own: a client that goes away and comes back is to find the work done, not cut in half.
         let work = async move {
@@ -141,26 +163,53 @@ impl Once<'_> {
         }
     }
 
-    /// Claims the key, waiting for a first request that runs. `None`: the request is to be run.
+    /// Claims the key, waiting for a first request that runs.
     async fn claim(
         &self,
         key: &IdempotencyKey,
         fingerprint: &[u8; 32],
         claim: &str,
-    ) -> Result<Option<KeptAnswer>, Problem> {
+    ) -> Result<Claimed, Problem> {
+        let storage = &self.state.storage;
         let waits_until = Instant::now() + self.wait;
         let mut pause = FIRST_PAUSE;
+        let mut still: Option<(Seen, Instant)> = None;
         loop {
-            match self.state.storage.claim_key(key, fingerprint, claim).await? {
-                Claim::Won => return Ok(None),
-                Claim::Answered(answer) => return Ok(Some(answer)),
+            let mut found = storage.claim_key(key, fingerprint, claim).await?;
+            if let Claim::Running(Some(seen)) = &found {
+                match &still {
+                    Some((before, since)) if before == seen => {
+                        if since.elapsed() >= DEAD_AFTER
+                            && let Some(taken) = storage.take_over_key(key, fingerprint, claim, seen).await?
+                        {
+                            found = taken;
+                        }
+                    }
+                    _ => still = Some((seen.clone(), Instant::now())),
+                }
+            }
+            match found {
+                Claim::Won => return Ok(Claimed::Run),
+                Claim::Saved(saved) => return Ok(Claimed::Saved(saved)),
+                Claim::Answered(answer) => return Ok(Claimed::Answered(answer)),
+                Claim::Gone(why) => return Err(recovered::gone(why)),
                 Claim::OtherRequest => return Err(key::reused()),
-                Claim::Running if Instant::now() + pause > waits_until => return Err(still_running()),
-                Claim::Running => tokio::time::sleep(pause).await,
+                Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
+                Claim::Running(_) => tokio::time::sleep(pause).await,
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
+}
+
+/// What is to be done under a key.
+enum Claimed {
+    /// The request is to be run.
+    Run,
+    /// It was run, and saved this.
+    Saved(Saved),
+    /// It was run and answered.
+    Answered(KeptAnswer),
 }
 
 /// The vault in the path, and the memory if there is one; `None` without a vault or if it is no vault's id.
@@ -199,8 +248,7 @@ fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
 /// A request that holds its key.
 struct Running {
     storage: Storage,
-    key: IdempotencyKey,
-    claim: String,
+    claim: IdempotencyClaim,
 }
 
 impl Running {
@@ -221,6 +269,11 @@ impl Running {
                 resume_unwind(panic);
             }
         };
+        self.end(response).await
+    }
+
+    /// Keeps the answer for retries, or gives the claim up where the same request may pass later.
+    async fn end(self, response: Response) -> Response {
         if !is_kept(response.status()) {
             self.release().await;
             return response;
@@ -232,23 +285,25 @@ impl Running {
             Err(error) => return Problem::internal(error).into_response(),
         };
         let headers = parts.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
-        let answer = KeptAnswer {
+        let kept = KeptAnswer {
             status: parts.status.as_u16(),
             headers: headers
                 .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
                 .collect(),
             body: body.to_vec(),
         };
-        self.keep(&answer, about.as_ref()).await;
+        if !self.keep(&kept, about.as_ref()).await {
+            // What was saved is answered from instead.
+            self.release().await;
+        }
         Response::from_parts(parts, Body::from(body))
     }
 
     /// Keeps the claim for as long as it is polled.
     async fn renew(&self) -> Infallible {
-        let every = LEASE.to_std().unwrap_or_default() / 3;
         loop {
-            tokio::time::sleep(every).await;
-            match self.storage.renew_key(&self.key, &self.claim).await {
+            tokio::time::sleep(RENEWED_EVERY).await;
+            match self.storage.renew_key(&self.claim.key, &self.claim.token).await {
                 Ok(true) => {}
                 Ok(false) => {
                     tracing::warn!("another request took over an idempotency key while its first one ran")
@@ -258,28 +313,36 @@ impl Running {
         }
     }
 
-    async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) {
+    /// `false` if the database took none of the tries.
+    async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) -> bool {
+        let IdempotencyClaim { key, token } = &self.claim;
         let about = about.map(|AnswerAbout(memory)| memory);
         for tried in 1..=KEEP_TRIES {
-            match self
-                .storage
-                .answer_key(&self.key, &self.claim, answer, about)
-                .await
-            {
-                Ok(_) => return,
+            match self.storage.answer_key(key, token, answer, about).await {
+                Ok(_) => return true,
                 Err(error) => {
                     tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")
                 }
             }
             tokio::time::sleep(LONGEST_PAUSE).await;
         }
+        false
     }
 
-    async fn release(&self) {
-        if let Err(error) = self.storage.release_key(&self.key, &self.claim).await {
-            // Its lease runs out by itself.
-            tracing::warn!(%error, "an idempotency key could not be released");
-        }
+    /// Gives the claim up. While the database is away that is tried again behind the answer, until the claim ends by
+    /// itself, so that a retry need not wait for that.
+    async fn release(self) {
+        let IdempotencyClaim { key, token } = self.claim;
+        let Err(error) = self.storage.release_key(&key, &token).await else {
+            return;
+        };
+        tracing::warn!(%error, "an idempotency key could not be released, trying again");
+        let until = Instant::now() + LEASE.to_std().unwrap_or_default();
+        tokio::spawn(async move {
+            while Instant::now() < until && self.storage.release_key(&key, &token).await.is_err() {
+                tokio::time::sleep(BETWEEN_RELEASES).await;
+            }
+        });
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) async fn latest(
     let (SectionParams { section }, LatestParams { as_of }) = params;
     let context = match as_of {
         Some(time) if time > state.clock.now() => {
-            return Err(Problem::malformed("as_of", "as_of must not lie in the future"));
+            return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
         }
         Some(time) => match state.storage.context_as_of(&vault_id, &memory_id, time).await? {
             Some(context) => Arc::new(context),

@@ -5,6 +5,7 @@ use crate::domain::document::{self, InvalidDocument};
 use crate::domain::memory::Collapse;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders, refused_write};
 use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
@@ -63,7 +64,7 @@ pub(crate) struct CollapseBody {
     kind: &'static str,
     /// The same in a sentence, with the sizes.
     detail: String,
-    /// The records that are gone, which the text archives without a reason.
+    /// The records that are gone: the version archives them as left out by it.
     records: Vec<String>,
 }
 
@@ -89,10 +90,11 @@ impl From<Collapse> for CollapseBody {
             Collapse::RecordsDropped(records) => Self {
                 kind: "records_dropped",
                 detail: match records.len() {
-                    1 => "an active record is not in the text: it is archived without a reason".to_owned(),
+                    1 => "an active record is not in the text: it is archived as left out by this version"
+                        .to_owned(),
                     count => {
                         format!(
-                            "{count} active records are not in the text: they are archived without a reason"
+                            "{count} active records are not in the text: they are archived as left out by this version"
                         )
                     }
                 },
@@ -172,6 +174,7 @@ pub(crate) async fn put(
     Query(PutParams { confirm }): Query<PutParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    UnderClaim(idempotency): UnderClaim,
     request: Request,
 ) -> Result<Response, Problem> {
     let text = read_document(&state, request).await?;
@@ -186,13 +189,14 @@ pub(crate) async fn put(
         actor,
         preconditions: conditions.for_write(),
         guard,
+        idempotency,
     };
     let put = Box::pin(state.storage.put_context(job)).await?;
     answer(&state, put)
 }
 
 /// The answer of whatever puts a text as the newest version.
-pub(super) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
+pub(in crate::http::routes) fn answer(state: &AppState, put: Put) -> Result<Response, Problem> {
     let (status, metadata, lost, unchanged) = match put {
         Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, lost, false),
         Put::Unchanged(metadata) => (StatusCode::OK, metadata, Vec::new(), true),

@@ -3,9 +3,7 @@
 use super::view::HandoffBody;
 use crate::domain::handoff::{Window, Workspace};
 use crate::http::extract::actor::{Actor, ActorHeader};
-use crate::http::extract::body::{self, Limit};
 use crate::http::extract::json::{self, Object};
-use crate::http::extract::media_type::{self, MediaType};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::{Kind, Problem};
@@ -142,7 +140,7 @@ pub(crate) async fn refresh(
     Actor(actor): Actor,
     request: Request,
 ) -> Result<(StatusCode, Json<HandoffBody>), Problem> {
-    let RefreshBody { workspace } = read_body(&state, request).await?;
+    let RefreshBody { workspace } = json::optional(&state, request).await?;
     let request = HandoffRequest {
         vault: vault_id,
         memory: memory_id,
@@ -162,20 +160,6 @@ pub(crate) async fn refresh(
         StatusCode::OK
     };
     Ok((status, Json(HandoffBody::of(handoff, &freshness, Some(is_new)))))
-}
-
-async fn read_body(state: &AppState, request: Request) -> Result<RefreshBody, Problem> {
-    let (parts, body) = request.into_parts();
-    let limit = Limit {
-        name: "limits.body_bytes",
-        bytes: state.settings.body_bytes,
-    };
-    let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
-    if bytes.is_empty() {
-        return Ok(RefreshBody::default());
-    }
-    media_type::of_body(&parts.headers, &[MediaType::Json])?;
-    json::parse(&body::text(bytes)?)
 }
 
 impl From<HandoffError> for Problem {

@@ -2,9 +2,10 @@
 
 use super::view::{ItemBody, ItemContent, check_category, check_item};
 use crate::domain::ids::{ActorId, Category};
-use crate::domain::prompt::NewItem;
+use crate::domain::prompt::{NewItem, PromptItem};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::{MemoryPath, VaultPath};
 use crate::http::extract::query::{NoParams, Query};
@@ -13,8 +14,9 @@ use crate::http::state::AppState;
 use crate::storage::prompt_items::ItemOwner;
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -51,8 +53,6 @@ pub(crate) struct NewItemBody {
     expires_at: Option<DateTime<Utc>>,
 }
 
-type Answer = (StatusCode, [(HeaderName, String); 1], Json<ItemBody>);
-
 /// Add an item to the prompts of a memory
 ///
 /// Behind those of its category. The memory need not have a document. The category `rules` needs the role admin.
@@ -75,9 +75,10 @@ pub(crate) async fn to_memory(
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
     Actor(actor): Actor,
+    claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
-) -> Result<Answer, Problem> {
-    add(&state, path.into(), &caller, &actor, body).await
+) -> Result<Response, Problem> {
+    add(&state, path.into(), (&caller, &actor), &claim, body).await
 }
 
 /// Add an item to the prompts of all memories of a vault
@@ -102,18 +103,19 @@ pub(crate) async fn to_vault(
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
     Actor(actor): Actor,
+    claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
-) -> Result<Answer, Problem> {
-    add(&state, path.into(), &caller, &actor, body).await
+) -> Result<Response, Problem> {
+    add(&state, path.into(), (&caller, &actor), &claim, body).await
 }
 
 async fn add(
     state: &AppState,
     owner: ItemOwner,
-    caller: &CallerOf,
-    actor: &ActorId,
+    (caller, actor): (&CallerOf, &ActorId),
+    UnderClaim(claim): &UnderClaim,
     body: NewItemBody,
-) -> Result<Answer, Problem> {
+) -> Result<Response, Problem> {
     let category: Category = body
         .category
         .parse()
@@ -128,13 +130,18 @@ async fn add(
     let limits = &state.settings.items;
     let item = state
         .storage
-        .add_item(&owner, &category, item, actor, limits)
+        .add_item(&owner, &category, item, actor, limits, claim.as_ref())
         .await?;
+    Ok(answer(&owner, item))
+}
+
+/// The answer to an item that was added.
+pub(in crate::http::routes) fn answer(owner: &ItemOwner, item: PromptItem) -> Response {
     let below = match &owner.memory {
         Some(memory) => format!("memories/{memory}/items"),
         None => "items".to_owned(),
     };
     let location = format!("/v1/vaults/{}/{below}/{}", owner.vault, item.item_id);
     let body = ItemBody::of(&owner.vault, item);
-    Ok((StatusCode::CREATED, [(LOCATION, location)], Json(body)))
+    (StatusCode::CREATED, [(LOCATION, location)], Json(body)).into_response()
 }

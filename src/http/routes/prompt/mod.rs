@@ -103,7 +103,7 @@ async fn version(
     let version = match as_of {
         None => state.storage.latest_context(vault, memory).await?,
         Some(time) if time > now => {
-            return Err(Problem::malformed("as_of", "as_of must not lie in the future"));
+            return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
         }
         Some(time) => match state.storage.context_as_of(vault, memory, time).await? {
             None if state.storage.memory_exists(vault, memory).await? => {

@@ -5,6 +5,7 @@ use crate::domain::window::{
     Brought, BroughtDecision, BroughtTask, Counts, DECISION_BYTES, STATUS_BYTES, Status,
 };
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
@@ -167,10 +168,11 @@ pub(crate) async fn import(
     Query(NoParams): Query<NoParams>,
     Actor(actor): Actor,
     conditions: Conditions,
+    claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<Response, Problem> {
     let brought = body.into_brought()?;
-    let writer = writer(&state, path, actor, conditions);
+    let writer = writer(&state, path, actor, conditions, claim);
     let done = state.storage.take_over_window(&writer, &brought).await?;
     let body = ImportAnswer {
         version: done.metadata.as_ref().map(|metadata| metadata.version),

@@ -7,13 +7,20 @@ pub(crate) mod import;
 
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::window::Sizes;
+use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::Conditions;
 use crate::http::extract::path::MemoryPath;
 use crate::http::state::AppState;
 use crate::storage::Writer;
 
 /// Who writes where, with the window of that vault.
-pub(super) fn writer(state: &AppState, path: MemoryPath, actor: ActorId, conditions: Conditions) -> Writer {
+pub(super) fn writer(
+    state: &AppState,
+    path: MemoryPath,
+    actor: ActorId,
+    conditions: Conditions,
+    UnderClaim(idempotency): UnderClaim,
+) -> Writer {
     let MemoryPath { vault_id, memory_id } = path;
     Writer {
         sizes: sizes(state, &vault_id),
@@ -21,6 +28,7 @@ pub(super) fn writer(state: &AppState, path: MemoryPath, actor: ActorId, conditi
         memory: memory_id,
         actor,
         preconditions: conditions.for_write(),
+        idempotency,
     }
 }
 

@@ -186,7 +186,11 @@ async fn the_past_is_shown_as_it_was() {
         .get("context?as_of=2026-11-21T01:59:59Z")
         .await
         .problem(404, "not-found", Some("as_of"));
-    for bad in ["2026-11-21T02:01:01Z", "yesterday", "2026-11-21"] {
+    memory
+        .get("context?as_of=2026-11-21T02:01:01Z")
+        .await
+        .problem(422, "invalid", Some("as_of"));
+    for bad in ["yesterday", "2026-11-21"] {
         memory
             .get(&format!("context?as_of={bad}"))
             .await

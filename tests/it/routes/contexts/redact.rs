@@ -244,7 +244,7 @@ async fn a_run_that_ends_after_the_redaction_quotes_nothing_either() {
         events: Vec::new(),
     };
 
-    service.storage().save_run(&run).await.unwrap();
+    service.storage().save_run(&run, None).await.unwrap();
 
     assert_eq!(memory.get("updates/run").await.is(200).json()["status"], "failed");
     assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);

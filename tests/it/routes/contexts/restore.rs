@@ -49,6 +49,11 @@ async fn an_older_text_becomes_a_new_version_and_its_records_are_active_again() 
         (&json!("archived"), &json!(3))
     );
     assert_eq!(left_out["ended_by"], "ann");
+    assert_eq!(left_out["archive_reason"], "left out by version 3");
+    assert_eq!(
+        (&body["warnings"][0]["kind"], &body["warnings"][0]["records"]),
+        (&json!("records_dropped"), &json!(["KL-2"]))
+    );
     let log: String =
         sqlx::query_scalar("SELECT log FROM memory_contexts WHERE vault_id = 'acme' AND version = 3")
             .fetch_one(service.rows())
@@ -136,4 +141,30 @@ async fn a_text_over_a_lower_limit_is_not_restored() {
     memory.put("two").await.is(201);
 
     memory.restore("1").await.problem(422, "invalid", Some("ref"));
+}
+
+#[tokio::test]
+async fn a_restore_may_say_why_and_that_stands_in_its_log() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("one").await.is(201);
+    memory.put("two").await.is(201);
+    let restoring = |body: serde_json::Value| {
+        let request = memory.request(Method::POST, "contexts/1/restore");
+        Answer::to(request.json(&body))
+    };
+    for bad in [
+        json!({"reason": " "}),
+        json!({"reason": "x".repeat(1_001)}),
+        json!({"why": "x"}),
+    ] {
+        assert_eq!(restoring(bad.clone()).await.status, 422, "{bad}");
+    }
+    restoring(json!({"reason": "the second was wrong"})).await.is(201);
+    let log = memory.get("log").await.is(200).json();
+    let told = log["items"][0]["log"].as_str().unwrap();
+    assert!(
+        told.starts_with("version 1 restored (because the second was wrong): "),
+        "{told}"
+    );
 }

@@ -1,11 +1,21 @@
 //! First answers of requests with an `Idempotency-Key`: `idempotency_keys`.
 //!
 //! A key is claimed before its request runs and answered when it has run. A claim is a lease, renewed while the
-//! request runs: of one that is not renewed any more its process has died, and the next retry takes it over.
+//! request runs: of one that is not renewed any more its process has died, and the next retry takes it over. What the
+//! request saves is written down under the claim by the transaction that saves it ([`saved`]), so that whoever takes
+//! over answers from that and does not save it again.
+
+mod saved;
+mod tombstones;
+
+pub use saved::{IdempotencyClaim, Saved};
+pub(super) use saved::{note_one, note_saved};
+pub use tombstones::Gone;
+pub(super) use tombstones::{Redacted, bury_all, bury_redacted};
 
 use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -42,14 +52,25 @@ pub struct KeptAnswer {
 /// What claiming a key came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// The request is the first with this key, or the first has died: it is to be run.
+    /// The request is the first with this key, or the first has died and saved nothing: it is to be run.
     Won,
-    /// The first request is still running.
-    Running,
+    /// The first request saved this and died: it is to be answered from that.
+    Saved(Saved),
+    /// The first request is still running, as far as is known; nothing is known if it gave up in this moment.
+    Running(Option<Seen>),
     /// The key belongs to another request.
     OtherRequest,
     /// The first request has run, with this answer.
     Answered(KeptAnswer),
+    /// It has run, and what it made was taken out.
+    Gone(Gone),
+}
+
+/// How a claim stood when it was looked at. One that is renewed does not stand like that twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    token: String,
+    lease_until: DateTime<Utc>,
 }
 
 impl Storage {
@@ -66,19 +87,24 @@ impl Storage {
     ) -> Result<Claim, StorageError> {
         let now = self.clock.now();
         let mut transaction = self.begin().await?;
-        let won = sqlx::query_scalar!(
+        let won = sqlx::query!(
             "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
                                            lease_until, created_at, expires_at, memory_id)
              VALUES ($1, $2, $3, $4, 'running', $5, $6, $7, $8, $9)
              ON CONFLICT (vault_id, caller, idempotency_key) DO UPDATE
              SET fingerprint = excluded.fingerprint, status = excluded.status, claim_id = excluded.claim_id,
                  lease_until = excluded.lease_until, created_at = excluded.created_at,
-                 expires_at = excluded.expires_at, memory_id = excluded.memory_id, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+                 expires_at = excluded.expires_at, memory_id = excluded.memory_id,
+                 answer_status = NULL, answer_headers = NULL, answer_body = NULL,
+                 saved_kind = CASE WHEN idempotency_keys.expires_at <= excluded.created_at THEN NULL
+                                   ELSE idempotency_keys.saved_kind END,
+                 saved_id = CASE WHEN idempotency_keys.expires_at <= excluded.created_at THEN NULL
+                                 ELSE idempotency_keys.saved_id END
              WHERE (idempotency_keys.expires_at <= excluded.created_at
-                    AND (idempotency_keys.status = 'done' OR idempotency_keys.lease_until <= excluded.created_at))
+                    AND (idempotency_keys.status <> 'running' OR idempotency_keys.lease_until <= excluded.created_at))
                 OR (idempotency_keys.lease_until <= excluded.created_at
                     AND idempotency_keys.fingerprint = excluded.fingerprint)
-             RETURNING claim_id",
+             RETURNING saved_kind, saved_id",
             key.vault.as_str(),
             key.caller,
             key.key,
@@ -92,12 +118,12 @@ impl Storage {
         .fetch_optional(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        if won.is_some() {
-            return Ok(Claim::Won);
+        if let Some(row) = won {
+            return taken(key, row.saved_kind.as_deref(), row.saved_id.as_deref());
         }
         let row = sqlx::query_as!(
             Row,
-            "SELECT fingerprint, answer_status, answer_headers, answer_body
+            "SELECT fingerprint, status, claim_id, lease_until, answer_status, answer_headers, answer_body
              FROM idempotency_keys
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3",
             key.vault.as_str(),
@@ -110,8 +136,43 @@ impl Storage {
             Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
             Some(row) => row.into_claim(key),
             // Given up in this moment: the caller asks again.
-            None => Ok(Claim::Running),
+            None => Ok(Claim::Running(None)),
         }
+    }
+
+    /// Takes a key over from a claim that stands as it was seen: its process has died. `None` if it does not stand so
+    /// any more.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.idempotency_keys.take_over", skip_all)]
+    pub async fn take_over_key(
+        &self,
+        key: &IdempotencyKey,
+        fingerprint: &[u8; 32],
+        claim: &str,
+        seen: &Seen,
+    ) -> Result<Option<Claim>, StorageError> {
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query!(
+            "UPDATE idempotency_keys SET claim_id = $5, lease_until = GREATEST($6, lease_until)
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND fingerprint = $4
+               AND status = 'running' AND claim_id = $7 AND lease_until = $8
+             RETURNING saved_kind, saved_id",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            fingerprint.as_slice(),
+            claim,
+            self.clock.now() + LEASE,
+            seen.token,
+            seen.lease_until,
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        row.map(|row| taken(key, row.saved_kind.as_deref(), row.saved_id.as_deref()))
+            .transpose()
     }
 
     /// Keeps a claim from being taken for dead. `false` if it was taken over already.
@@ -122,7 +183,7 @@ impl Storage {
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
         let done = sqlx::query!(
-            "UPDATE idempotency_keys SET lease_until = $5
+            "UPDATE idempotency_keys SET lease_until = GREATEST($5, lease_until + interval '1 microsecond')
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
             key.vault.as_str(),
             key.caller,
@@ -174,7 +235,8 @@ impl Storage {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Gives a claim up, so that the next request with the key runs.
+    /// Gives a claim up, so that the next request with the key runs, or is answered from what this one saved. A
+    /// transaction under the claim that is being committed is waited for.
     ///
     /// # Errors
     /// The database's.
@@ -183,11 +245,23 @@ impl Storage {
         let mut transaction = self.begin().await?;
         sqlx::query!(
             "DELETE FROM idempotency_keys
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'
+               AND saved_id IS NULL",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query!(
+            "UPDATE idempotency_keys SET lease_until = $5
              WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
             key.vault.as_str(),
             key.caller,
             key.key,
             claim,
+            self.clock.now(),
         )
         .execute(&mut *transaction)
         .await?;
@@ -226,7 +300,7 @@ impl Storage {
             let done = sqlx::query!(
                 "DELETE FROM idempotency_keys
                  WHERE vault_id = $1 AND expires_at <= $2
-                   AND (status = 'done' OR lease_until <= $2)
+                   AND (status <> 'running' OR lease_until <= $2)
                    AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
                 vault,
                 now,
@@ -242,8 +316,21 @@ impl Storage {
     }
 }
 
+/// What a claim that was won comes to.
+fn taken(key: &IdempotencyKey, kind: Option<&str>, id: Option<&str>) -> Result<Claim, StorageError> {
+    match kind.zip(id) {
+        None => Ok(Claim::Won),
+        Some((kind, id)) => Saved::of(kind, id)
+            .map(Claim::Saved)
+            .ok_or_else(|| corrupt(key, "saved_id", "not what a request saves")),
+    }
+}
+
 struct Row {
     fingerprint: Vec<u8>,
+    status: String,
+    claim_id: String,
+    lease_until: Option<DateTime<Utc>>,
     answer_status: Option<i32>,
     answer_headers: Option<Value>,
     answer_body: Option<Vec<u8>>,
@@ -251,40 +338,31 @@ struct Row {
 
 impl Row {
     fn into_claim(self, key: &IdempotencyKey) -> Result<Claim, StorageError> {
-        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
-            table: "idempotency_keys",
-            column,
-            row: format!("({}, {}, {})", key.vault, key.caller, key.key),
-            problem: problem.to_owned(),
-        };
+        if let Some(gone) = Gone::of(&self.status) {
+            return Ok(Claim::Gone(gone));
+        }
         let (Some(status), Some(headers), Some(body)) =
             (self.answer_status, self.answer_headers, self.answer_body)
         else {
-            return Ok(Claim::Running);
+            let token = self.claim_id;
+            return Ok(Claim::Running(
+                self.lease_until.map(|lease_until| Seen { token, lease_until }),
+            ));
         };
         Ok(Claim::Answered(KeptAnswer {
-            status: u16::try_from(status).map_err(|_| corrupt("answer_status", "not a status"))?,
+            status: u16::try_from(status).map_err(|_| corrupt(key, "answer_status", "not a status"))?,
             headers: serde_json::from_value(headers)
-                .map_err(|_| corrupt("answer_headers", "not a list of pairs"))?,
+                .map_err(|_| corrupt(key, "answer_headers", "not a list of pairs"))?,
             body,
         }))
     }
 }
 
-/// Forgets the kept answers of a memory, because they may quote what is taken out. A retry then finds a memory
-/// that says what became of it.
-#[tracing::instrument(name = "db.idempotency_keys.forget", skip_all)]
-pub(super) async fn forget_answers(
-    connection: &mut sqlx::PgConnection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "DELETE FROM idempotency_keys WHERE vault_id = $1 AND memory_id = $2 AND status = 'done'",
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
+fn corrupt(key: &IdempotencyKey, column: &'static str, problem: &str) -> StorageError {
+    StorageError::Corrupt {
+        table: "idempotency_keys",
+        column,
+        row: format!("({}, {}, {})", key.vault, key.caller, key.key),
+        problem: problem.to_owned(),
+    }
 }

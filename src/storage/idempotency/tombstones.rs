@@ -1,0 +1,142 @@
+//! What is left of a key when what it made was taken out: the key and what tells its request from others, so that a late
+//! retry neither runs again nor brings back what went. The answer goes.
+
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::redaction::Quotations;
+use crate::storage::StorageError;
+use serde_json::Value;
+use sqlx::PgConnection;
+
+/// Rows read at once: an answer may be large.
+const ROWS_AT_ONCE: i64 = 32;
+
+/// Why there is no answer any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gone {
+    /// What the request made, or what its answer quotes, was redacted.
+    Redacted,
+    /// The memory was deleted.
+    Deleted,
+}
+
+impl Gone {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Redacted => "redacted",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    pub(super) fn of(status: &str) -> Option<Self> {
+        [Self::Redacted, Self::Deleted]
+            .into_iter()
+            .find(|gone| gone.name() == status)
+    }
+}
+
+/// Takes out the answers of a memory that is deleted.
+#[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
+pub(in crate::storage) async fn bury_all(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE idempotency_keys
+         SET status = $3, lease_until = NULL, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+         WHERE vault_id = $1 AND memory_id = $2 AND (status <> 'running' OR saved_id IS NOT NULL)",
+        vault.as_str(),
+        memory.as_str(),
+        Gone::Deleted.name(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// What a redaction takes out besides the version.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::storage) struct Redacted<'a> {
+    pub(in crate::storage) context_id: &'a ContextId,
+    /// The runs whose words went with it.
+    pub(in crate::storage) runs: &'a [String],
+    pub(in crate::storage) quotations: &'a Quotations,
+}
+
+impl Redacted<'_> {
+    /// Whether an answer tells of the version or of what went with it.
+    fn touches(&self, body: &[u8]) -> bool {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(answer) => {
+                let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
+                is("context_id", self.context_id.as_str())
+                    || self.runs.iter().any(|run| is("update_id", run))
+                    || self.is_quoted_in(&answer)
+            }
+            Err(_) => {
+                let text = String::from_utf8_lossy(body);
+                let mut ids = self
+                    .runs
+                    .iter()
+                    .map(String::as_str)
+                    .chain([self.context_id.as_str()]);
+                ids.any(|id| text.contains(id)) || self.quotations.are_in(&text)
+            }
+        }
+    }
+
+    fn is_quoted_in(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.quotations.are_in(text),
+            Value::Array(values) => values.iter().any(|value| self.is_quoted_in(value)),
+            Value::Object(members) => members.values().any(|value| self.is_quoted_in(value)),
+            _ => false,
+        }
+    }
+}
+
+/// Takes out the answers that tell of a version that is redacted; the others stay.
+#[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
+pub(in crate::storage) async fn bury_redacted(
+    connection: &mut PgConnection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    redacted: &Redacted<'_>,
+) -> Result<(), StorageError> {
+    let (mut after_caller, mut after_key) = (String::new(), String::new());
+    loop {
+        let rows = sqlx::query!(
+            r#"SELECT caller, idempotency_key, answer_body AS "answer_body!"
+               FROM idempotency_keys
+               WHERE vault_id = $1 AND memory_id = $2 AND answer_body IS NOT NULL
+                 AND (caller, idempotency_key) > ($3, $4)
+               ORDER BY caller, idempotency_key
+               LIMIT $5"#,
+            vault.as_str(),
+            memory.as_str(),
+            after_caller,
+            after_key,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        (after_caller, after_key) = (last.caller.clone(), last.idempotency_key.clone());
+        let touched = rows.into_iter().filter(|row| redacted.touches(&row.answer_body));
+        let (callers, keys): (Vec<String>, Vec<String>) =
+            touched.map(|row| (row.caller, row.idempotency_key)).unzip();
+        sqlx::query!(
+            "UPDATE idempotency_keys
+             SET status = $5, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND status = 'done'
+               AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+            vault.as_str(),
+            memory.as_str(),
+            &callers,
+            &keys,
+            Gone::Redacted.name(),
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+}
