@@ -151,6 +151,7 @@ pub(crate) struct PreferHeader {
         (status = 504, description = "A model did not answer in time; nothing was saved."),
     )
 )]
+#[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn update(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
