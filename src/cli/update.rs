@@ -3,6 +3,7 @@
 use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +17,8 @@ pub struct Update {
     /// What was just done or is being done.
     #[arg(value_name = "TASK")]
     task: String,
-    /// The messages around it, oldest first: a line {"role": …, "content": …} each; standard input for `-`.
+    /// The messages around it, oldest first: a line {"role": …, "content": …} each, in the form of OpenAI's or of
+    /// Anthropic's messages; standard input for `-`.
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
     /// Do everything but save.
@@ -61,20 +63,13 @@ impl fmt::Display for OnInvalid {
 #[derive(Debug, Serialize)]
 struct Body<'b> {
     task: &'b str,
-    messages: Vec<Message>,
+    messages: Vec<Map<String, Value>>,
     dry_run: bool,
     allow_partial: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     on_invalid: Option<OnInvalid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     roles: Option<&'b [String]>,
-}
-
-#[derive(Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Message {
-    role: String,
-    content: String,
 }
 
 impl Update {
@@ -99,13 +94,18 @@ impl Update {
     }
 }
 
-/// One message a line; empty lines are none.
-fn messages(lines: &str) -> Result<Vec<Message>, String> {
+/// One message a line; empty lines are none. What is in one is the service's to judge.
+fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
     let lines = lines.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     lines
         .map(|(line, number)| {
-            serde_json::from_str(line)
-                .map_err(|error| format!("line {number} is no {{\"role\": …, \"content\": …}}: {error}"))
+            let problem = |what: &str| format!("line {number} is no {{\"role\": …, \"content\": …}}: {what}");
+            let message: Map<String, Value> =
+                serde_json::from_str(line).map_err(|error| problem(&error.to_string()))?;
+            match message.get("role") {
+                Some(Value::String(_)) => Ok(message),
+                _ => Err(problem("it has no role")),
+            }
         })
         .collect()
 }
@@ -179,11 +179,11 @@ mod tests {
             messages("{\"role\":\"user\",\"content\":\"a\\nb\"}\r\n\n{\"content\":\"\",\"role\":\"x\"}")
                 .unwrap();
         assert_eq!(read.len(), 2);
-        assert_eq!(read[0].content, "a\nb");
+        assert_eq!(read[0]["content"], "a\nb");
         for (lines, wrong) in [
             ("{}", "line 1"),
             ("\n[]\n", "line 2"),
-            ("{\"role\":\"a\",\"content\":1}", "line 1"),
+            ("{\"role\":1,\"content\":\"a\"}", "line 1"),
         ] {
             let told = messages(lines).unwrap_err();
             assert!(told.starts_with(wrong), "{told}");

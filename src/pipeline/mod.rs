@@ -18,6 +18,7 @@ mod durable;
 mod error;
 mod handoff;
 mod handoff_model;
+pub mod history;
 mod measured;
 mod merge;
 mod operations;

@@ -113,16 +113,13 @@ impl Prompts {
         fill(&self.handoff_again, &[("{faults}", faults)])
     }
 
-    /// The turn that carries the data, each text quoted so that it cannot end its own quotation.
+    /// The turn that carries the data, each text quoted so that it cannot end its own quotation; `messages` are so
+    /// already, between the borders of their turns.
     pub(super) fn input(&self, memory: &str, task: &str, messages: &str) -> String {
-        let (memory, task, messages) = (quoted(memory), quoted(task), quoted(messages));
+        let (memory, task) = (quoted(memory), quoted(task));
         fill(
             &self.input,
-            &[
-                ("{memory}", &memory),
-                ("{task}", &task),
-                ("{messages}", &messages),
-            ],
+            &[("{memory}", &memory), ("{task}", &task), ("{messages}", messages)],
         )
     }
 
@@ -182,24 +179,38 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// Keeps a text from closing the tag it is quoted in: `</memory` becomes `<\/memory`, and so for `task` and
-/// `messages`, in any case and with blanks between. Nothing else changes: snippets must arrive to the byte.
-fn quoted(text: &str) -> String {
+/// Keeps a text from closing the tag it is quoted in, and from opening a turn: `</memory` becomes `<\/memory`, and so
+/// for `task`, `messages` and `turn`; `<turn role` becomes `<\turn role`; in any case and with blanks between. Nothing
+/// else changes: snippets must arrive to the byte.
+pub(super) fn quoted(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("</") {
-        let (before, closing) = rest.split_at(at);
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
         safe.push_str(before);
-        let name = closing[2..].trim_start();
-        let closes = ["memory", "task", "messages"].iter().any(|tag| {
-            name.get(..tag.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(tag))
-        });
-        safe.push_str(if closes { "<\\/" } else { "</" });
-        rest = &closing[2..];
+        safe.push_str(if is_border(&tag[1..]) { "<\\" } else { "<" });
+        rest = &tag[1..];
     }
     safe.push_str(rest);
     safe
+}
+
+/// Whether what stands behind a `<` makes it one of our own tags.
+fn is_border(tag: &str) -> bool {
+    let inside = tag.trim_start();
+    match inside.strip_prefix('/') {
+        Some(closed) => ["memory", "task", "messages", "turn"]
+            .iter()
+            .any(|name| behind(closed, name).is_some()),
+        None => behind(inside, "turn").is_some_and(|rest| behind(rest, "role").is_some()),
+    }
+}
+
+/// What stands behind a name that the text begins with, in any case.
+fn behind<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (start, rest) = text.trim_start().split_at_checked(name.len())?;
+    let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+    (start.eq_ignore_ascii_case(name) && ends).then_some(rest)
 }
 
 #[cfg(test)]
@@ -220,7 +231,12 @@ mod tests {
             quoted("a </memory> b </ TASK> c </div>"),
             "a <\\/memory> b <\\/ TASK> c </div>"
         );
-        assert_eq!(quoted("x </"), "x </");
+        assert_eq!(quoted("x </ <"), "x </ <");
+        assert_eq!(quoted("</taskbar> <turn> </turns>"), "</taskbar> <turn> </turns>");
+        assert_eq!(
+            quoted("<turn role=\"user\"> </turn> <\nTurn\nROLE"),
+            "<\\turn role=\"user\"> <\\/turn> <\\\nTurn\nROLE"
+        );
         assert_eq!(quoted("fn f() -> Vec<u8>"), "fn f() -> Vec<u8>");
     }
 

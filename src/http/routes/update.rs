@@ -1,5 +1,6 @@
 //! `POST M/update`
 
+mod messages;
 mod stream;
 mod way;
 
@@ -7,7 +8,7 @@ use crate::domain::operation::Role;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
-use crate::http::extract::json::{JsonBody, Object};
+use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
@@ -15,7 +16,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ConversationMessage, OnInvalid, Steps, UpdateRequest};
+use crate::pipeline::{OnInvalid, Steps, UpdateRequest, history};
 use crate::storage::updates::Run;
 use axum::Json;
 use axum::extract::State;
@@ -34,10 +35,10 @@ pub(crate) struct UpdateBody {
     /// What was just done or is being done.
     #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
     task: String,
-    /// The conversation around it, oldest first.
+    /// The conversation around it, oldest first, in the form of OpenAI's or of Anthropic's messages.
     #[serde(default)]
-    #[schema(value_type = Vec<MessageBody>)]
-    messages: Vec<Object<MessageBody>>,
+    #[schema(value_type = Vec<messages::MessageBody>)]
+    messages: Vec<serde_json::Value>,
     /// Do everything but save.
     #[serde(default)]
     dry_run: bool,
@@ -51,23 +52,6 @@ pub(crate) struct UpdateBody {
     #[serde(default = "all_roles")]
     #[schema(min_items = 1)]
     roles: Vec<RoleName>,
-}
-
-/// One message of the conversation.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Message)]
-struct MessageBody {
-    /// Who says it: `user`, `assistant`, `tool`, `system`, or anything.
-    #[schema(
-        min_length = 1,
-        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
-        example = "user"
-    )]
-    role: String,
-    /// What is said.
-    #[schema(pattern = r"^[^\u0000]*$")]
-    content: String,
 }
 
 /// What to do about items that stay faulty: drop them and apply the rest, or save nothing.
@@ -169,11 +153,7 @@ pub(crate) async fn update(
         actor,
         preconditions: conditions.for_write(),
         task: body.task,
-        messages: body
-            .messages
-            .into_iter()
-            .map(|Object(message)| message.into())
-            .collect(),
+        messages: history::read(&body.messages)?,
         dry_run: body.dry_run,
         allow_partial: body.allow_partial,
         on_invalid: body.on_invalid.into(),
@@ -204,12 +184,6 @@ pub(super) fn queued(run: Run) -> Response {
 /// Says that a preference was honoured (RFC 7240).
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-impl From<MessageBody> for ConversationMessage {
-    fn from(MessageBody { role, content }: MessageBody) -> Self {
-        Self { role, content }
-    }
-}
-
 impl UpdateBody {
     /// What the types do not say.
     fn check(&self) -> Result<(), Problem> {
@@ -219,10 +193,6 @@ impl UpdateBody {
                 "roles",
                 "roles must name at least one of: progress, learnings, verbatim",
             ));
-        }
-        for (index, Object(message)) in self.messages.iter().enumerate() {
-            require_text(&format!("messages[{index}].role"), &message.role)?;
-            refuse_nul(&format!("messages[{index}].content"), &message.content)?;
         }
         Ok(())
     }

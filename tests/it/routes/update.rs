@@ -140,8 +140,8 @@ async fn a_body_that_does_not_fit_is_refused_and_the_field_is_named() {
             "messages[0].content",
         ),
         (
-            json!({"task": "x", "messages": [{"role": "user", "content": "", "name": "n"}]}),
-            "messages[0].name",
+            json!({"task": "x", "messages": [{"role": "user", "content": [{"type": "hologram"}]}]}),
+            "messages[0].content[0].type",
         ),
         (json!({"task": "x", "roles": ["all"]}), "roles[0]"),
         (json!({"task": "x", "roles": []}), "roles"),

@@ -1,0 +1,225 @@
+//! Conversations as callers have them: messages of OpenAI's and Anthropic's APIs, read into the text form.
+//!
+//! Read are the members that say something: `role`, `content` (null, a text or a list of parts), `tool_calls`,
+//! `function_call` and `refusal`. Other members, such as `id`, `usage` or `cache_control`, are passed over, so that a
+//! history can be sent as it is. A result of a tool inside a message becomes a message of its own with the role
+//! `tool`: nothing must take the output of a tool for the words of whoever passed it on.
+
+mod part;
+
+use crate::llm::ConversationMessage;
+use part::{Part, call};
+use serde_json::{Map, Value};
+
+/// The role of what tools say.
+const TOOL: &str = "tool";
+
+/// A message that cannot be read. The texts are fit to be shown to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {problem}")]
+pub struct InvalidMessage {
+    /// Where, as a path: `messages[3].content[1].type`.
+    pub field: String,
+    /// What is wrong and what would be right.
+    pub problem: String,
+}
+
+impl InvalidMessage {
+    fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// Reads a conversation, oldest message first. Linear in its size.
+///
+/// # Errors
+/// The first message or part that is none, with its place.
+pub fn read(messages: &[Value]) -> Result<Vec<ConversationMessage>, InvalidMessage> {
+    let mut read = Vec::with_capacity(messages.len());
+    for (index, message) in messages.iter().enumerate() {
+        read_message(&format!("messages[{index}]"), message, &mut read)?;
+    }
+    Ok(read)
+}
+
+fn read_message(
+    at: &str,
+    message: &Value,
+    read: &mut Vec<ConversationMessage>,
+) -> Result<(), InvalidMessage> {
+    let Value::Object(members) = message else {
+        return Err(InvalidMessage::new(at, "must be an object with role and content"));
+    };
+    let role = role(at, members)?;
+    let mut turn = Turn {
+        role,
+        text: String::new(),
+        says_something: false,
+        read,
+    };
+    let has_calls = ["tool_calls", "function_call", "refusal"]
+        .iter()
+        .any(|name| members.get(*name).is_some_and(|value| !value.is_null()));
+    let is_silent;
+    match members.get("content") {
+        None if has_calls => is_silent = true,
+        None => {
+            let problem = "missing field `content`; only a message with tool_calls may leave it out";
+            return Err(InvalidMessage::new(at, problem));
+        }
+        Some(Value::Null) => is_silent = has_calls,
+        Some(Value::String(text)) => {
+            refuse_nul(&format!("{at}.content"), text)?;
+            is_silent = text.is_empty() && has_calls;
+            turn.say(text);
+        }
+        Some(Value::Array(parts)) => {
+            is_silent = !parts.is_empty();
+            for (index, part) in parts.iter().enumerate() {
+                match part::read(&format!("{at}.content[{index}]"), part)? {
+                    Part::Said(text) => turn.say(&text),
+                    Part::Result(text) => turn.result(text),
+                    Part::LeftOut => {}
+                }
+            }
+        }
+        Some(_) => {
+            let field = format!("{at}.content");
+            return Err(InvalidMessage::new(
+                field,
+                "must be a text, a list of parts or null",
+            ));
+        }
+    }
+    if let Some(Value::String(refusal)) = members.get("refusal") {
+        refuse_nul(&format!("{at}.refusal"), refusal)?;
+        turn.say(refusal);
+    }
+    read_calls(at, members, &mut turn)?;
+    turn.finish(is_silent);
+    Ok(())
+}
+
+/// The tools that an assistant calls, in OpenAI's present form and in its old one.
+fn read_calls(at: &str, members: &Map<String, Value>, turn: &mut Turn<'_>) -> Result<(), InvalidMessage> {
+    match members.get("tool_calls") {
+        None | Some(Value::Null) => {}
+        Some(Value::Array(calls)) => {
+            for (index, called) in calls.iter().enumerate() {
+                turn.say(&tool_call(&format!("{at}.tool_calls[{index}]"), called)?);
+            }
+        }
+        Some(_) => {
+            let field = format!("{at}.tool_calls");
+            return Err(InvalidMessage::new(field, "must be a list or null"));
+        }
+    }
+    match members.get("function_call") {
+        None | Some(Value::Null) => {}
+        Some(called) => turn.say(&call(&format!("{at}.function_call"), called, "arguments")?),
+    }
+    Ok(())
+}
+
+fn tool_call(at: &str, called: &Value) -> Result<String, InvalidMessage> {
+    let kind = match called.get("type") {
+        None | Some(Value::Null) => "function",
+        Some(Value::String(kind)) => kind,
+        Some(_) => return Err(InvalidMessage::new(format!("{at}.type"), "must be a text")),
+    };
+    let input = match kind {
+        "function" => "arguments",
+        "custom" => "input",
+        other => {
+            let problem = format!("{other:.64?} is no type of tool call; known are function and custom");
+            return Err(InvalidMessage::new(format!("{at}.type"), problem));
+        }
+    };
+    match called.get(kind) {
+        Some(inner) => call(&format!("{at}.{kind}"), inner, input),
+        None => Err(InvalidMessage::new(at, format!("missing field `{kind}`"))),
+    }
+}
+
+fn role<'m>(at: &str, members: &'m Map<String, Value>) -> Result<&'m str, InvalidMessage> {
+    let field = format!("{at}.role");
+    match members.get("role") {
+        None => Err(InvalidMessage::new(at, "missing field `role`")),
+        Some(Value::String(role)) if role.trim().is_empty() => {
+            Err(InvalidMessage::new(field, "must not be blank"))
+        }
+        Some(Value::String(role)) => {
+            refuse_nul(&field, role)?;
+            Ok(role)
+        }
+        Some(_) => Err(InvalidMessage::new(field, "must be a text")),
+    }
+}
+
+/// The run is kept in the database, which holds no NUL.
+fn refuse_nul(field: &str, text: &str) -> Result<(), InvalidMessage> {
+    match text.find('\0') {
+        Some(at) => {
+            let problem = format!("holds a NUL character at byte {at}; remove it");
+            Err(InvalidMessage::new(field, problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// One message being read: what its speaker says, cut where a tool speaks.
+struct Turn<'r> {
+    role: &'r str,
+    text: String,
+    says_something: bool,
+    read: &'r mut Vec<ConversationMessage>,
+}
+
+impl Turn<'_> {
+    /// Adds a piece, on a line of its own.
+    fn say(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+        self.text.push_str(piece);
+    }
+
+    fn result(&mut self, content: String) {
+        self.end();
+        self.says_something = true;
+        self.read.push(ConversationMessage {
+            role: TOOL.to_owned(),
+            content,
+        });
+    }
+
+    fn end(&mut self) {
+        if !self.text.is_empty() {
+            self.says_something = true;
+            self.read.push(ConversationMessage {
+                role: self.role.to_owned(),
+                content: std::mem::take(&mut self.text),
+            });
+        }
+    }
+
+    /// A message that says nothing is kept as one, unless all of it `is_silent`: was left out.
+    fn finish(mut self, is_silent: bool) {
+        self.end();
+        if !self.says_something && !is_silent {
+            self.read.push(ConversationMessage {
+                role: self.role.to_owned(),
+                content: String::new(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
