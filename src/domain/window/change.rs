@@ -85,14 +85,7 @@ pub fn record_task(
     sizes: &Sizes,
 ) -> Result<Written, WindowError> {
     let mut change = Change::begin(document, counters, now);
-    change.prune(RecordKind::Task, 1, sizes)?;
-    let content = task_line(&task.intent, &task.summary);
-    let record = NewRecord {
-        reason: None,
-        label: None,
-        content: &content,
-    };
-    change.add(RecordKind::Task, &record, now)?;
+    change.add_task(task, sizes)?;
     change.finish(sizes)
 }
 
@@ -229,6 +222,32 @@ impl<'t> Change<'t> {
         self.operations.push(AppliedOperation::added(added));
         self.added = Some(id);
         Ok(id)
+    }
+
+    /// Adds a task; the oldest beyond the window are archived.
+    pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), WindowError> {
+        self.prune(RecordKind::Task, 1, sizes)?;
+        let content = task_line(&task.intent, &task.summary);
+        let record = NewRecord {
+            reason: None,
+            label: None,
+            content: &content,
+        };
+        self.add(RecordKind::Task, &record, self.now)?;
+        Ok(())
+    }
+
+    /// Replaces the body of `Current Progress`, unless it says that already.
+    pub(super) fn rewrite_progress(&mut self, body: String) {
+        if self.edit.rewrite(ManagedSection::CurrentProgress, body.clone()) {
+            self.operations.push(AppliedOperation {
+                op: OperationName::RewriteProgress,
+                id: None,
+                label: None,
+                reason: None,
+                content: Some(body),
+            });
+        }
     }
 
     /// Gives an id to a record that goes straight to the archive.

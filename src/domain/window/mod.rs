@@ -2,14 +2,15 @@
 //! line in the archive (DESIGN §5).
 //!
 //! [`record_task`], [`record_decision`] and [`set_status`] each make one change of a document: the new line, the
-//! records that leave the window for it, `Updated:` moved. [`take_over`] does so with what a folder of Markdown files
-//! said, which [`folder`] reads and writes. [`Window::markdown`] is what a person or an agent reads.
+//! records that leave the window for it, `Updated:` moved. [`record_session`] makes those of a session's end
+//! at once, and [`take_over`] those of what a folder of Markdown files said, which [`folder`] reads and writes. [`Window::markdown`] is what a person or an agent reads.
 //!
 //! A task keeps its intent and its summary as they were told; its line in the document is [`task_line`].
 
 mod archive;
 mod change;
 pub mod folder;
+mod session;
 mod status;
 mod take_over;
 mod task;
@@ -17,6 +18,7 @@ mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
 pub use change::{Sizes, WindowError, Written, record_decision, record_task, set_status};
+pub use session::{SessionRecord, record_session};
 pub use status::Status;
 pub use take_over::{Brought, BroughtDecision, BroughtTask, Counts, Historic, Known, Taken, take_over};
 pub use task::{Task, one_line, split_line, task_line};
