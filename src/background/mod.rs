@@ -4,6 +4,7 @@ mod events;
 mod index;
 mod purge;
 mod retention;
+mod review;
 pub mod updates;
 
 pub use updates::Workers;
@@ -48,6 +49,11 @@ impl Background {
     /// Starts deleting events that are older than `keep`.
     pub fn keep_events(&self, storage: &Storage, clock: &Arc<dyn Clock>, keep: TimeDelta) {
         self.spawn(events::events(storage.clone(), clock.clone(), keep));
+    }
+
+    /// Starts ending proposals that have waited longer than `expire_after`.
+    pub fn expire_proposals(&self, storage: &Storage, clock: &Arc<dyn Clock>, expire_after: TimeDelta) {
+        self.spawn(review::expire(storage.clone(), clock.clone(), expire_after));
     }
 
     /// Ends them at their next pause and waits for that.

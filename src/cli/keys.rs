@@ -65,7 +65,7 @@ struct Create {
     /// Who holds it: the actor of what is written with it.
     #[arg(long)]
     name: ActorId,
-    /// reader, writer or admin.
+    /// reader, proposer, writer or admin.
     #[arg(long, value_parser = role)]
     role: AccessRole,
     /// A vault it reaches; may be given several times. Without it, and without a prefix, all.
@@ -83,7 +83,7 @@ struct Create {
 }
 
 fn role(name: &str) -> Result<AccessRole, String> {
-    AccessRole::from_name(name).ok_or_else(|| "must be reader, writer or admin".to_owned())
+    AccessRole::from_name(name).ok_or_else(|| "must be reader, proposer, writer or admin".to_owned())
 }
 
 fn time_span(text: &str) -> Result<TimeDelta, String> {

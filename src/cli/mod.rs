@@ -1,6 +1,7 @@
 //! The command line: one file a command.
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
+mod approve;
 mod client;
 mod completions;
 mod decision;
@@ -31,6 +32,7 @@ mod serve;
 mod set_status;
 mod task;
 mod update;
+mod updates;
 mod window;
 mod with_postgres;
 

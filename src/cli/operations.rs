@@ -15,6 +15,9 @@ pub struct Operations {
     /// Do everything but save.
     #[arg(long)]
     dry_run: bool,
+    /// Save nothing; keep it until somebody approves it.
+    #[arg(long, conflicts_with = "update_id")]
+    propose: bool,
     /// What becomes of faulty items.
     #[arg(long, value_enum, value_name = "WHAT")]
     on_invalid: Option<OnInvalid>,
@@ -37,6 +40,7 @@ impl Operations {
         let answer = service
             .of_memory(Method::POST, &["operations"])?
             .flag("dry_run", self.dry_run)
+            .maybe("mode", self.propose.then_some("propose"))
             .maybe("on_invalid", self.on_invalid)
             .maybe("max_additions", self.max_additions)
             .maybe("update_id", self.update_id.as_ref())

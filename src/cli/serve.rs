@@ -163,7 +163,9 @@ async fn with_database(
         config.limits.clone(),
         config.pipeline.clone(),
     )
-    .with_handoff(config.handoff.clone());
+    .with_handoff(config.handoff.clone())
+    .with_window(config.window.clone())
+    .with_review(config.review.clone());
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
     let stopping = state.stopping.clone();
     let router = http::router(state);
@@ -181,6 +183,7 @@ async fn with_database(
         &clock,
         TimeDelta::hours(config.events.keep_hours.into()),
     );
+    background.expire_proposals(&storage, &clock, config.review.expire_after);
     let listen_url = config.database.listen_url.as_ref();
     let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
     background.listen(&storage, listen_url);

@@ -30,6 +30,13 @@ pub struct Update {
     /// What becomes of items that stay faulty.
     #[arg(long, value_enum, value_name = "WHAT")]
     on_invalid: Option<OnInvalid>,
+    /// Save nothing; keep it until somebody approves it.
+    #[arg(long)]
+    propose: bool,
+    /// What the session ends with, written in the same version: a file with {"intent": …, "summary": …} and, if wanted,
+    /// task_id, outcome, epic, goal, blocker.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// Only these sections: progress, learnings, verbatim.
     #[arg(long, value_name = "ROLE", value_delimiter = ',')]
     roles: Option<Vec<String>>,
@@ -70,6 +77,10 @@ struct Body<'b> {
     on_invalid: Option<OnInvalid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     roles: Option<&'b [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<Value>,
 }
 
 impl Update {
@@ -80,6 +91,13 @@ impl Update {
                 .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
             None => Vec::new(),
         };
+        let record = match &self.record {
+            Some(path) => Some(
+                serde_json::from_str(&read_text(path)?)
+                    .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
+            ),
+            None => None,
+        };
         let body = Body {
             task: &self.task,
             messages,
@@ -87,6 +105,8 @@ impl Update {
             allow_partial: self.allow_partial,
             on_invalid: self.on_invalid,
             roles: self.roles.as_deref(),
+            mode: self.propose.then_some("propose"),
+            record,
         };
         let call = service.of_memory(Method::POST, &["update"])?;
         let call = call.if_match(self.if_match.as_deref())?.json(&body)?;
@@ -113,13 +133,22 @@ fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
 /// What an update came to, as far as it is printed.
 #[derive(Debug, Deserialize)]
 struct Updated {
+    update_id: String,
     status: String,
+    operations: Vec<Operation>,
     base_version: i64,
     version: i64,
     log: String,
     diff: String,
     rejected: Vec<Item>,
     warnings: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Operation {
+    number: Option<usize>,
+    op: String,
+    id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -138,6 +167,7 @@ pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
     }
     let updated: Updated = answer.json()?;
     let mut out = Output::new();
+    let only_shown = updated.status == "dry_run" || updated.status == "proposed";
     let dry_run = updated.status == "dry_run";
     out.styled(Look::Strong, if dry_run { "dry run" } else { &updated.status })
         .text(": version ")
@@ -146,7 +176,21 @@ pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
         out.text(&format!(", before {}", updated.base_version));
     }
     out.end().whole_lines(&updated.log);
-    if dry_run {
+    if updated.status == "proposed" {
+        out.text("proposal ").styled(Look::Id, &updated.update_id).end();
+        for operation in &updated.operations {
+            if let Some(number) = operation.number {
+                out.styled(Look::Id, &format!("{number:>3}"))
+                    .text(&format!(
+                        " {} {}",
+                        operation.op,
+                        operation.id.as_deref().unwrap_or_default()
+                    ))
+                    .end();
+            }
+        }
+    }
+    if only_shown {
         out.diff(&updated.diff);
     }
     for item in &updated.rejected {

@@ -18,6 +18,7 @@ pub mod prices;
 pub mod prompt;
 pub mod queue;
 pub mod retention;
+pub mod review;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,8 @@ pub struct Config {
     pub handoff: handoff::HandoffConfig,
     /// Which old versions are taken out.
     pub retention: retention::RetentionConfig,
+    /// What becomes of proposals.
+    pub review: review::ReviewConfig,
     /// How many recent tasks and decisions stand in a document.
     pub window: window::WindowConfig,
     /// What the service writes to its log.

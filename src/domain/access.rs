@@ -16,6 +16,8 @@ use chrono::{DateTime, Utc};
 pub enum AccessRole {
     /// Read memories.
     Reader,
+    /// Read them, and propose changes that somebody else approves.
+    Proposer,
     /// Read and change them.
     Writer,
     /// Everything, also what is set for a whole vault, such as rules, and what takes history away.
@@ -24,13 +26,14 @@ pub enum AccessRole {
 
 impl AccessRole {
     /// All roles, the one that may least first.
-    pub const ALL: [Self; 3] = [Self::Reader, Self::Writer, Self::Admin];
+    pub const ALL: [Self; 4] = [Self::Reader, Self::Proposer, Self::Writer, Self::Admin];
 
     /// Its name in configuration, requests and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Reader => "reader",
+            Self::Proposer => "proposer",
             Self::Writer => "writer",
             Self::Admin => "admin",
         }

@@ -69,6 +69,7 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(keys::get::get, keys::revoke::revoke))
         .routes(routes!(keys::rotate::rotate))
         .routes(routes!(vaults::usage::usage))
+        .routes(routes!(vaults::updates::list))
         .routes(routes!(memories::list::list))
         .routes(routes!(memories::get::get, memories::delete::delete))
         .routes(routes!(memory_tool::run))
@@ -120,6 +121,8 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(guidance::guidance))
         .routes(routes!(updates::list::list))
         .routes(routes!(updates::get::get, updates::cancel::cancel))
+        .routes(routes!(updates::approve::approve))
+        .routes(routes!(updates::reject::reject))
         .routes(routes!(events::events))
 }
 

@@ -1,10 +1,12 @@
 //! Updates that are accepted before they are run: as they are kept, and as a worker runs them.
 
-use super::request::{OnInvalid, UpdateRequest};
+use super::proposal::KeptRecord;
+use super::request::{Mode, OnInvalid, UpdateRequest};
 use super::steps::Steps;
 use super::{Pipeline, PipelineError, measured};
-use crate::domain::ids::UpdateId;
+use crate::domain::ids::{KeyId, UpdateId};
 use crate::domain::operation::Role;
+use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
 use crate::storage::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::updates::{Run, RunKind};
@@ -109,6 +111,7 @@ impl Pipeline {
             ));
         }
         let kept = Kept::deserialize(&claimed.request).map_err(|error| unreadable(error.to_string()))?;
+        let record = kept.record.map(SessionRecord::try_from).transpose();
         Ok(UpdateRequest {
             vault: claimed.due.vault.clone(),
             memory: claimed.due.memory.clone(),
@@ -131,6 +134,14 @@ impl Pipeline {
                 .into_iter()
                 .filter(|role| kept.roles.iter().any(|name| name == role.name()))
                 .collect(),
+            mode: if kept.mode.as_deref() == Some(PROPOSE) {
+                Mode::Propose {
+                    key: kept.key_id.and_then(|key| key.parse().ok()),
+                }
+            } else {
+                Mode::Apply
+            },
+            record: record.map_err(unreadable)?,
             steps: Steps::default(),
             idempotency: None,
         })
@@ -145,7 +156,13 @@ struct Kept {
     allow_partial: bool,
     on_invalid: String,
     roles: Vec<String>,
+    mode: Option<String>,
+    key_id: Option<String>,
+    record: Option<KeptRecord>,
 }
+
+/// The mode of a request that is not applied at once.
+const PROPOSE: &str = "propose";
 
 #[derive(Deserialize)]
 struct KeptMessage {
@@ -160,14 +177,27 @@ pub(super) fn kept_request(request: &UpdateRequest) -> Value {
         .iter()
         .map(|message| json!({ "role": message.role, "content": message.content }))
         .collect();
-    json!({
+    let mut kept = json!({
         "task": request.task,
         "messages": messages,
         "dry_run": request.dry_run,
         "allow_partial": request.allow_partial,
         "on_invalid": request.on_invalid.name(),
         "roles": request.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
-    })
+    });
+    keep_mode(&mut kept, &request.mode);
+    if let Some(record) = &request.record {
+        kept["record"] = json!(KeptRecord::from(record));
+    }
+    kept
+}
+
+/// Adds to a kept request that it is a proposal.
+pub(super) fn keep_mode(kept: &mut Value, mode: &Mode) {
+    if let Mode::Propose { key } = mode {
+        kept["mode"] = json!(PROPOSE);
+        kept["key_id"] = json!(key.as_ref().map(KeyId::as_str));
+    }
 }
 
 fn kept_preconditions(preconditions: &Preconditions) -> Value {

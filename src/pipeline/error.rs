@@ -1,7 +1,7 @@
 //! Why an update came to nothing.
 
 use super::report::Rejection;
-use crate::domain::ids::{ContextId, RecordKind, UpdateId};
+use crate::domain::ids::{ContextId, RecordId, RecordKind, UpdateId};
 use crate::domain::memory::IdsExhausted;
 use crate::domain::operation::Role;
 use crate::storage::StorageError;
@@ -118,7 +118,47 @@ pub enum PipelineError {
     /// The memory was deleted while the update ran; no run was kept.
     #[error("the memory was deleted while the update ran")]
     Deleted,
-    /// The run to be finished by hand does not exist.
+    /// The task to be recorded has an id that belongs to one that says something else.
+    #[error("task_id belongs to {record} already, which says something else")]
+    OtherTask {
+        /// The run.
+        update_id: UpdateId,
+        /// The record of the other task.
+        record: RecordId,
+    },
+    /// The proposal can never be decided any more.
+    #[error("proposal {update_id} is gone: {why}")]
+    ProposalGone {
+        /// Which run.
+        update_id: UpdateId,
+        /// What became of it.
+        why: &'static str,
+    },
+    /// The run is no proposal that waits.
+    #[error("run {update_id} is {status}")]
+    NotProposed {
+        /// Which run.
+        update_id: UpdateId,
+        /// What it is instead of `proposed`.
+        status: &'static str,
+    },
+    /// The key that proposed it is to approve it.
+    #[error("a key never approves its own proposal")]
+    OwnProposal {
+        /// Which run.
+        update_id: UpdateId,
+    },
+    /// What is to be approved is not in the proposal.
+    #[error("{problem}")]
+    UnknownOperations {
+        /// Which run.
+        update_id: UpdateId,
+        /// A sentence.
+        problem: String,
+        /// How many operations it has.
+        count: usize,
+    },
+    /// The run does not exist.
     #[error("there is no run {0}")]
     UnknownRun(UpdateId),
     /// The run to be finished by hand is not one that waits for it.

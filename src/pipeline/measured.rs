@@ -29,6 +29,7 @@ pub(super) fn ended(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>)
                 UpdateStatus::Applied => RunStatus::Applied,
                 UpdateStatus::Unchanged => RunStatus::Unchanged,
                 UpdateStatus::DryRun => RunStatus::DryRun,
+                UpdateStatus::Proposed => RunStatus::Proposed,
             };
             (status.name(), answer.rebased, told.collect())
         }
@@ -51,6 +52,7 @@ fn status_of(error: &PipelineError) -> &'static str {
     match error {
         PipelineError::PreconditionFailed { .. }
         | PipelineError::Conflict { .. }
+        | PipelineError::OtherTask { .. }
         | PipelineError::Deleted => RunStatus::Conflict.name(),
         PipelineError::Invalid { .. } => RunStatus::Invalid.name(),
         PipelineError::ModelFailed { .. }
@@ -65,6 +67,10 @@ fn status_of(error: &PipelineError) -> &'static str {
         | PipelineError::Busy { .. }
         | PipelineError::Unreadable { .. }
         | PipelineError::UnknownRun(_)
-        | PipelineError::NotResolvable { .. } => "refused",
+        | PipelineError::NotResolvable { .. }
+        | PipelineError::ProposalGone { .. }
+        | PipelineError::NotProposed { .. }
+        | PipelineError::OwnProposal { .. }
+        | PipelineError::UnknownOperations { .. } => "refused",
     }
 }

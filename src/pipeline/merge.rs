@@ -16,6 +16,8 @@ pub(super) struct Merged {
     pub(super) rejected: Vec<Rejection>,
     /// Whether the head is another than the captured one.
     pub(super) rebased: bool,
+    /// The items that were applied, in the order in which they came.
+    pub(super) items: Vec<Accepted>,
 }
 
 /// Why nothing may be saved.
@@ -35,6 +37,10 @@ pub(super) enum Refused {
     },
     /// A kind has no number left.
     IdsExhausted { kind: RecordKind },
+    /// The task to be recorded has an id that belongs to one that says something else.
+    OtherTask(RecordId),
+    /// A fault of the service.
+    Fault(String),
     /// An archiving that validation let through although its record is not there: a fault of the service.
     NotActive(RecordId),
 }
@@ -68,6 +74,17 @@ pub(super) fn merge(
     if rewrites && moved {
         return Err(Refused::ProgressMoved);
     }
+    let rebased = head.context_id != base.context_id;
+    onto(head, accepted, rebased, limits)
+}
+
+/// Applies items to the head, as far as they hold there.
+pub(super) fn onto(
+    head: &Head,
+    accepted: &[Accepted],
+    rebased: bool,
+    limits: &Limits,
+) -> Result<Merged, Refused> {
     let view = View {
         document: &head.text,
         ended: &head.archived,
@@ -77,6 +94,11 @@ pub(super) fn merge(
         .faults
         .iter()
         .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
+        .collect();
+    let items: Vec<Accepted> = validated
+        .items
+        .iter()
+        .map(|item| accepted[item.range.start].clone())
         .collect();
     let operations: Vec<Operation> = validated.items.into_iter().map(|item| item.operation).collect();
     let applied =
@@ -96,6 +118,7 @@ pub(super) fn merge(
     Ok(Merged {
         applied,
         rejected,
-        rebased: head.context_id != base.context_id,
+        rebased,
+        items,
     })
 }

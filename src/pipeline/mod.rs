@@ -19,15 +19,20 @@ mod error;
 mod handoff;
 mod handoff_model;
 pub mod history;
+mod log;
 mod measured;
 mod merge;
 mod operations;
 pub mod prompts;
+mod proposal;
 mod queue;
 pub mod report;
 mod request;
+mod review;
+mod reviewed;
 mod role;
 mod run;
+mod session;
 pub mod steps;
 mod update;
 mod usage;
@@ -35,13 +40,16 @@ mod usage;
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
-pub use request::{OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
+pub use request::{Mode, OnInvalid, OperationsInput, OperationsRequest, UpdateRequest};
+pub use review::{Approval, Rejecting};
 pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
 use crate::config::handoff::HandoffConfig;
 use crate::config::limits::LimitsConfig;
 use crate::config::pipeline::PipelineConfig;
+use crate::config::review::ReviewConfig;
+use crate::config::window::WindowConfig;
 use crate::domain::ids::UpdateId;
 use crate::llm::Models;
 use crate::storage::Storage;
@@ -59,6 +67,8 @@ pub struct Pipeline {
     limits: LimitsConfig,
     settings: PipelineConfig,
     handoff: HandoffConfig,
+    window: WindowConfig,
+    review: ReviewConfig,
     /// Handoffs of one memory are made one after another, so that two at once are one.
     handoffs: Arc<queue::Queue>,
 }
@@ -88,6 +98,8 @@ impl Pipeline {
             handoffs: Arc::new(queue::Queue::new(settings.queue_per_memory)),
             settings,
             handoff: HandoffConfig::default(),
+            window: WindowConfig::default(),
+            review: ReviewConfig::default(),
         }
     }
 
@@ -95,6 +107,20 @@ impl Pipeline {
     #[must_use]
     pub fn with_handoff(mut self, handoff: HandoffConfig) -> Self {
         self.handoff = handoff;
+        self
+    }
+
+    /// The same with windows as the configuration says.
+    #[must_use]
+    pub fn with_window(mut self, window: WindowConfig) -> Self {
+        self.window = window;
+        self
+    }
+
+    /// The same with proposals that wait as the configuration says.
+    #[must_use]
+    pub fn with_review(mut self, review: ReviewConfig) -> Self {
+        self.review = review;
         self
     }
 

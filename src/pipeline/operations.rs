@@ -1,10 +1,11 @@
 //! `ApplyOperations`: the same operations from an agent, as a text or as a list, without a model.
 
+use super::durable::keep_mode;
 use super::measured;
 use super::report::{Target, UpdateAnswer};
 use super::role::{self, Reading, Written};
 use super::run::{Running, Saved};
-use super::{OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
+use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl::{self, requests};
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
@@ -117,24 +118,29 @@ impl Pipeline {
             OperationsInput::Text(text) => (Some(text), None),
             OperationsInput::List(list) => (None, Some(list)),
         };
+        let mut kept = json!({
+            "text": text,
+            "operations": operations,
+            "dry_run": request.dry_run,
+            "on_invalid": request.on_invalid.name(),
+            "max_additions": request.max_additions,
+            "update_id": request.resolves.as_ref().map(ToString::to_string),
+        });
+        keep_mode(&mut kept, &request.mode);
         Ok(Running {
             target,
             kind: RunKind::Operations,
             actor: request.actor.clone(),
             created_at,
-            request: json!({
-                "text": text,
-                "operations": operations,
-                "dry_run": request.dry_run,
-                "on_invalid": request.on_invalid.name(),
-                "max_additions": request.max_additions,
-                "update_id": request.resolves.as_ref().map(ToString::to_string),
-            }),
+            request: kept,
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: request.resolves.clone(),
             limits: self.limits.of_operations(max_additions),
-            title: "operations applied".to_owned(),
+            title: match request.mode {
+                Mode::Apply => "operations applied".to_owned(),
+                Mode::Propose { .. } => "operations proposed".to_owned(),
+            },
             progress_base: base.clone(),
             base,
             accepted: Vec::new(),
@@ -146,6 +152,9 @@ impl Pipeline {
             claim: None,
             idempotency: request.idempotency.clone(),
             steps: None,
+            mode: request.mode.clone(),
+            record: None,
+            review: None,
         })
     }
 }

@@ -22,6 +22,8 @@ pub enum UpdateStatus {
     Unchanged,
     /// It was only tried.
     DryRun,
+    /// It waits for somebody to approve it.
+    Proposed,
 }
 
 /// Something that was not applied.
@@ -63,7 +65,11 @@ pub struct Warning {
 /// One change that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OperationReport {
-    /// `rewrite_progress`, `add` or `archive`.
+    /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub number: Option<usize>,
+    /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
     #[schema(examples("add"))]
     pub op: String,
     /// The record it made or archived.
@@ -87,6 +93,7 @@ pub struct OperationReport {
 impl From<&AppliedOperation> for OperationReport {
     fn from(operation: &AppliedOperation) -> Self {
         Self {
+            number: None,
             op: operation.op.name().to_owned(),
             id: operation.id.map(|id| id.to_string()),
             label: operation.label.clone(),

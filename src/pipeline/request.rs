@@ -1,8 +1,9 @@
 //! What a caller asks of the pipeline, already checked for form by the route.
 
 use crate::domain::dsl::requests::OperationRequest;
-use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, KeyId, MemoryId, UpdateId, VaultId};
 use crate::domain::operation::Role;
+use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::IdempotencyClaim;
@@ -31,6 +32,19 @@ impl OnInvalid {
     }
 }
 
+/// What becomes of the operations.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// They are saved.
+    #[default]
+    Apply,
+    /// They are kept until somebody approves them.
+    Propose {
+        /// The key that proposes them and so never approves them; `None` at a service that asks for none.
+        key: Option<KeyId>,
+    },
+}
+
 /// A request for `/update`.
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
@@ -54,6 +68,10 @@ pub struct UpdateRequest {
     pub on_invalid: OnInvalid,
     /// The roles to ask.
     pub roles: BTreeSet<Role>,
+    /// Whether it is saved or proposed.
+    pub mode: Mode,
+    /// What the session ends with, written in the same version.
+    pub record: Option<SessionRecord>,
     /// Who is told of its steps.
     pub steps: Steps,
     /// The claim of the idempotency key under which it is saved.
@@ -81,6 +99,8 @@ pub struct OperationsRequest {
     pub max_additions: Option<usize>,
     /// The invalid run that this text finishes by hand.
     pub resolves: Option<UpdateId>,
+    /// Whether it is saved or proposed.
+    pub mode: Mode,
     /// The claim of the idempotency key under which it is saved.
     pub idempotency: Option<IdempotencyClaim>,
 }

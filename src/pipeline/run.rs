@@ -1,18 +1,25 @@
 //! One run from its captured base to its answer, shared by `/update` and `/operations`.
 
+use super::conversation::section_of;
 use super::durable::Claim;
+use super::log::{log, with_header_hint};
 use super::merge::{self, Merged, Refused};
+use super::proposal::{self, Proposal};
 use super::report::{
     DocumentReport, ModelReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
 };
+use super::reviewed::Review;
 use super::role::{Accepted, mentioned, numbered};
-use super::{Pipeline, PipelineError, Step, Steps};
+use super::session::{self, Standing};
+use super::{Mode, Pipeline, PipelineError, Step, Steps};
+use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
-use crate::domain::memory::{Applied, AppliedOperation, Limits, OperationName, RecordChange, project};
+use crate::domain::memory::{Applied, AppliedOperation, Limits, OperationName, project};
 use crate::domain::operation::{FaultKind, Role};
-use crate::domain::{changelog, document};
+use crate::domain::window::SessionRecord;
 use crate::storage::events::NewEvent;
 use crate::storage::idempotency::IdempotencyClaim;
+use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use crate::storage::{
@@ -53,6 +60,19 @@ pub(super) struct Running {
     pub(super) idempotency: Option<IdempotencyClaim>,
     /// Who is told of its steps.
     pub(super) steps: Option<Steps>,
+    /// Whether it is saved or proposed.
+    pub(super) mode: Mode,
+    /// What the session ends with.
+    pub(super) record: Option<SessionRecord>,
+    /// What was decided about it, if it is a proposal that is applied now.
+    pub(super) review: Option<Review>,
+}
+
+/// What a run came to, before it is kept.
+pub(super) struct Came {
+    pub(super) answer: UpdateAnswer,
+    /// What is kept of it for whoever approves it.
+    pub(super) proposal: Option<Proposal>,
 }
 
 /// What saving came to.
@@ -83,25 +103,38 @@ impl Pipeline {
     /// Steps 5 and 6: merges onto the head under its lock, and saves.
     pub(super) async fn save(&self, running: &Running) -> Result<Saved, PipelineError> {
         let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
-        let (vault, memory) = (&running.target.vault, &running.target.memory);
-        let outcome = self
-            .storage
-            .change_snapshot((vault, memory), running.likely_head(), &ids, |head| {
-                let merged = merge::merge(
-                    head,
-                    &running.base,
-                    &running.progress_base,
-                    &running.accepted,
-                    &running.preconditions,
-                    &running.limits,
-                )?;
-                Ok(self.decide(running, head, merged))
-            })
-            .await;
+        let place = (&running.target.vault, &running.target.memory);
+        let merged = |head: &Head| {
+            merge::merge(
+                head,
+                &running.base,
+                &running.progress_base,
+                &running.accepted,
+                &running.preconditions,
+                &running.limits,
+            )
+        };
+        let outcome = match &running.record {
+            None => {
+                let decide = |head: &Head| self.decide(running, head, merged(head)?, (None, None));
+                self.storage
+                    .change_snapshot(place, running.likely_head(), &ids, decide)
+                    .await
+            }
+            Some(record) => {
+                let decide = |head: &Head, known: Option<StoredRecord>| {
+                    self.decide(running, head, merged(head)?, (Some(record), known))
+                };
+                self.storage
+                    .change_with_task(place, &ids, record.task.task_id.as_ref(), decide)
+                    .await
+            }
+        };
         match outcome {
             Ok(outcome) => {
+                let Came { answer, proposal } = outcome.result;
                 running.tell(Step::Merged {
-                    rebased: outcome.result.rebased,
+                    rebased: answer.rebased,
                 });
                 if let Some(saved) = &outcome.saved {
                     running.tell(Step::Saved {
@@ -111,11 +144,12 @@ impl Pipeline {
                 }
                 // A version carries its run; without one the run is kept by itself.
                 if outcome.saved.is_none() {
-                    let status = match outcome.result.status {
+                    let status = match answer.status {
                         UpdateStatus::DryRun => RunStatus::DryRun,
+                        UpdateStatus::Proposed => RunStatus::Proposed,
                         _ => RunStatus::Unchanged,
                     };
-                    let run = self.run_of_answer(running, status, &outcome.result);
+                    let run = self.run_of_answer(running, status, &answer, proposal.as_ref());
                     match &running.resolves {
                         Some(resolves) if !running.dry_run => {
                             self.storage
@@ -125,7 +159,7 @@ impl Pipeline {
                         _ => self.storage.save_run(&run, running.idempotency.as_ref()).await?,
                     }
                 }
-                Ok(Saved::Answer(Box::new(outcome.result)))
+                Ok(Saved::Answer(Box::new(answer)))
             }
             Err(ChangeError::Refused(Refused::ProgressMoved)) => Ok(Saved::ProgressMoved),
             Err(ChangeError::Refused(refused)) => Err(self.refuse(running, refused).await?),
@@ -133,14 +167,43 @@ impl Pipeline {
         }
     }
 
-    fn decide(&self, running: &Running, head: &Head, merged: Merged) -> Decision<UpdateAnswer> {
+    /// What the items that hold on a head come to, with the record of the session if there is one; `known` is what the
+    /// memory has of its task already.
+    pub(super) fn decide(
+        &self,
+        running: &Running,
+        head: &Head,
+        mut merged: Merged,
+        (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
+    ) -> Result<Decision<Came>, Refused> {
+        let own = merged.applied.operations.len();
+        let items = proposal::in_order(&merged.items, &merged.applied.operations);
+        let mut window = WindowRows::default();
+        if let Some(record) = record {
+            if session::is_recorded(record, known.as_ref())? {
+                let answer = session::repeat(running, known.as_ref(), &Standing::from(head));
+                return Ok(Decision::Keep(Came {
+                    answer,
+                    proposal: None,
+                }));
+            }
+            window = session::write(&mut merged.applied, head, record, &self.sizes(running))?;
+        }
         let text = &merged.applied.text;
         let changed = *text != head.text;
         let changes = project(&head.text, text);
-        let status = match (changed, running.dry_run) {
-            (_, true) => UpdateStatus::DryRun,
-            (true, false) => UpdateStatus::Applied,
-            (false, false) => UpdateStatus::Unchanged,
+        let status = match (changed, running.dry_run, &running.mode) {
+            (_, true, _) => UpdateStatus::DryRun,
+            (false, false, _) => UpdateStatus::Unchanged,
+            (true, false, Mode::Apply) => UpdateStatus::Applied,
+            (true, false, Mode::Propose { .. }) => UpdateStatus::Proposed,
+        };
+        let proposal = match &running.mode {
+            Mode::Propose { key } if status == UpdateStatus::Proposed => {
+                let before = section_of(&head.text, Role::Progress).trim_end();
+                Some(Proposal::new(&items, before, record, key.as_ref()))
+            }
+            _ => None,
         };
         let saves = status == UpdateStatus::Applied;
         let mut rejected = running.rejected.clone();
@@ -156,8 +219,8 @@ impl Pipeline {
             vault_id: running.target.vault.to_string(),
             memory_id: running.target.memory.to_string(),
             status,
-            // A dry run is tried on the head of this moment: that is then its base.
-            base_version: if running.dry_run {
+            // A dry run or a proposal is tried on the head of this moment: that is then its base.
+            base_version: if running.dry_run || proposal.is_some() {
                 head.version
             } else {
                 running.base.version
@@ -169,9 +232,25 @@ impl Pipeline {
                 .applied
                 .operations
                 .iter()
-                .map(OperationReport::from)
+                .enumerate()
+                .map(|(number, operation)| OperationReport {
+                    number: Some(number).filter(|number| proposal.is_some() && *number < own),
+                    ..OperationReport::from(operation)
+                })
                 .collect(),
-            log: log(running, &merged.applied.operations, &changes, &rejected),
+            log: {
+                let mut words = log(
+                    running.kind,
+                    &running.title,
+                    &merged.applied.operations,
+                    &changes,
+                    &rejected,
+                );
+                if running.kind == RunKind::Operations && running.has_no_section() {
+                    with_header_hint(&mut words);
+                }
+                words
+            },
             rejected,
             warnings: warnings(running, &merged.applied),
             diff: document::unified_diff(
@@ -184,13 +263,17 @@ impl Pipeline {
             document: DocumentReport::of(text, running.limits.context_bytes),
         };
         if !saves {
-            return Decision::Keep(answer);
+            return Ok(Decision::Keep(Came { answer, proposal }));
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
             RunKind::Operations => Source::Operations,
         };
-        let mut run = self.run_of_answer(running, RunStatus::Applied, &answer);
+        let status = match running.review {
+            Some(_) => RunStatus::Approved,
+            None => RunStatus::Applied,
+        };
+        let mut run = self.run_of_answer(running, status, &answer, None);
         if let Some(end) = run.events.last_mut() {
             // Not before the version it made.
             end.created_at = end.created_at.max(head.now);
@@ -204,15 +287,19 @@ impl Pipeline {
             log: answer.log.clone(),
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
-            window: WindowRows::default(),
+            window,
             left_out: None,
             idempotency: running.idempotency.clone(),
             text: merged.applied.text,
         };
-        Decision::Save(Box::new(version), answer)
+        Ok(Decision::Save(Box::new(version), Came { answer, proposal }))
     }
 
-    async fn refuse(&self, running: &Running, refused: Refused) -> Result<PipelineError, PipelineError> {
+    pub(super) async fn refuse(
+        &self,
+        running: &Running,
+        refused: Refused,
+    ) -> Result<PipelineError, PipelineError> {
         let update_id = running.target.update_id.clone();
         let error = match refused {
             Refused::PreconditionFailed { current } => {
@@ -231,6 +318,13 @@ impl Pipeline {
                 limit,
             },
             Refused::IdsExhausted { kind } => PipelineError::IdsExhausted { update_id, kind },
+            Refused::OtherTask(record) => PipelineError::OtherTask { update_id, record },
+            Refused::Fault(problem) => PipelineError::Storage(StorageError::Corrupt {
+                table: "memory_contexts",
+                column: "context",
+                row: update_id.to_string(),
+                problem,
+            }),
             Refused::NotActive(id) => PipelineError::Storage(StorageError::Corrupt {
                 table: "records",
                 column: "status",
@@ -238,8 +332,15 @@ impl Pipeline {
                 problem: "accepted for archiving, but not in the document".to_owned(),
             }),
         };
-        self.keep_failed_run(running, RunStatus::Failed, &error.to_string())
-            .await?;
+        if running.review.is_some() {
+            // The proposal waits on.
+            return Ok(error);
+        }
+        let status = match error {
+            PipelineError::OtherTask { .. } => RunStatus::Conflict,
+            _ => RunStatus::Failed,
+        };
+        self.keep_failed_run(running, status, &error.to_string()).await?;
         Ok(error)
     }
 
@@ -265,9 +366,20 @@ impl Pipeline {
         Ok(())
     }
 
-    fn run_of_answer(&self, running: &Running, status: RunStatus, answer: &UpdateAnswer) -> Run {
-        let version = answer.context_id().map(|id| (answer.version, id));
-        let outcome = json!({
+    pub(super) fn run_of_answer(
+        &self,
+        running: &Running,
+        status: RunStatus,
+        answer: &UpdateAnswer,
+        proposal: Option<&Proposal>,
+    ) -> Run {
+        // A proposal makes none, and is not to be taken for a run that led to the newest one.
+        let stands = status != RunStatus::Proposed;
+        let version = answer
+            .context_id()
+            .filter(|_| stands)
+            .map(|id| (answer.version, id));
+        let mut outcome = json!({
             "rebased": answer.rebased,
             "operations": answer.operations,
             "rejected": answer.rejected,
@@ -277,6 +389,12 @@ impl Pipeline {
             "models": answer.models,
             "document": answer.document,
         });
+        if let Some(proposal) = proposal {
+            outcome["proposal"] = json!(proposal);
+        }
+        if let Some(review) = &running.review {
+            review.write(&mut outcome);
+        }
         self.run(running, status, version, answer.base_version, outcome)
     }
 
@@ -305,7 +423,7 @@ impl Pipeline {
             exchanges: Value::Array(running.exchanges.clone()),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
-            events: running.events(status),
+            events: self.events(running, status),
         }
     }
 }
@@ -314,8 +432,18 @@ impl Running {
     /// The head that it is likely to be saved on; `None` if nothing can be decided before that is locked: where it makes
     /// no version, ends what is queued or finishes another run, or was captured anew.
     fn likely_head(&self) -> Option<&HeadSnapshot> {
-        let makes_one = !self.dry_run && self.claim.is_none() && self.resolves.is_none();
+        let makes_one =
+            !self.dry_run && self.claim.is_none() && self.resolves.is_none() && self.mode == Mode::Apply;
         (makes_one && self.base.context_id == self.progress_base.context_id).then_some(&self.base)
+    }
+
+    /// The captured head.
+    pub(super) fn base_standing(&self) -> Standing<'_> {
+        Standing {
+            version: self.base.version,
+            context_id: self.base.context_id.as_ref(),
+            text: &self.base.text,
+        }
     }
 
     fn tell(&self, step: Step) {
@@ -330,7 +458,7 @@ impl Running {
     }
 
     /// What is told of it when it is kept: its steps so far and its end.
-    fn events(&self, status: RunStatus) -> Vec<NewEvent> {
+    pub(super) fn events(&self, status: RunStatus) -> Vec<NewEvent> {
         let Some(steps) = &self.steps else {
             return Vec::new();
         };
@@ -356,41 +484,3 @@ fn warnings(running: &Running, applied: &Applied) -> Vec<Warning> {
     warnings
 }
 
-/// Told of a text in which no header was found.
-const WHAT_A_HEADER_IS: &str = "! no section header was found: a text of operations begins with a line such as \
-`KEY_LEARNINGS:`, below it `ADD:`, and below that `- because <reason>: <insight>`";
-
-/// The change in words: title, changes, then what was not applied.
-fn log(
-    running: &Running,
-    operations: &[AppliedOperation],
-    changes: &[RecordChange],
-    rejected: &[Rejection],
-) -> String {
-    let named: Vec<RecordId> = operations.iter().filter_map(|operation| operation.id).collect();
-    let numbered: Vec<RecordId> = changes
-        .iter()
-        .filter_map(|change| match change {
-            RecordChange::Added(record) if !named.contains(&record.id) => Some(record.id),
-            _ => None,
-        })
-        .collect();
-    let words = changelog::of_operations(operations, &numbered);
-    let mut lines = match (running.kind, words.is_empty()) {
-        (RunKind::Operations, true) => vec!["nothing was applied".to_owned()],
-        (RunKind::Update, true) => vec![running.title.clone(), "nothing changed".to_owned()],
-        (_, false) => vec![running.title.clone(), words],
-    };
-    if running.kind == RunKind::Operations && running.has_no_section() {
-        lines.push(WHAT_A_HEADER_IS.to_owned());
-    }
-    for rejection in rejected {
-        let section = rejection
-            .section
-            .as_deref()
-            .map(|section| format!("{section}: "))
-            .unwrap_or_default();
-        lines.push(format!("! {section}{}: {}", rejection.kind, rejection.detail));
-    }
-    lines.join("\n")
-}

@@ -101,6 +101,9 @@ impl Pipeline {
         request: &UpdateRequest,
         running: &mut Running,
     ) -> Result<UpdateAnswer, PipelineError> {
+        if let Some(answer) = self.repeated(running).await? {
+            return Ok(answer);
+        }
         let limits = running.limits;
         let asked = self.ask_roles(request, &running.base, &request.roles, &limits);
         let mut outcomes = measured::step("ask", asked).await?;
@@ -185,6 +188,9 @@ impl Pipeline {
             claim,
             idempotency: request.idempotency.clone(),
             steps: Some(request.steps.clone()),
+            mode: request.mode.clone(),
+            record: request.record.clone(),
+            review: None,
         })
     }
 

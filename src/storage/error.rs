@@ -35,6 +35,9 @@ pub enum StorageError {
     /// The run that was to be finished by hand does not wait for it any more; nothing was saved.
     #[error("run {0} was finished by another")]
     AlreadyResolved(UpdateId),
+    /// The proposal that was to be decided does not wait for it any more; nothing was saved.
+    #[error("proposal {0} was decided by another, or is gone")]
+    AlreadyDecided(UpdateId),
     /// The run that was claimed is not this worker's any more: it was called off, taken over or deleted. Nothing was
     /// saved.
     #[error("the claim of run {0} is lost")]
@@ -126,6 +129,7 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         StorageError::Corrupt { .. }
         | StorageError::WrongRowCount { .. }
         | StorageError::AlreadyResolved(_)
+        | StorageError::AlreadyDecided(_)
         | StorageError::ClaimLost(_)
         | StorageError::KeyTakenOver => None,
     }

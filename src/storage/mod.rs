@@ -22,6 +22,7 @@ mod migrate;
 pub mod origins;
 mod pool;
 pub mod prompt_items;
+pub mod proposals;
 pub mod queue;
 mod rebuild;
 mod record_history;

@@ -2,6 +2,7 @@
 
 use super::events::{self, NewEvent};
 use super::idempotency::{IdempotencyClaim, Saved, note_one};
+use super::proposals;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
@@ -57,10 +58,19 @@ pub enum RunStatus {
     Resolved,
     /// It was called off before it saved anything.
     Cancelled,
+    /// It waits for somebody to approve it.
+    Proposed,
+    /// Somebody approved it, and what of it held was saved.
+    Approved,
+    /// Somebody rejected it.
+    Rejected,
+    /// Nobody decided about it in time.
+    Expired,
 }
 
 impl RunStatus {
-    const ALL: [Self; 10] = [
+    /// All statuses.
+    pub const ALL: [Self; 14] = [
         Self::Queued,
         Self::Running,
         Self::Applied,
@@ -71,6 +81,10 @@ impl RunStatus {
         Self::Conflict,
         Self::Resolved,
         Self::Cancelled,
+        Self::Proposed,
+        Self::Approved,
+        Self::Rejected,
+        Self::Expired,
     ];
 
     /// Whether the run has ended.
@@ -93,11 +107,16 @@ impl RunStatus {
             Self::Conflict => "conflict",
             Self::Resolved => "resolved",
             Self::Cancelled => "cancelled",
+            Self::Proposed => "proposed",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
         }
     }
 
     /// The status of a name, in its exact spelling.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 }
@@ -338,6 +357,9 @@ pub(super) fn redacted_json() -> Value {
 /// redacted while it ran is left out.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
 pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
+    if run.status == RunStatus::Approved {
+        return proposals::decide(connection, run).await;
+    }
     // A run that made the version behind the one that it captured quotes no other: that was the head.
     let is_of_the_head = run
         .version

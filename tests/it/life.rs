@@ -255,6 +255,7 @@ impl Life<'_> {
             max_additions: None,
             resolves: None,
             idempotency: None,
+            mode: working_memory::pipeline::Mode::Apply,
         }
     }
 
@@ -270,6 +271,8 @@ impl Life<'_> {
             allow_partial: false,
             on_invalid: OnInvalid::Drop,
             roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
+            mode: working_memory::pipeline::Mode::Apply,
+            record: None,
             steps: working_memory::pipeline::Steps::default(),
             idempotency: None,
         }

@@ -2,8 +2,8 @@
 
 use super::failure::{Failure, finish};
 use crate::cli::{
-    completions, decision, diff, get, handoff, items, log, man, memories, operations, prompt, put, records,
-    restore, search, sections, set_status, task, update, window,
+    approve, completions, decision, diff, get, handoff, items, log, man, memories, operations, prompt, put,
+    records, restore, search, sections, set_status, task, update, updates, window,
 };
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -19,6 +19,12 @@ pub enum ClientCommand {
     Update(update::Update),
     /// Apply operations: text that adds and archives records.
     Operations(operations::Operations),
+    /// List the updates of a vault, such as those that wait to be approved.
+    Updates(updates::Updates),
+    /// Approve what somebody proposed.
+    Approve(approve::Approve),
+    /// Reject what somebody proposed.
+    Reject(approve::Reject),
     /// Print what changed, newest first.
     Log(log::Log),
     /// Print what a version changed.
@@ -85,6 +91,9 @@ impl ClientCommand {
                 Self::Get(command) => command.run().await,
                 Self::Update(command) => command.run().await,
                 Self::Operations(command) => command.run().await,
+                Self::Updates(command) => command.run().await,
+                Self::Approve(command) => command.run().await,
+                Self::Reject(command) => command.run().await,
                 Self::Log(command) => command.run().await,
                 Self::Diff(command) => command.run().await,
                 Self::Restore(command) => command.run().await,

@@ -1,7 +1,9 @@
 //! Who makes the request, as the layer in front of every route found out (`middleware/access`).
 
 use crate::domain::access::{AccessRole, Caller};
+use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
+use crate::pipeline::Mode;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
@@ -28,6 +30,23 @@ impl CallerOf {
             ),
         )
         .with("required_role", role.name()))
+    }
+}
+
+impl CallerOf {
+    /// What becomes of the caller's operations, if `proposes` says that they are to be a proposal: without the right to
+    /// write they always are.
+    pub(crate) fn mode(&self, proposes: bool) -> Mode {
+        if proposes || !self.0.may(AccessRole::Writer) {
+            Mode::Propose { key: self.key_id() }
+        } else {
+            Mode::Apply
+        }
+    }
+
+    /// The key that was shown; `None` at a service that asks for none.
+    pub(crate) fn key_id(&self) -> Option<KeyId> {
+        self.0.key.as_ref().map(|key| key.key_id.clone())
     }
 }
 

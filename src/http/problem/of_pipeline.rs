@@ -94,6 +94,32 @@ impl From<PipelineError> for Problem {
                 Kind::Conflict,
                 format!("{message}; nothing was saved, send it again to begin a new memory"),
             ),
+            PipelineError::OtherTask { update_id, record } => Self::new(
+                Kind::Conflict,
+                format!("{message}; give this task another id, or send what was sent first"),
+            )
+            .with("field", "record.task_id")
+            .with("record_id", record.to_string())
+            .with("update_id", update_id.as_str()),
+            PipelineError::ProposalGone { update_id, .. } => Self::new(
+                Kind::Gone,
+                format!("{message}; nothing was changed, propose it again if it is still wanted"),
+            )
+            .with("update_id", update_id.as_str()),
+            PipelineError::NotProposed { update_id, status } => Self::new(
+                Kind::Conflict,
+                format!("{message}; only a run that is proposed can be approved or rejected, and only once"),
+            )
+            .with("field", "update_id")
+            .with("update_id", update_id.as_str())
+            .with("run_status", status),
+            PipelineError::OwnProposal { update_id } => {
+                Self::new(Kind::Forbidden, format!("{message}; somebody with another key has to approve it"))
+                    .with("update_id", update_id.as_str())
+            }
+            PipelineError::UnknownOperations { update_id, count, .. } => Self::invalid("operations", message)
+                .with("update_id", update_id.as_str())
+                .with("actual", count),
             PipelineError::UnknownRun(_) => Self::new(Kind::NotFound, message).with("field", "update_id"),
             PipelineError::NotResolvable { .. } => {
                 Self::new(Kind::Conflict, format!("{message}; only a run that is invalid can be finished by hand"))

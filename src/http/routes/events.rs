@@ -34,7 +34,7 @@ pub(crate) struct Chosen {
     #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     memory_id: Option<String>,
     /// Only those of these kinds, with commas between: `version`, `update`, `handoff`, `memory_deleted`,
-    /// `redacted`, `items`.
+    /// `redacted`, `items`, `proposed`, `approved`, `rejected`.
     #[param(nullable = false, example = "version,memory_deleted")]
     kinds: Option<String>,
     /// As the header `Last-Event-ID`, for browsers, which cannot send it at first; the header counts for more, since that
@@ -71,7 +71,8 @@ impl Chosen {
             kinds.collect::<Option<Vec<_>>>().ok_or_else(|| {
                 Problem::invalid(
                     "kinds",
-                    "kinds must be some of: version, update, handoff, memory_deleted, redacted, items, with commas between",
+                    "kinds must be some of: version, update, handoff, memory_deleted, redacted, items, proposed, approved, \
+                     rejected, with commas between",
                 )
             })
         });

@@ -1,10 +1,11 @@
 //! `POST M/operations`
 
-use super::update::{OnInvalidName, refuse_nul};
+use super::update::{ModeName, OnInvalidName, refuse_nul};
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
+use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
 use crate::http::extract::json::{self, Object};
@@ -14,7 +15,7 @@ use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{OperationsInput, OperationsRequest};
+use crate::pipeline::{Mode, OperationsInput, OperationsRequest};
 use axum::Json;
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
@@ -116,16 +117,21 @@ pub(crate) struct OperationsParams {
     /// The invalid run that this text finishes by hand.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     update_id: Option<UpdateId>,
+    /// `propose`: everything but the save; it waits until somebody approves it.
+    #[param(value_type = Option<ModeName>, inline)]
+    mode: Option<ModeName>,
 }
 
 impl FromQuery for OperationsParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
+        let modes = [("apply", ModeName::Apply), ("propose", ModeName::Propose)];
         let on_invalid = [("drop", OnInvalidName::Drop), ("fail", OnInvalidName::Fail)];
         Ok(Self {
             dry_run: query.flag("dry_run")?,
             on_invalid: query.one_of("on_invalid", &on_invalid)?,
             max_additions: query.number("max_additions", 1..=100)?,
             update_id: query.parse("update_id")?,
+            mode: query.one_of("mode", &modes)?,
         })
     }
 }
@@ -157,11 +163,19 @@ pub(crate) async fn operations(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
     Query(params): Query<OperationsParams>,
+    caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
     UnderClaim(idempotency): UnderClaim,
     request: Request,
 ) -> Result<Json<UpdateAnswer>, Problem> {
+    let mode = caller.mode(params.mode == Some(ModeName::Propose));
+    if params.update_id.is_some() && mode != Mode::Apply {
+        return Err(Problem::invalid(
+            "update_id",
+            "a run is finished by operations that are applied, not by proposed ones: leave update_id or mode=propose out",
+        ));
+    }
     let request = OperationsRequest {
         vault: vault_id,
         memory: memory_id,
@@ -173,6 +187,7 @@ pub(crate) async fn operations(
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
         idempotency,
+        mode,
     };
     let answer = Box::pin(state.pipeline.apply_operations(request)).await?;
     Ok(Json(answer))

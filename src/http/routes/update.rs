@@ -1,14 +1,16 @@
 //! `POST M/update`
 
 mod messages;
+mod record;
 mod stream;
 mod way;
 
 use crate::domain::operation::Role;
 use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
-use crate::http::extract::json::JsonBody;
+use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::prefer::RESPOND_ASYNC;
 use crate::http::extract::query::{NoParams, Query};
@@ -23,6 +25,7 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use record::RecordBody;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use way::Way;
@@ -52,6 +55,13 @@ pub(crate) struct UpdateBody {
     #[serde(default = "all_roles")]
     #[schema(min_items = 1)]
     roles: Vec<RoleName>,
+    /// `propose`: everything but the save; it waits until somebody approves it. With a key of the role `proposer` it
+    /// always does.
+    #[serde(default)]
+    mode: ModeName,
+    /// What the session ends with: a task record, and the status if it changes, in the same version.
+    #[schema(value_type = Option<RecordBody>, nullable = false)]
+    record: Option<Object<RecordBody>>,
 }
 
 /// What to do about items that stay faulty: drop them and apply the rest, or save nothing.
@@ -71,6 +81,16 @@ impl From<OnInvalidName> for OnInvalid {
             OnInvalidName::Fail => Self::Fail,
         }
     }
+}
+
+/// What becomes of the operations: they are saved, or wait for somebody to approve them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Mode)]
+pub(crate) enum ModeName {
+    #[default]
+    Apply,
+    Propose,
 }
 
 /// A section that is updated, and the model that updates it.
@@ -110,7 +130,9 @@ pub(crate) struct PreferHeader {
 /// Update the document
 ///
 /// Asks three models in parallel, one a section, and applies what they answer to the document as it stands by
-/// then. The memory is made if it does not exist.
+/// then. The memory is made if it does not exist. With a `record`, the end of a session is one call and one version; a
+/// call with a `task_id` that is recorded already is `unchanged`, and no model is asked. With `mode` `propose` nothing
+/// is saved until `ApproveUpdate`.
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/update",
@@ -127,7 +149,7 @@ pub(crate) struct PreferHeader {
             ("Location" = String, description = "Where the run is."),
             ("Preference-Applied" = String, description = "`respond-async`."),
         )),
-        (status = 409, description = "Progress moved again and again while it was rewritten, or the memory was deleted meanwhile; nothing was saved."),
+        (status = 409, description = "Progress moved again and again while it was rewritten, `record.task_id` belongs to a task that says something else (`record_id`), or the memory was deleted meanwhile; nothing was saved."),
         (status = 412, description = "A precondition does not hold; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "As many updates of this memory or this vault are running, waiting or queued as may be, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
@@ -140,6 +162,7 @@ pub(crate) async fn update(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
     Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
     UnderClaim(idempotency): UnderClaim,
@@ -158,6 +181,11 @@ pub(crate) async fn update(
         allow_partial: body.allow_partial,
         on_invalid: body.on_invalid.into(),
         roles: body.roles.into_iter().map(Role::from).collect::<BTreeSet<_>>(),
+        mode: caller.mode(body.mode == ModeName::Propose),
+        record: body
+            .record
+            .map(|Object(record)| record.into_record())
+            .transpose()?,
         steps: Steps::default(),
         idempotency,
     };

@@ -49,17 +49,26 @@ pub enum EventKind {
     Redacted,
     /// Prompt items of the memory were added, replaced or removed; `details` has the category.
     Items,
+    /// An update waits to be approved.
+    Proposed,
+    /// A proposal was approved; its version, if it made one, has an event of its own.
+    Approved,
+    /// A proposal was rejected.
+    Rejected,
 }
 
 impl EventKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Version,
         Self::Update,
         Self::Handoff,
         Self::MemoryDeleted,
         Self::Redacted,
         Self::Items,
+        Self::Proposed,
+        Self::Approved,
+        Self::Rejected,
     ];
 
     /// The stored and shown name.
@@ -72,6 +81,9 @@ impl EventKind {
             Self::MemoryDeleted => "memory_deleted",
             Self::Redacted => "redacted",
             Self::Items => "items",
+            Self::Proposed => "proposed",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
         }
     }
 

@@ -148,7 +148,7 @@ impl Storage {
     }
 
     #[tracing::instrument(name = "db.memories.change", skip_all)]
-    async fn change_locked<T, E>(
+    pub(super) async fn change_locked<T, E>(
         &self,
         of: (&VaultId, &MemoryId),
         mentioned: &[RecordId],

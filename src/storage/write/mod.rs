@@ -28,6 +28,7 @@ pub mod restore;
 mod rows;
 mod save;
 mod stored_operations;
+mod task;
 pub mod window;
 
 pub(super) use change::save_locked;

@@ -99,7 +99,9 @@ impl Service {
             config.limits,
             config.pipeline,
         )
-        .with_handoff(config.handoff);
+        .with_handoff(config.handoff)
+        .with_window(config.window)
+        .with_review(config.review);
         let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
         let stopping = state.stopping.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -13,6 +13,7 @@ mod many;
 mod merged;
 mod options;
 mod payload;
+mod recorded;
 mod stored;
 pub(crate) mod stub;
 mod whole;

@@ -1,6 +1,6 @@
 //! Which role a route needs. One table, so that it can be read at a glance and a new route is closed by default.
 //!
-//! Who reads needs `reader`, who adds needs `writer`. History leaves only by an `admin`: a memory's own agent, or
+//! Who reads needs `reader`, who proposes `proposer`, who adds needs `writer`. History leaves only by an `admin`: a memory's own agent, or
 //! whoever talks it into something, can change the document but not what it was. Routes for which it depends on the
 //! request (rules among the prompt items) ask again themselves.
 
@@ -21,6 +21,14 @@ const ADMIN: [(Method, &str); 2] = [
 
 /// What `reader` suffices for though it is no GET: the route asks for more itself where the request changes something.
 const READS: [(Method, &str); 1] = [(Method::POST, "/v1/vaults/{vault_id}/memory-tool")];
+/// What needs `proposer`: with this role it is a proposal, which the route sees to.
+const PROPOSER: [(Method, &str); 2] = [
+    (Method::POST, "/v1/vaults/{vault_id}/memories/{memory_id}/update"),
+    (
+        Method::POST,
+        "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
+    ),
+];
 
 /// Whether a route is answered to everybody.
 pub(crate) fn is_public(route: &str) -> bool {
@@ -40,6 +48,11 @@ pub(crate) fn role(method: &Method, route: &str) -> AccessRole {
         AccessRole::Admin
     } else if matches!(*method, Method::GET | Method::HEAD) || among(&READS) {
         AccessRole::Reader
+    } else if PROPOSER
+        .iter()
+        .any(|(verb, path)| verb == method && *path == route)
+    {
+        AccessRole::Proposer
     } else {
         AccessRole::Writer
     }
@@ -53,7 +66,7 @@ mod tests {
     #[test]
     fn every_route_of_the_table_is_one_of_the_service() {
         let document = serde_json::to_value(openapi::document()).unwrap();
-        for (method, route) in ADMIN.iter().chain(&READS) {
+        for (method, route) in ADMIN.iter().chain(&READS).chain(&PROPOSER) {
             let method = method.as_str().to_lowercase();
             assert!(document["paths"][route][method].is_object(), "{route}");
         }
@@ -68,6 +81,11 @@ mod tests {
         assert_eq!(role(&Method::GET, memory), AccessRole::Reader);
         assert_eq!(role(&Method::HEAD, memory), AccessRole::Reader);
         assert_eq!(role(&Method::PUT, memory), AccessRole::Writer);
+        let below = |below: &str| format!("{memory}/{below}");
+        assert_eq!(role(&Method::POST, &below("update")), AccessRole::Proposer);
+        assert_eq!(role(&Method::POST, &below("operations")), AccessRole::Proposer);
+        let approve = below("updates/{update_id}/approve");
+        assert_eq!(role(&Method::POST, &approve), AccessRole::Writer);
         assert_eq!(role(&Method::DELETE, memory), AccessRole::Admin);
         assert_eq!(role(&Method::GET, "/v1/keys"), AccessRole::Admin);
         assert_eq!(role(&Method::GET, "/v1/keys/{key_id}"), AccessRole::Admin);

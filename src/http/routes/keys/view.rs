@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 #[schema(as = KeyRole)]
 pub(crate) enum RoleName {
     Reader,
+    Proposer,
     Writer,
     Admin,
 }
@@ -19,6 +20,7 @@ impl From<RoleName> for AccessRole {
     fn from(name: RoleName) -> Self {
         match name {
             RoleName::Reader => Self::Reader,
+            RoleName::Proposer => Self::Proposer,
             RoleName::Writer => Self::Writer,
             RoleName::Admin => Self::Admin,
         }
@@ -29,6 +31,7 @@ impl From<AccessRole> for RoleName {
     fn from(role: AccessRole) -> Self {
         match role {
             AccessRole::Reader => Self::Reader,
+            AccessRole::Proposer => Self::Proposer,
             AccessRole::Writer => Self::Writer,
             AccessRole::Admin => Self::Admin,
         }

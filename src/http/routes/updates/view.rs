@@ -72,7 +72,7 @@ enum RunKindName {
     dead_code,
     reason = "documents the values of crate::storage::updates::RunStatus"
 )]
-enum RunStatusName {
+pub(crate) enum RunStatusName {
     Queued,
     Running,
     Applied,
@@ -83,6 +83,10 @@ enum RunStatusName {
     Conflict,
     Resolved,
     Cancelled,
+    Proposed,
+    Approved,
+    Rejected,
+    Expired,
 }
 
 impl RunBody {

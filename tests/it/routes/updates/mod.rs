@@ -2,3 +2,4 @@
 
 mod get;
 mod list;
+mod review;

@@ -1,0 +1,62 @@
+//! `working-memory updates`: the runs of a vault; with `--status proposed` what waits to be approved.
+
+use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
+use clap::Args;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Arguments of `updates`.
+#[derive(Debug, Args)]
+pub struct Updates {
+    /// Only those with this status, such as proposed, invalid or failed.
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    update_id: String,
+    memory_id: String,
+    status: String,
+    actor_id: String,
+    created_at: String,
+    outcome: Value,
+}
+
+impl Updates {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let call = service
+            .of_vault(Method::GET, &["updates"])?
+            .maybe("status", self.status.as_ref());
+        let answer = self.page.of(call).send().await?;
+        if self.service.json {
+            return answer.print_json();
+        }
+        let list: List<Entry> = answer.json()?;
+        let mut out = Output::new();
+        for (index, entry) in list.items.iter().enumerate() {
+            if index > 0 {
+                out.end();
+            }
+            out.styled(Look::Id, &entry.update_id)
+                .text(&format!(" {} in {}", entry.status, entry.memory_id))
+                .styled(Look::Dim, &format!(" {} {}", entry.created_at, entry.actor_id))
+                .end()
+                .indented("  ", told(&entry.outcome));
+        }
+        out.write()?;
+        list.tell_rest();
+        Ok(())
+    }
+}
+
+/// What came of a run, in words.
+fn told(outcome: &Value) -> &str {
+    let said = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
+    said.unwrap_or_default()
+}

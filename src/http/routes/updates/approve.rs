@@ -1,0 +1,84 @@
+//! `POST M/updates/{update_id}/approve`
+
+use crate::domain::ids::UpdateId;
+use crate::http::extract::actor::{Actor, ActorHeader};
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::json::OptionalJsonBody;
+use crate::http::extract::path::EntryPath;
+use crate::http::extract::query::{NoParams, Query};
+use crate::http::problem::Problem;
+use crate::http::routes::window::fields;
+use crate::http::state::AppState;
+use crate::pipeline::Approval;
+use crate::pipeline::report::UpdateAnswer;
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+
+/// The longest comment or reason, in bytes.
+pub(super) const SAID_BYTES: usize = 2_000;
+
+/// What is approved.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ApproveRequest)]
+pub(crate) struct ApproveBody {
+    /// The numbers of the operations that are approved; without it all of them. A `record` of the proposal is always
+    /// applied.
+    #[schema(value_type = Option<Vec<u32>>, nullable = false)]
+    operations: Option<Vec<usize>>,
+    /// What is said about it; at most 2,000 bytes. It stands in the log of the version.
+    #[schema(pattern = r"^[^\u0000]*$")]
+    comment: Option<String>,
+}
+
+/// Approve a proposal
+///
+/// Checks the approved operations against the newest version and applies those that hold as one version, made by the
+/// proposal's actor; its log says who approved it. What no longer holds is in `rejected`. A proposal is decided once. A
+/// key never approves its own proposal.
+#[utoipa::path(
+    post,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/approve",
+    operation_id = "ApproveUpdate",
+    tag = "updates",
+    params(ActorHeader, WriteHeaders),
+    request_body(content = Option<ApproveBody>, content_type = "application/json"),
+    responses(
+        (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
+        (status = 404, description = "There is no such run."),
+        (status = 409, description = "It is no proposal, or was decided already; `run_status` says what it is."),
+        (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
+        (status = 412, description = "A precondition does not hold; nothing was saved, and it waits on."),
+        (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; it waits on."),
+    )
+)]
+pub(crate) async fn approve(
+    State(state): State<AppState>,
+    EntryPath {
+        vault_id,
+        memory_id,
+        entry,
+    }: EntryPath<UpdateId>,
+    Query(NoParams): Query<NoParams>,
+    caller: CallerOf,
+    Actor(actor): Actor,
+    conditions: Conditions,
+    OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
+) -> Result<Json<UpdateAnswer>, Problem> {
+    if let Some(comment) = &body.comment {
+        fields::optional("comment", comment, SAID_BYTES)?;
+    }
+    let approval = Approval {
+        vault: vault_id,
+        memory: memory_id,
+        update_id: entry,
+        actor,
+        key: caller.key_id(),
+        preconditions: conditions.for_write(),
+        operations: body.operations,
+        comment: body.comment,
+    };
+    Ok(Json(Box::pin(state.pipeline.approve(approval)).await?))
+}

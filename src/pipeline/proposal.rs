@@ -1,0 +1,388 @@
+//! What a proposal keeps of itself, so that it can be applied later: a form of its own, with a number, which does not
+//! change when the types of the service do.
+
+use crate::domain::ids::{KeyId, RecordId, RecordKind};
+use crate::domain::memory::{AppliedOperation, OperationName};
+use crate::domain::operation::{Operation, Progress};
+use crate::domain::window::{SessionRecord, Task};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::role::{Accepted, Written};
+
+/// The number of the form.
+const FORM: u32 = 1;
+
+/// A proposal as its run keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Proposal {
+    form: u32,
+    /// By their numbers.
+    pub(super) operations: Vec<KeptItem>,
+    /// The progress that a rewriting one replaces, as it was then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) progress_before: Option<String>,
+    /// What the session ended with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) record: Option<KeptRecord>,
+    /// The key that proposed it; `None` at a service that asked for none.
+    pub(super) key_id: Option<String>,
+}
+
+/// One operation and the text it was read from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct KeptItem {
+    #[serde(flatten)]
+    operation: KeptOperation,
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+enum KeptOperation {
+    RewriteProgress {
+        completed: Vec<String>,
+        in_progress: Vec<String>,
+        remaining: Vec<String>,
+    },
+    AddLearning {
+        reason: String,
+        content: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+    },
+    AddVerbatim {
+        reason: String,
+        label: String,
+        snippet: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+    },
+    Archive {
+        id: String,
+        reason: String,
+    },
+}
+
+/// The record of a session, as runs keep it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct KeptRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+    intent: String,
+    summary: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outcome: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    epic: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    goal: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    blocker: Option<String>,
+}
+
+impl Proposal {
+    /// Of operations in the order of [`in_order`].
+    pub(super) fn new(
+        operations: &[Accepted],
+        progress_before: &str,
+        record: Option<&SessionRecord>,
+        key: Option<&KeyId>,
+    ) -> Self {
+        let rewrites = operations.iter().any(rewrites_progress);
+        Self {
+            form: FORM,
+            operations: operations.iter().map(KeptItem::of).collect(),
+            progress_before: rewrites.then(|| progress_before.to_owned()),
+            record: record.map(KeptRecord::from),
+            key_id: key.map(ToString::to_string),
+        }
+    }
+
+    /// Reads what was kept.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be read.
+    pub(super) fn read(kept: &Value) -> Result<Self, String> {
+        let proposal = Self::deserialize(kept).map_err(|error| error.to_string())?;
+        if proposal.form == FORM {
+            Ok(proposal)
+        } else {
+            Err(format!("it has the form {}, not {FORM}", proposal.form))
+        }
+    }
+
+    /// The operations with these numbers, which it has.
+    ///
+    /// # Errors
+    /// A sentence that says why one cannot be read.
+    pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Vec<Accepted>, String> {
+        let items = numbers.iter().filter_map(|number| self.operations.get(*number));
+        items.map(KeptItem::accepted).collect()
+    }
+}
+
+/// Items in the order in which [`crate::domain::memory::apply`] does them, so that each one's place is that of what
+/// was applied. A rewriting that changes nothing is left out, as it is there.
+pub(super) fn in_order(items: &[Accepted], applied: &[AppliedOperation]) -> Vec<Accepted> {
+    let rewritten = applied
+        .first()
+        .is_some_and(|operation| operation.op == OperationName::RewriteProgress);
+    let mut ordered: Vec<Accepted> = Vec::with_capacity(items.len());
+    ordered.extend(
+        items
+            .iter()
+            .rev()
+            .find(|item| rewrites_progress(item))
+            .filter(|_| rewritten)
+            .cloned(),
+    );
+    for kind in RecordKind::ALL {
+        let archives =
+            |item: &&Accepted| matches!(item.operation, Operation::Archive { id, .. } if id.kind == kind);
+        ordered.extend(items.iter().filter(archives).cloned());
+        let adds = |item: &&Accepted| match item.operation {
+            Operation::AddLearning { .. } => kind == RecordKind::Learning,
+            Operation::AddVerbatim { .. } => kind == RecordKind::Verbatim,
+            _ => false,
+        };
+        ordered.extend(items.iter().filter(adds).cloned());
+    }
+    ordered
+}
+
+/// Whether it replaces the body of `Current Progress`.
+pub(super) fn rewrites_progress(item: &Accepted) -> bool {
+    matches!(item.operation, Operation::RewriteProgress(_))
+}
+
+impl KeptItem {
+    fn of(item: &Accepted) -> Self {
+        Self {
+            operation: KeptOperation::of(&item.operation),
+            text: item.written.text.clone(),
+        }
+    }
+
+    fn accepted(&self) -> Result<Accepted, String> {
+        Ok(Accepted {
+            operation: self.operation.read()?,
+            written: Written {
+                text: self.text.clone(),
+                index: None,
+            },
+        })
+    }
+}
+
+impl KeptOperation {
+    fn of(operation: &Operation) -> Self {
+        match operation.clone() {
+            Operation::RewriteProgress(Progress {
+                completed,
+                in_progress,
+                remaining,
+            }) => Self::RewriteProgress {
+                completed,
+                in_progress,
+                remaining,
+            },
+            Operation::AddLearning {
+                reason,
+                content,
+                replaces,
+            } => Self::AddLearning {
+                reason,
+                content,
+                replaces: replaces.map(|id| id.to_string()),
+            },
+            Operation::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                replaces,
+            } => Self::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                replaces: replaces.map(|id| id.to_string()),
+            },
+            Operation::Archive { id, reason } => Self::Archive {
+                id: id.to_string(),
+                reason,
+            },
+        }
+    }
+
+    fn read(&self) -> Result<Operation, String> {
+        Ok(match self.clone() {
+            Self::RewriteProgress {
+                completed,
+                in_progress,
+                remaining,
+            } => Operation::RewriteProgress(Progress {
+                completed,
+                in_progress,
+                remaining,
+            }),
+            Self::AddLearning {
+                reason,
+                content,
+                replaces,
+            } => Operation::AddLearning {
+                reason,
+                content,
+                replaces: replaces.map(|id| record(&id)).transpose()?,
+            },
+            Self::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                replaces,
+            } => Operation::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                replaces: replaces.map(|id| record(&id)).transpose()?,
+            },
+            Self::Archive { id, reason } => Operation::Archive {
+                id: record(&id)?,
+                reason,
+            },
+        })
+    }
+}
+
+fn record(id: &str) -> Result<RecordId, String> {
+    id.parse().map_err(|_| format!("{id} is no id of a record"))
+}
+
+impl From<&SessionRecord> for KeptRecord {
+    fn from(record: &SessionRecord) -> Self {
+        let SessionRecord { task, goal, blocker } = record.clone();
+        Self {
+            task_id: task.task_id.map(|id| id.to_string()),
+            intent: task.intent,
+            summary: task.summary,
+            outcome: task.outcome,
+            epic: task.epic,
+            goal,
+            blocker,
+        }
+    }
+}
+
+impl TryFrom<KeptRecord> for SessionRecord {
+    type Error = String;
+
+    fn try_from(kept: KeptRecord) -> Result<Self, String> {
+        let task_id = kept
+            .task_id
+            .map(|id| id.parse().map_err(|_| format!("{id} is no task_id")));
+        Ok(Self {
+            task: Task {
+                task_id: task_id.transpose()?,
+                intent: kept.intent,
+                summary: kept.summary,
+                outcome: kept.outcome,
+                epic: kept.epic,
+            },
+            goal: kept.goal,
+            blocker: kept.blocker,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn item(operation: Operation) -> Accepted {
+        Accepted {
+            operation,
+            written: Written {
+                text: "- as written".to_owned(),
+                index: None,
+            },
+        }
+    }
+
+    fn items() -> Vec<Accepted> {
+        vec![
+            item(Operation::AddVerbatim {
+                reason: "r".to_owned(),
+                label: "l".to_owned(),
+                snippet: "\ts\n  t".to_owned(),
+                replaces: None,
+            }),
+            item(Operation::AddLearning {
+                reason: "r".to_owned(),
+                content: "c".to_owned(),
+                replaces: Some("KL-1".parse().unwrap()),
+            }),
+            item(Operation::Archive {
+                id: "VC-2".parse().unwrap(),
+                reason: "old".to_owned(),
+            }),
+            item(Operation::RewriteProgress(Progress {
+                in_progress: vec!["x".to_owned()],
+                ..Progress::default()
+            })),
+        ]
+    }
+
+    #[test]
+    fn what_is_kept_is_read_as_it_was() {
+        let record = SessionRecord {
+            task: Task {
+                task_id: Some("t-1".parse().unwrap()),
+                intent: "i".to_owned(),
+                summary: "s".to_owned(),
+                outcome: Some(json!({"ok": true})),
+                epic: None,
+            },
+            goal: Some("g".to_owned()),
+            blocker: None,
+        };
+        let proposal = Proposal::new(&items(), "- before", Some(&record), None);
+        let kept = serde_json::to_value(&proposal).unwrap();
+        assert_eq!(kept["form"], 1);
+        let read = Proposal::read(&kept).unwrap();
+        assert_eq!(read, proposal);
+        let chosen = read.chosen(&[0, 2, 3, 9]).unwrap();
+        let all = items();
+        for (found, expected) in chosen.iter().zip([&all[0], &all[2], &all[3]]) {
+            assert_eq!(
+                (&found.operation, &found.written.text),
+                (&expected.operation, &expected.written.text)
+            );
+        }
+        assert_eq!(SessionRecord::try_from(read.record.unwrap()).unwrap(), record);
+        assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
+    }
+
+    #[test]
+    fn the_order_is_that_of_what_is_applied() {
+        let names = |applied: &[AppliedOperation]| -> Vec<String> {
+            let ordered = in_order(&items(), applied);
+            let kept: Vec<_> = ordered.iter().map(KeptItem::of).collect();
+            let value = serde_json::to_value(kept).unwrap();
+            let list = value.as_array().unwrap();
+            list.iter()
+                .map(|item| item["op"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        let rewrite = AppliedOperation {
+            op: OperationName::RewriteProgress,
+            id: None,
+            label: None,
+            reason: None,
+            content: None,
+            superseded_by: None,
+        };
+        let rest = ["add_learning", "archive", "add_verbatim"];
+        assert_eq!(names(&[]), rest);
+        assert_eq!(names(&[rewrite])[1..], rest);
+    }
+}

@@ -1,0 +1,372 @@
+//! Proposals decided: approved, which applies what still holds to the head as it is then, or rejected. Each once.
+
+use super::conversation::section_of;
+use super::merge::{self, Refused};
+use super::proposal::{Proposal, rewrites_progress};
+use super::report::{Rejection, Target, UpdateAnswer, quote};
+use super::reviewed::Review;
+use super::role::{Accepted, mentioned, numbered};
+use super::run::{Came, Running};
+use super::session;
+use super::{Mode, Pipeline, PipelineError};
+use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::operation::Role;
+use crate::domain::window::{SessionRecord, one_line};
+use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::queue::is_redacted;
+use crate::storage::records::StoredRecord;
+use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which proposal is decided, and by whom.
+#[derive(Debug, Clone)]
+pub struct Approval {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// The run.
+    pub update_id: UpdateId,
+    /// Who approves it.
+    pub actor: ActorId,
+    /// The key that was shown; `None` at a service that asks for none.
+    pub key: Option<KeyId>,
+    /// Conditions on the head.
+    pub preconditions: Preconditions,
+    /// The numbers of the operations that are approved; all of them if `None`.
+    pub operations: Option<Vec<usize>>,
+    /// What is said about it.
+    pub comment: Option<String>,
+}
+
+/// Which proposal is rejected, by whom and why.
+#[derive(Debug, Clone)]
+pub struct Rejecting {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// The run.
+    pub update_id: UpdateId,
+    /// Who rejects it.
+    pub actor: ActorId,
+    /// Conditions on the head.
+    pub preconditions: Preconditions,
+    /// Why.
+    pub reason: String,
+}
+
+impl Pipeline {
+    /// Applies what is approved of a proposal, as far as it holds on the head as it is now, as one version of the
+    /// proposal's actor. What does not hold any more is in the answer's `rejected`.
+    ///
+    /// # Errors
+    /// As [`PipelineError`] says; then nothing is saved, and the proposal waits on.
+    pub async fn approve(&self, approval: Approval) -> Result<UpdateAnswer, PipelineError> {
+        let place = (&approval.vault, &approval.memory);
+        let (run, proposal) = self.waiting(place, &approval.update_id).await?;
+        if proposal.key_id.is_some() && proposal.key_id.as_deref() == approval.key.as_ref().map(KeyId::as_str)
+        {
+            return Err(PipelineError::OwnProposal {
+                update_id: run.update_id,
+            });
+        }
+        let numbers = numbers_of(&approval, &proposal)?;
+        let running = self.begin_approval(&approval, &run, &proposal, numbers).await?;
+        let base_version = run.base_version;
+        let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
+        let task = running
+            .record
+            .as_ref()
+            .and_then(|record| record.task.task_id.as_ref());
+        let before = proposal.progress_before.as_deref().unwrap_or_default();
+        let saved = self
+            .storage
+            .change_with_task(place, &ids, task, |head, known| {
+                self.decide_approval(&running, head, known, before, base_version)
+            })
+            .await;
+        match saved {
+            Ok(outcome) => {
+                let Came { answer, .. } = outcome.result;
+                if outcome.saved.is_none() {
+                    let mut decided = self.run_of_answer(&running, RunStatus::Approved, &answer, None);
+                    // It made none.
+                    decided.version = None;
+                    if let Err(error) = self.storage.save_decision(&decided).await {
+                        return Err(self.what_became_of_it(error, place, &run.update_id).await);
+                    }
+                }
+                Ok(answer)
+            }
+            Err(ChangeError::Refused(Refused::Deleted)) => Err(PipelineError::ProposalGone {
+                update_id: run.update_id,
+                why: DELETED,
+            }),
+            Err(ChangeError::Refused(refused)) => Err(self.refuse(&running, refused).await?),
+            Err(ChangeError::Storage(error)) => {
+                Err(self.what_became_of_it(error, place, &run.update_id).await)
+            }
+        }
+    }
+
+    /// Ends a proposal without applying anything of it.
+    ///
+    /// # Errors
+    /// As [`PipelineError`] says; then the proposal waits on.
+    pub async fn reject(&self, rejecting: Rejecting) -> Result<Run, PipelineError> {
+        let place = (&rejecting.vault, &rejecting.memory);
+        let (mut run, _) = self.waiting(place, &rejecting.update_id).await?;
+        let target = target_of(&run);
+        self.capture(&target, &rejecting.preconditions).await?;
+        run.status = RunStatus::Rejected;
+        run.version = None;
+        run.outcome["review"] = json!({
+            "decision": RunStatus::Rejected.name(),
+            "by": rejecting.actor.as_str(),
+            "at": self.clock.now(),
+            "reason": rejecting.reason,
+        });
+        run.events = vec![NewEvent {
+            update_id: Some(run.update_id.clone()),
+            actor: Some(rejecting.actor.clone()),
+            ..self.storage.event(&run.memory_id, EventKind::Rejected)
+        }];
+        match self.storage.save_decision(&run).await {
+            Ok(()) => Ok(run),
+            Err(error) => Err(self.what_became_of_it(error, place, &run.update_id).await),
+        }
+    }
+
+    /// A proposal that waits to be decided.
+    async fn waiting(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        id: &UpdateId,
+    ) -> Result<(Run, Proposal), PipelineError> {
+        let gone = |why| PipelineError::ProposalGone {
+            update_id: id.clone(),
+            why,
+        };
+        let Some(run) = self.storage.run(vault, memory, id).await? else {
+            return Err(if self.storage.was_proposed(vault, memory, id).await? {
+                gone(DELETED)
+            } else {
+                PipelineError::UnknownRun(id.clone())
+            });
+        };
+        match run.status {
+            RunStatus::Proposed => {}
+            RunStatus::Expired => return Err(gone(EXPIRED)),
+            status => {
+                return Err(PipelineError::NotProposed {
+                    update_id: id.clone(),
+                    status: status.name(),
+                });
+            }
+        }
+        if is_redacted(&run.request) || is_redacted(&run.outcome) {
+            return Err(gone("it quoted a version that was redacted"));
+        }
+        let waits_since = run.finished_at.unwrap_or(run.created_at);
+        if waits_since + self.review.expire_after <= self.clock.now() {
+            return Err(gone(EXPIRED));
+        }
+        let proposal =
+            Proposal::read(&run.outcome["proposal"]).map_err(|problem| unreadable(id, &problem))?;
+        Ok((run, proposal))
+    }
+
+    async fn begin_approval(
+        &self,
+        approval: &Approval,
+        run: &Run,
+        proposal: &Proposal,
+        numbers: Vec<usize>,
+    ) -> Result<Running, PipelineError> {
+        let unreadable = |problem: String| unreadable(&run.update_id, &problem);
+        let accepted = proposal.chosen(&numbers).map_err(unreadable)?;
+        let record = proposal.record.clone().map(SessionRecord::try_from);
+        let record = record.transpose().map_err(unreadable)?;
+        let target = target_of(run);
+        let mut base = self.capture(&target, &approval.preconditions).await?;
+        base.version = run.base_version;
+        let comment = approval
+            .comment
+            .as_deref()
+            .map(one_line)
+            .filter(|comment| !comment.is_empty());
+        let said = comment
+            .as_deref()
+            .map(|comment| format!(": {comment}"))
+            .unwrap_or_default();
+        let title = run.outcome["log"].as_str().and_then(|log| log.lines().next());
+        Ok(Running {
+            kind: run.kind,
+            actor: run.actor_id.clone(),
+            created_at: run.created_at,
+            request: run.request.clone(),
+            preconditions: approval.preconditions.clone(),
+            dry_run: false,
+            resolves: None,
+            // What was proposed was within the limits of its time.
+            limits: self.limits.of_operations(usize::MAX),
+            title: format!(
+                "{}\napproved by {}{said}",
+                title.unwrap_or(match run.kind {
+                    RunKind::Update => "update",
+                    RunKind::Operations => "operations",
+                }),
+                approval.actor
+            ),
+            target,
+            progress_base: base.clone(),
+            base,
+            accepted,
+            rejected: Vec::new(),
+            warnings: Vec::new(),
+            models: BTreeMap::new(),
+            exchanges: Vec::new(),
+            spent: Vec::new(),
+            claim: None,
+            idempotency: None,
+            steps: None,
+            mode: Mode::Apply,
+            record,
+            review: Some(Review {
+                by: approval.actor.clone(),
+                at: self.clock.now(),
+                comment: approval.comment.clone(),
+                numbers,
+                proposal: json!(proposal),
+            }),
+        })
+    }
+
+    /// What of the approved holds on the head, decided under its lock.
+    fn decide_approval(
+        &self,
+        running: &Running,
+        head: &Head,
+        known: Option<StoredRecord>,
+        progress_before: &str,
+        base_version: i64,
+    ) -> Result<Decision<Came>, Refused> {
+        if !running
+            .preconditions
+            .hold(head.context_id.as_ref().map(ContextId::as_str))
+        {
+            return Err(Refused::PreconditionFailed {
+                current: head.context_id.clone(),
+            });
+        }
+        if head.version < base_version {
+            return Err(Refused::Deleted);
+        }
+        let moved = section_of(&head.text, Role::Progress).trim_end() != progress_before;
+        let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
+            .accepted
+            .iter()
+            .cloned()
+            .partition(|item| moved && rewrites_progress(item));
+        let mut merged = merge::onto(head, &held, head.version != base_version, &running.limits)?;
+        let late = late.iter().map(|item| Rejection {
+            section: Some(Role::Progress.name().to_owned()),
+            kind: "progress_moved".to_owned(),
+            detail: "Current Progress was changed after this was proposed; what stands there stays."
+                .to_owned(),
+            text: quote(&item.written.text),
+            index: item.written.index,
+        });
+        merged.rejected.splice(0..0, late);
+        let Some(record) = &running.record else {
+            return self.decide(running, head, merged, (None, None));
+        };
+        let told = match session::is_recorded(record, known.as_ref()) {
+            Ok(false) => return self.decide(running, head, merged, (Some(record), None)),
+            Ok(true) => "already_recorded",
+            Err(_) => "other_task",
+        };
+        // The operations are approved all the same.
+        merged.rejected.push(Rejection {
+            section: None,
+            kind: told.to_owned(),
+            detail: known
+                .map(|known| format!("Its task_id belongs to {} already.", known.id))
+                .unwrap_or_default(),
+            text: quote(&record.task.intent),
+            index: None,
+        });
+        self.decide(running, head, merged, (None, None))
+    }
+
+    /// A decision that came too late is told as what the proposal is by now.
+    async fn what_became_of_it(
+        &self,
+        error: StorageError,
+        place: (&VaultId, &MemoryId),
+        id: &UpdateId,
+    ) -> PipelineError {
+        match error {
+            StorageError::AlreadyDecided(_) => match self.waiting(place, id).await {
+                Err(told) => told,
+                // It waits again: nothing the service ever does.
+                Ok(_) => PipelineError::NotProposed {
+                    update_id: id.clone(),
+                    status: RunStatus::Proposed.name(),
+                },
+            },
+            other => other.into(),
+        }
+    }
+}
+
+/// What becomes of a proposal with its memory.
+const DELETED: &str = "its memory was deleted";
+
+/// What becomes of a proposal that nobody decides.
+const EXPIRED: &str = "it waited for too long (review.expire_after) and has expired";
+
+fn unreadable(id: &UpdateId, problem: &str) -> PipelineError {
+    PipelineError::Unreadable {
+        update_id: id.clone(),
+        problem: format!("proposal {id} cannot be read: {problem}"),
+    }
+}
+
+fn target_of(run: &Run) -> Target {
+    Target {
+        update_id: run.update_id.clone(),
+        vault: run.vault_id.clone(),
+        memory: run.memory_id.clone(),
+    }
+}
+
+/// The numbers that are approved, each once and in their order.
+fn numbers_of(approval: &Approval, proposal: &Proposal) -> Result<Vec<usize>, PipelineError> {
+    let count = proposal.operations.len();
+    let wrong = |problem: String| PipelineError::UnknownOperations {
+        update_id: approval.update_id.clone(),
+        problem,
+        count,
+    };
+    let Some(chosen) = &approval.operations else {
+        return Ok((0..count).collect());
+    };
+    if let Some(unknown) = chosen.iter().find(|number| **number >= count) {
+        let known = match count {
+            0 => "it has none".to_owned(),
+            1 => "it has 0 only".to_owned(),
+            _ => format!("it has 0 to {}", count - 1),
+        };
+        return Err(wrong(format!("the proposal has no operation {unknown}: {known}")));
+    }
+    if chosen.is_empty() && proposal.record.is_none() {
+        let problem = "operations names none: name those that are approved, or reject the proposal";
+        return Err(wrong(problem.to_owned()));
+    }
+    let chosen: BTreeSet<usize> = chosen.iter().copied().collect();
+    Ok(chosen.into_iter().collect())
+}

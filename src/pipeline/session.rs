@@ -1,0 +1,165 @@
+//! The record of a session beside an update: written onto whatever the roles made of the document, once.
+
+use super::merge::Refused;
+use super::report::{DocumentReport, UpdateAnswer, UpdateStatus, Warning};
+use super::run::Running;
+use super::{Pipeline, PipelineError};
+use crate::domain::ids::ContextId;
+use crate::domain::memory::{Applied, OperationName};
+use crate::domain::window::{SessionRecord, Sizes, WindowError, record_session};
+use crate::storage::records::StoredRecord;
+use crate::storage::updates::RunStatus;
+use crate::storage::{Head, WindowRows};
+
+/// The head that an answer tells of.
+pub(super) struct Standing<'h> {
+    pub(super) version: i64,
+    pub(super) context_id: Option<&'h ContextId>,
+    pub(super) text: &'h str,
+}
+
+impl<'h> From<&'h Head> for Standing<'h> {
+    fn from(head: &'h Head) -> Self {
+        Self {
+            version: head.version,
+            context_id: head.context_id.as_ref(),
+            text: &head.text,
+        }
+    }
+}
+
+/// Whether the memory has the task of this record already.
+///
+/// # Errors
+/// Its id belongs to a task that says something else.
+pub(super) fn is_recorded(record: &SessionRecord, known: Option<&StoredRecord>) -> Result<bool, Refused> {
+    match known {
+        None => Ok(false),
+        // One whose words were redacted says nothing that could differ.
+        Some(known) if known.told.as_ref().is_some_and(|told| *told != record.task) => {
+            Err(Refused::OtherTask(known.id))
+        }
+        Some(_) => Ok(true),
+    }
+}
+
+/// Writes the record onto a document that operations were applied to, `before` being the one they were applied to.
+pub(super) fn write(
+    applied: &mut Applied,
+    head: &Head,
+    record: &SessionRecord,
+    sizes: &Sizes,
+) -> Result<WindowRows, Refused> {
+    let written = record_session(&applied.text, applied.counters, head.now, record, sizes).map_err(
+        |error| match error {
+            WindowError::TooLarge { bytes, limit, .. } => Refused::TooLarge {
+                before: head.text.len(),
+                bytes,
+                limit,
+            },
+            WindowError::IdsExhausted(exhausted) => Refused::IdsExhausted { kind: exhausted.kind },
+            // It supersedes nothing and needs no goal.
+            other @ (WindowError::NotActive { .. } | WindowError::NoGoal) => {
+                Refused::Fault(format!("the record of a session was refused: {other}"))
+            }
+        },
+    )?;
+    applied.text = written.text;
+    applied.counters = written.counters;
+    for operation in written.operations {
+        let is_rewrite = |op: OperationName| op == OperationName::RewriteProgress;
+        match applied
+            .operations
+            .first_mut()
+            .filter(|first| is_rewrite(first.op))
+        {
+            // The progress that a role wrote, with the bullet moved.
+            Some(first) if is_rewrite(operation.op) => *first = operation,
+            _ => applied.operations.push(operation),
+        }
+    }
+    let tasks = written.added.map(|id| (id, record.task.clone()));
+    Ok(WindowRows {
+        tasks: tasks.into_iter().collect(),
+        ..WindowRows::default()
+    })
+}
+
+impl Pipeline {
+    /// How much stands in the windows of a run's vault.
+    pub(super) fn sizes(&self, running: &Running) -> Sizes {
+        let (tasks, decisions) = self.window.of_vault(running.target.vault.as_str());
+        Sizes {
+            tasks,
+            decisions,
+            context_bytes: running.limits.context_bytes,
+        }
+    }
+
+    /// The answer to an update whose task is recorded already: it was done by an earlier call, so no model is asked.
+    pub(super) async fn repeated(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
+        let Some(record) = &running.record else {
+            return Ok(None);
+        };
+        let Some(task_id) = &record.task.task_id else {
+            return Ok(None);
+        };
+        let (vault, memory) = (&running.target.vault, &running.target.memory);
+        let known = self.storage.known_task(vault, memory, task_id).await?;
+        match is_recorded(record, known.as_ref()) {
+            Ok(false) => Ok(None),
+            Err(refused) => Err(self.refuse(running, refused).await?),
+            Ok(true) => {
+                let answer = repeat(running, known.as_ref(), &running.base_standing());
+                let status = match answer.status {
+                    UpdateStatus::DryRun => RunStatus::DryRun,
+                    _ => RunStatus::Unchanged,
+                };
+                let run = self.run_of_answer(running, status, &answer, None);
+                self.storage.save_run(&run, running.idempotency.as_ref()).await?;
+                Ok(Some(answer))
+            }
+        }
+    }
+}
+
+/// The answer to a call that an earlier one has done.
+pub(super) fn repeat(running: &Running, known: Option<&StoredRecord>, head: &Standing<'_>) -> UpdateAnswer {
+    let done = known.map_or_else(
+        || "nothing was done".to_owned(),
+        |known| {
+            format!(
+                "the task was recorded already, as {} in version {}; nothing was done",
+                known.id, known.created_version
+            )
+        },
+    );
+    let mut warnings = running.warnings.clone();
+    warnings.push(Warning {
+        section: None,
+        kind: "already_recorded".to_owned(),
+        detail: done.clone(),
+        index: None,
+    });
+    UpdateAnswer {
+        update_id: running.target.update_id.to_string(),
+        vault_id: running.target.vault.to_string(),
+        memory_id: running.target.memory.to_string(),
+        status: if running.dry_run {
+            UpdateStatus::DryRun
+        } else {
+            UpdateStatus::Unchanged
+        },
+        base_version: head.version,
+        version: head.version,
+        context_id: head.context_id.map(ToString::to_string),
+        rebased: false,
+        operations: Vec::new(),
+        rejected: Vec::new(),
+        warnings,
+        diff: String::new(),
+        log: format!("{}\n{done}", running.title),
+        models: running.models.clone(),
+        document: DocumentReport::of(head.text, running.limits.context_bytes),
+    }
+}

@@ -1,0 +1,167 @@
+//! Runs that wait for somebody to approve them: found over all memories of a vault, decided once, ended when they are
+//! too old.
+
+use super::events;
+use super::updates::{Row, Run, RunStatus, lives_on, redacted_json};
+use super::{Storage, StorageError};
+use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use std::collections::BTreeMap;
+
+/// Where a page of a vault's runs begins: behind this run of this memory.
+pub type VaultRunKey = (UpdateId, MemoryId);
+
+impl Storage {
+    /// Runs of a vault, newest first, those older than `before`, at most `limit`; of one status, if one is named. The
+    /// exchanges and the messages that were sent are left out: they may be large.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.list_of_vault", skip_all)]
+    pub async fn list_vault_runs(
+        &self,
+        vault: &VaultId,
+        status: Option<RunStatus>,
+        before: Option<&VaultRunKey>,
+        limit: i64,
+    ) -> Result<Vec<Run>, StorageError> {
+        // No id is as long: the first page begins behind what stands after all.
+        let last = "z".repeat(MAX_ID_BYTES + 1);
+        let (update, memory) = before.map_or((&*last, ""), |(update, memory)| {
+            (update.as_str(), memory.as_str())
+        });
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                      base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
+                      '[]'::jsonb AS "exchanges!", outcome
+               FROM updates
+               WHERE vault_id = $1 AND ($2::text IS NULL OR status = $2)
+                 AND (update_id, memory_id) < ($3, $4)
+               ORDER BY update_id DESC, memory_id DESC
+               LIMIT $5"#,
+            vault.as_str(),
+            status.map(RunStatus::name),
+            update,
+            memory,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        rows.into_iter().map(Row::into_run).collect()
+    }
+
+    /// Whether a run was a proposal, also if it was deleted with its memory; known for as long as events are kept.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.was_proposed", skip_all)]
+    pub async fn was_proposed(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: &UpdateId,
+    ) -> Result<bool, StorageError> {
+        let known = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                   SELECT 1 FROM events
+                   WHERE vault_id = $1 AND update_id = $2 AND memory_id = $3 AND kind = 'proposed'
+               ) AS "known!""#,
+            vault.as_str(),
+            id.as_str(),
+            memory.as_str(),
+        )
+        .fetch_one(&mut *self.reader().await?)
+        .await?;
+        Ok(known)
+    }
+
+    /// Keeps what was decided about a proposal, where that makes no version.
+    ///
+    /// # Errors
+    /// [`StorageError::AlreadyDecided`] if it is none any more, or the database's.
+    pub async fn save_decision(&self, run: &Run) -> Result<(), StorageError> {
+        let mut transaction = self.begin().await?;
+        if !lives_on(&mut transaction, run).await? {
+            return Err(StorageError::AlreadyDecided(run.update_id.clone()));
+        }
+        decide(&mut transaction, run).await?;
+        events::append(&mut transaction, &run.vault_id, &run.events).await?;
+        transaction.commit().await?;
+        self.appended(&run.vault_id, &run.events);
+        Ok(())
+    }
+
+    /// Ends proposals that have waited since before `before`, at most `limit`, and returns how many. Any number of
+    /// instances may do so at once.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.expire", skip_all)]
+    pub async fn expire_proposals(&self, before: DateTime<Utc>, limit: i64) -> Result<u64, StorageError> {
+        // A rare read over all vaults, in an index of little else; what it finds is ended vault by vault.
+        let old = sqlx::query!(
+            "SELECT vault_id, memory_id, update_id FROM updates
+             WHERE status = 'proposed' AND finished_at <= $1
+             LIMIT $2",
+            before,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+        for row in old {
+            let (memories, updates) = vaults.entry(row.vault_id).or_default();
+            memories.push(row.memory_id);
+            updates.push(row.update_id);
+        }
+        let mut expired = 0;
+        for (vault, (memories, updates)) in vaults {
+            let mut transaction = self.begin().await?;
+            let done = sqlx::query!(
+                "UPDATE updates SET status = 'expired'
+                 WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
+                   AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+                vault,
+                before,
+                &memories,
+                &updates,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            expired += done.rows_affected();
+        }
+        Ok(expired)
+    }
+}
+
+/// Ends a proposal as the run says, inside the transaction that does what was decided. Of several that try, one does;
+/// nobody does once what it quotes was redacted.
+#[tracing::instrument(name = "db.updates.decide", skip_all)]
+pub(super) async fn decide(connection: &mut PgConnection, run: &Run) -> Result<(), StorageError> {
+    let (version, context_id) = run
+        .version
+        .as_ref()
+        .map(|(version, id)| (*version, id.as_str()))
+        .unzip();
+    let done = sqlx::query!(
+        "UPDATE updates SET status = $4, version = $5, context_id = $6, outcome = $7
+         WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status = 'proposed' AND request <> $8",
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.update_id.as_str(),
+        run.status.name(),
+        version,
+        context_id,
+        run.outcome,
+        redacted_json(),
+    )
+    .execute(connection)
+    .await?;
+    match done.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StorageError::AlreadyDecided(run.update_id.clone())),
+    }
+}

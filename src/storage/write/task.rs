@@ -1,0 +1,40 @@
+//! Changes that may write a task, decided by whether the memory has it already.
+
+use super::change::{ChangeError, Decision, Outcome, Wanted};
+use super::head::Head;
+use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
+use crate::storage::records::{StoredRecord, find_task};
+use crate::storage::{Storage, StorageError};
+
+impl Storage {
+    /// The record of a task that its writer calls so; `None` if there is none.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn known_task(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        task: &TaskId,
+    ) -> Result<Option<StoredRecord>, StorageError> {
+        find_task(&mut *self.reader().await?, vault, memory, task).await
+    }
+
+    /// As [`Self::change`], with the record that `task` has while the memory's row is locked.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub async fn change_with_task<T, E>(
+        &self,
+        of: (&VaultId, &MemoryId),
+        mentioned: &[RecordId],
+        task: Option<&TaskId>,
+        mut decide: impl FnMut(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
+    ) -> Result<Outcome<T>, ChangeError<E>> {
+        let wanted = task.map_or(Wanted::Nothing, Wanted::Task);
+        self.change_locked(of, mentioned, &wanted, &mut |head, found| {
+            decide(head, found.task)
+        })
+        .await
+    }
+}

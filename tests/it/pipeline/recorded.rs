@@ -1,0 +1,302 @@
+//! `record` in `/update`: the end of a session in one call and one version.
+
+use super::dictated::{Dictated, Gate, dictate, learning, progress};
+use super::stored::is_sound;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use working_memory::domain::operation::Role;
+
+fn session(answers: Value, record: Value) -> Value {
+    let mut body = dictate(answers);
+    body["record"] = record;
+    body
+}
+
+fn record(task_id: &str, intent: &str) -> Value {
+    json!({"task_id": task_id, "intent": intent, "summary": "60 tests. And more.", "epic": "Parser",
+           "outcome": {"ok": true}, "goal": "ship it"})
+}
+
+#[tokio::test]
+async fn operations_task_and_status_are_one_version() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let tasks: String = (1..=5)
+        .rev()
+        .map(|n| format!("- T-{n} task {n}: done\n"))
+        .collect();
+    memory.put(format!("# Recent Tasks\n{tasks}")).await.is(201);
+    let answers = json!({
+        "learnings": learning("one"),
+        "progress": "CURRENT_PROGRESS:\n  In Progress:\n    - wire  The parser\n    - Test it\n",
+    });
+
+    let answer = memory
+        .update(session(answers, record("t", "Wire the parser")))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(
+        (&answer["status"], &answer["version"]),
+        (&json!("applied"), &json!(2))
+    );
+    let ops: Vec<_> = answer["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|op| (op["op"].as_str().unwrap(), op["id"].as_str()))
+        .collect();
+    assert_eq!(
+        ops,
+        [
+            ("rewrite_progress", None),
+            ("add", Some("KL-1")),
+            ("archive", Some("T-1")),
+            ("add", Some("T-6")),
+            ("rewrite_status", None)
+        ]
+    );
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert!(
+        text.contains("## Completed\n- wire  The parser\n## In Progress\n- Test it\n"),
+        "{text}"
+    );
+    assert!(text.contains("Goal: ship it\n"), "{text}");
+    let task = memory.get("records/T-6").await.is(200).json();
+    assert_eq!(
+        (&task["task_id"], &task["epic"]),
+        (&json!("t"), &json!("Parser")),
+        "{task}"
+    );
+    assert_eq!(task["outcome"], json!({"ok": true}));
+    let log = memory.get("log").await.is(200).json();
+    assert_eq!(log["items"][0]["source"], "update");
+    assert_eq!(
+        memory.get("archive/history").await.is(200).text().lines().count(),
+        1
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
+async fn the_record_is_written_also_when_the_roles_change_nothing_and_only_tried_in_a_dry_run() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let mut tried = session(json!({}), record("t", "a"));
+    tried["dry_run"] = json!(true);
+    let tried = memory.update(tried).await.is(200).json();
+    assert_eq!(
+        (&tried["status"], &tried["operations"][0]["id"]),
+        (&json!("dry_run"), &json!("T-1"))
+    );
+    assert_eq!(service.count("memory_contexts").await, 0);
+
+    let answer = memory
+        .update(session(json!({}), record("t", "a")))
+        .await
+        .is(200)
+        .json();
+
+    assert_eq!(
+        (&answer["status"], &answer["version"]),
+        (&json!("applied"), &json!(1))
+    );
+    assert_eq!(memory.get("records/T-1").await.is(200).json()["task_id"], "t");
+}
+
+#[tokio::test]
+async fn an_equal_task_id_makes_the_call_a_repeat_that_asks_no_model() {
+    let dictated = Dictated::new();
+    let service = dictated.service().await;
+    let memory = service.memory("agent");
+    let first = session(json!({"learnings": learning("one")}), record("t", "a"));
+    memory.update(first.clone()).await.is(200);
+    let asked = dictated.asked(Role::Learnings).len();
+
+    let mut other = first.clone();
+    other["task"] = json!("something else was done");
+    for body in [first, other] {
+        let again = memory.update(body).await.is(200).json();
+        assert_eq!(
+            (&again["status"], &again["version"]),
+            (&json!("unchanged"), &json!(1))
+        );
+        assert_eq!(again["warnings"][0]["kind"], "already_recorded");
+        assert_eq!((&again["operations"], &again["diff"]), (&json!([]), &json!("")));
+    }
+
+    assert_eq!(dictated.asked(Role::Learnings).len(), asked);
+    assert_eq!(service.count("memory_contexts").await, 1);
+    let taken = memory.update(session(json!({}), record("t", "b"))).await;
+    let problem = taken.problem(409, "conflict", Some("record.task_id"));
+    assert_eq!(problem["record_id"], "T-1");
+    // What RecordTask has recorded counts, too.
+    let task = json!({"task_id": "u", "intent": "c", "summary": "d"});
+    Answer::to(memory.request(Method::POST, "tasks").json(&task))
+        .await
+        .is(201);
+    let again = memory.update(session(json!({}), task)).await.is(200).json();
+    assert_eq!(again["status"], "unchanged");
+}
+
+#[tokio::test]
+async fn the_record_goes_onto_a_head_that_moved() {
+    let gate = Gate::new();
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Current Progress\n## In Progress\n- Wire it\n")
+        .await
+        .is(201);
+    let body = session(json!({"learnings": learning("one")}), record("t", "wire it"));
+    let update = memory.update(body);
+    let meanwhile = async {
+        gate.asked().await;
+        memory
+            .put("# Current Progress\n## In Progress\n- Wire it\n- Other\n\n# Notes\nnew\n")
+            .await
+            .is(201);
+        gate.open();
+    };
+    let (answer, ()) = futures::join!(update, meanwhile);
+    let answer = answer.is(200).json();
+    assert_eq!(
+        (&answer["rebased"], &answer["version"]),
+        (&json!(true), &json!(3))
+    );
+    let text = memory.get("context").await.is(200).text().to_owned();
+    assert!(
+        text.contains("## Completed\n- Wire it\n## In Progress\n- Other\n")
+            && text.contains("# Notes\nnew\n"),
+        "{text}"
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_queued_or_watched_is_recorded_once() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let body = session(json!({"progress": progress("x")}), record("t", "a"));
+    let workers = service.work(Duration::from_secs(10));
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let request = memory.request(Method::POST, "update").json(&body);
+        let accepted = Answer::to(request.header("Prefer", "respond-async"))
+            .await
+            .is(202)
+            .json();
+        runs.push(format!("updates/{}", accepted["update_id"].as_str().unwrap()));
+    }
+    for (path, status) in runs.iter().zip(["applied", "unchanged"]) {
+        let run = loop {
+            let run = memory.get(path).await.is(200).json();
+            if !run["finished_at"].is_null() {
+                break run;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        assert_eq!(run["status"], status, "{run}");
+        assert_eq!(run["request"]["record"]["task_id"], "t");
+    }
+    let watched = memory
+        .request(Method::POST, "update")
+        .header("Accept", "text/event-stream");
+    let streamed = Answer::to(watched.json(&body)).await.is(200);
+    assert!(
+        streamed.text().contains("already_recorded"),
+        "{}",
+        streamed.text()
+    );
+    assert_eq!(service.count("memory_contexts").await, 1);
+    service.stop();
+    workers.stopped().await;
+}
+
+#[tokio::test]
+async fn a_record_of_a_proposal_is_written_when_that_is_approved() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let mut body = session(json!({"learnings": learning("one")}), record("t", "a"));
+    body["mode"] = json!("propose");
+    let proposal = memory.update(body.clone()).await.is(200).json();
+    let second = memory.update(body).await.is(200).json();
+    let numbers: Vec<_> = proposal["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|op| op["number"].clone())
+        .collect();
+    assert_eq!(
+        numbers,
+        [json!(0), Value::Null, Value::Null],
+        "the record has no numbers"
+    );
+    memory.get("context").await.is(404);
+
+    let approve = async |proposal: &Value, body: Value| {
+        let path = format!("updates/{}/approve", proposal["update_id"].as_str().unwrap());
+        Answer::to(memory.request(Method::POST, &path).json(&body))
+            .await
+            .is(200)
+            .json()
+    };
+    let approved = approve(&proposal, json!({"operations": []})).await;
+
+    assert_eq!(approved["operations"][0]["id"], "T-1");
+    assert_eq!(memory.get("records/T-1").await.is(200).json()["task_id"], "t");
+    let again = approve(&second, json!({})).await;
+    assert_eq!(again["rejected"][0]["kind"], "already_recorded");
+    assert_eq!(
+        (&again["operations"][0]["id"], &again["version"]),
+        (&json!("KL-1"), &json!(2))
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
+async fn a_record_that_does_not_fit_is_refused_before_any_model_is_asked() {
+    let dictated = Dictated::new();
+    let service = dictated.service().await;
+    let memory = service.memory("agent");
+    for (record, field) in [
+        (json!({"intent": "a"}), "record"),
+        (json!({"intent": " ", "summary": "b"}), "record.intent"),
+        (
+            json!({"intent": "a", "summary": "b", "task_id": "not an id"}),
+            "record.task_id",
+        ),
+        (
+            json!({"intent": "a", "summary": "x".repeat(4_001)}),
+            "record.summary",
+        ),
+        (json!({"intent": "a", "summary": "b", "goal": ""}), "record.goal"),
+        (
+            json!({"intent": "a", "summary": "b", "blocker": "\0"}),
+            "record.blocker",
+        ),
+        (
+            json!({"intent": "a", "summary": "b", "outcome": "x".repeat(9_000)}),
+            "record.outcome",
+        ),
+        (
+            json!({"intent": "a", "summary": "b", "status": "done"}),
+            "record.status",
+        ),
+        (json!(["a", "b"]), "record"),
+    ] {
+        let problem = memory
+            .update(session(json!({}), record.clone()))
+            .await
+            .problem(422, "invalid", None);
+        assert!(
+            problem["field"].as_str().unwrap().starts_with(field),
+            "{record}: {problem}"
+        );
+    }
+    assert!(dictated.asked(Role::Progress).is_empty());
+    assert_eq!(service.count("updates").await, 0);
+}
