@@ -5,9 +5,7 @@ use super::body::{self, Limit};
 use super::media_type::{self, MediaType};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use axum::body::HttpBody as _;
 use axum::extract::{FromRequest, Request};
-use axum::http::header::CONTENT_TYPE;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -53,6 +51,8 @@ pub(crate) async fn optional<T: DeserializeOwned + Default>(
     }
     media_type::of_body(&parts.headers, &[MediaType::Json])?;
     parse(&body::text(bytes)?)
+}
+
 /// The JSON body of a request that may have none, which is as good as an empty object.
 #[derive(Debug)]
 pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
@@ -61,13 +61,7 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let has_none = !request.headers().contains_key(CONTENT_TYPE) && request.body().is_end_stream();
-        if has_none {
-            return Ok(Self(T::default()));
-        }
-        JsonBody::from_request(request, state)
-            .await
-            .map(|JsonBody(body)| Self(body))
+        optional(state, request).await.map(Self)
     }
 }
 
