@@ -208,7 +208,6 @@ impl<'t> Change<'t> {
             reason: None,
             content: Some(format!("goal: {goal}; blocker: {blocker}")),
             superseded_by: None,
-                superseded_by: None,
             });
     }
 
@@ -247,6 +246,7 @@ impl<'t> Change<'t> {
                 label: None,
                 reason: None,
                 content: Some(body),
+                superseded_by: None,
             });
         }
     }
