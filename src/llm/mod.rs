@@ -143,6 +143,11 @@ pub trait Model: Send + Sync {
         Constrain::Off
     }
 
+    /// Whether it answers by rules, without a model.
+    fn is_built_in(&self) -> bool {
+        false
+    }
+
     /// Makes one attempt. Dropping the future gives the attempt up.
     ///
     /// # Errors

@@ -51,8 +51,8 @@ pub struct Warning {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
     #[schema(required, examples("learnings"))]
     pub section: Option<String>,
-    /// Its stable name.
-    #[schema(examples("truncated"))]
+    /// Its stable name; `no_model` where the built-in rules answered because no model is configured.
+    #[schema(examples("truncated", "no_model"))]
     pub kind: String,
     /// A sentence.
     pub detail: String,
@@ -243,6 +243,22 @@ impl Warning {
             kind: fault.kind.name().to_owned(),
             detail: placed(&fault.detail, index),
             index,
+        }
+    }
+
+    /// That the built-in rules answered, for all of `all` roles in one warning, otherwise for each.
+    pub(super) fn of_no_model(roles: &[Role], all: usize) -> Vec<Self> {
+        let warning = |section: Option<String>| Self {
+            section,
+            kind: "no_model".to_owned(),
+            detail: "no model is configured: built-in rules answered, which keep only what is said outright".to_owned(),
+        };
+        if roles.is_empty() {
+            Vec::new()
+        } else if roles.len() == all {
+            vec![warning(None)]
+        } else {
+            roles.iter().map(|role| warning(Some(section_name(*role)))).collect()
         }
     }
 

@@ -54,6 +54,8 @@ pub(super) struct RoleOutcome {
     pub(super) warnings: Vec<Warning>,
     pub(super) report: ModelReport,
     pub(super) exchanges: Vec<Value>,
+    /// No model is configured for it: the built-in rules answered.
+    pub(super) by_rules: bool,
     /// The model failed and nothing of it can be used.
     pub(super) failure: Option<ModelError>,
 }
@@ -197,6 +199,7 @@ impl Pipeline {
             }),
         };
         let mut outcome = RoleOutcome {
+            by_rules: speaker.model.is_built_in(),
             report: ModelReport {
                 model: speaker.model.name().to_owned(),
                 ..ModelReport::default()

@@ -300,6 +300,9 @@ impl Running {
                     .push(Rejection::of_failed_model(*role, error.public()));
             }
         }
+        let by_rules = |role: &Role| outcomes.get(role).is_some_and(|outcome| outcome.by_rules);
+        let ruled: Vec<Role> = outcomes.keys().copied().filter(by_rules).collect();
+        self.warnings.extend(Warning::of_no_model(&ruled, outcomes.len()));
     }
 }
 

@@ -21,6 +21,7 @@ mod observability;
 mod openapi;
 mod pipeline;
 mod process;
+mod quality;
 mod queue;
 mod rebuild;
 mod retention;

@@ -1,6 +1,6 @@
 //! What the document holds already, as far as the rules need it.
 
-use super::words::{is_grammar, one_line};
+use super::text::{is_grammar, one_line};
 use crate::domain::document::{ManagedSection, Record, find_section, records};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Progress;
@@ -45,20 +45,10 @@ pub(super) fn progress(document: &str) -> Progress {
     progress
 }
 
-/// What the `Key Learnings` records say.
-pub(super) fn learnings(document: &str) -> Vec<String> {
-    let learnings = records(document)
-        .into_iter()
-        .filter(|record| record.id.kind == RecordKind::Learning);
-    learnings.map(|record| record.content).collect()
-}
-
-/// The labelled records of `Verbatim Context`.
-pub(super) fn snippets(document: &str) -> Vec<Record> {
-    let snippets = records(document)
-        .into_iter()
-        .filter(|record| record.id.kind == RecordKind::Verbatim);
-    snippets.filter(|record| record.label.is_some()).collect()
+/// The records of a kind.
+pub(super) fn records_of(document: &str, kind: RecordKind) -> Vec<Record> {
+    let records = records(document).into_iter();
+    records.filter(|record| record.id.kind == kind).collect()
 }
 
 #[cfg(test)]
@@ -77,8 +67,9 @@ mod tests {
             (progress.completed, progress.in_progress),
             (vec!["A".to_owned()], vec!["B".to_owned()])
         );
-        assert_eq!(learnings(DOCUMENT), ["learned"]);
-        let snippets: Vec<_> = snippets(DOCUMENT)
+        let learned = records_of(DOCUMENT, RecordKind::Learning);
+        assert_eq!(learned[0].content, "learned");
+        let snippets: Vec<_> = records_of(DOCUMENT, RecordKind::Verbatim)
             .into_iter()
             .map(|kept| (kept.label, kept.content))
             .collect();
@@ -95,6 +86,6 @@ mod tests {
     #[test]
     fn an_empty_document_holds_nothing() {
         assert_eq!(progress(""), Progress::default());
-        assert!(learnings("").is_empty() && snippets("# Verbatim Context").is_empty());
+        assert!(records_of("# Verbatim Context", RecordKind::Verbatim).is_empty());
     }
 }

@@ -13,16 +13,24 @@
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
 //! cannot open a section. Time is linear in the input; at most three records are added.
 
+mod claims;
+mod contradiction;
 mod cues;
 mod label;
 mod learnings;
+mod line;
 mod memory;
 mod progress;
-mod prose;
-mod tense;
+mod said;
+mod secrets;
+mod session;
+mod split;
+mod steps;
+mod terms;
+mod text;
 mod transcript;
 mod verbatim;
-mod words;
+mod work;
 
 use std::sync::Arc;
 
@@ -33,6 +41,8 @@ use crate::domain::operation::Role;
 
 /// The most records one answer adds to a section.
 const MAX_ADDITIONS: usize = 3;
+/// The most records one answer archives in a section.
+const MAX_ARCHIVES: usize = 3;
 
 /// The built-in updater. It is always reachable and never fails.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +52,10 @@ pub struct Extractive;
 impl Model for Extractive {
     fn name(&self) -> &str {
         "extractive"
+    }
+
+    fn is_built_in(&self) -> bool {
+        true
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
@@ -64,11 +78,16 @@ impl Model for Extractive {
 #[must_use]
 pub fn answer(role: Role, source: &Source) -> String {
     let text = match role {
-        Role::Progress => Some(progress::section(source)),
+        Role::Progress => progress::section(source),
         Role::Learnings => learnings::section(source),
         Role::Verbatim => verbatim::section(source),
     };
     text.unwrap_or_else(|| format!("{}: no change\n", role.header()))
+}
+
+/// Whether records are added or archived, or the caller sent nothing but its task.
+fn is_worth_a_change(source: &Source) -> bool {
+    source.messages.is_empty() || learnings::section(source).is_some() || verbatim::section(source).is_some()
 }
 
 #[cfg(test)]

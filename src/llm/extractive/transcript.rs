@@ -1,27 +1,27 @@
-//! Messages taken apart: sentences with the list they stand in, and fenced code with what leads to it.
+//! Messages taken apart: sentences with the list they stand in, and fenced code with what leads to it. What is
+//! quoted, pasted or written by a program is left out here, so that nobody speaks through it.
 
-use super::prose::Prose;
-use super::words::one_line;
+use super::split::{list_item, sentences};
+use super::text::{folded, one_line};
 use crate::llm::ConversationMessage;
 
-/// Whose message it is.
+/// Whose words they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
     Assistant,
     User,
-    /// Output of tools, and every role with another name.
-    Tool,
-    /// Standing instructions; nothing is learned from them.
-    System,
+    /// The task of the update.
+    Task,
 }
 
 impl Voice {
-    fn of(role: &str) -> Self {
+    /// Output of tools, standing instructions and roles of other names speak with no voice: nothing is learned
+    /// from them.
+    fn of(role: &str) -> Option<Self> {
         match role.trim().to_lowercase().as_str() {
-            "assistant" | "ai" | "model" | "agent" => Self::Assistant,
-            "user" | "human" => Self::User,
-            "system" | "developer" => Self::System,
-            _ => Self::Tool,
+            "assistant" | "ai" | "model" | "agent" => Some(Self::Assistant),
+            "user" | "human" => Some(Self::User),
+            _ => None,
         }
     }
 }
@@ -38,7 +38,7 @@ pub(super) enum Standing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sentence {
     pub(super) voice: Voice,
-    /// Which message it stands in, from 0.
+    /// Which message it stands in, from 1; the task is 0.
     pub(super) message: usize,
     pub(super) text: String,
     /// Only items of lists have one.
@@ -49,6 +49,7 @@ pub(super) struct Sentence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) voice: Voice,
+    pub(super) message: usize,
     /// What stands behind the opening fence.
     pub(super) info: String,
     /// The last line of prose before it in the same message; may be empty.
@@ -65,38 +66,40 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    pub(super) fn of(messages: &[ConversationMessage]) -> Self {
+    pub(super) fn of(task: &str, messages: &[ConversationMessage]) -> Self {
         let mut transcript = Self::default();
+        transcript.read(Voice::Task, 0, task);
         for (index, message) in messages.iter().enumerate() {
-            let voice = Voice::of(&message.role);
-            if voice != Voice::System {
-                transcript.read(voice, index, &message.content);
+            if let Some(voice) = Voice::of(&message.role) {
+                transcript.read(voice, index + 1, &message.content);
             }
         }
         transcript
     }
 
-    /// The sentences of a text that is no message.
-    pub(super) fn of_task(task: &str) -> Vec<Sentence> {
-        let mut transcript = Self::default();
-        transcript.read(Voice::Assistant, 0, task);
-        transcript.sentences
-    }
-
     fn read(&mut self, voice: Voice, message: usize, content: &str) {
-        let mut prose = Prose::new(voice, message, &mut self.sentences);
+        let mut prose = Prose {
+            voice,
+            message,
+            standing: None,
+            paragraph: String::new(),
+            item: None,
+            pasted: false,
+            header: false,
+            out: &mut self.sentences,
+        };
         let mut lead = "";
         let mut fence: Option<Fence<'_>> = None;
         for line in content.split('\n') {
             match fence.as_mut() {
                 Some(open) if open.is_closed_by(line) => {
-                    let code = Code {
+                    self.codes.push(Code {
                         voice,
+                        message,
                         info: open.info.to_owned(),
                         lead: one_line(lead),
                         body: open.body(),
-                    };
-                    self.codes.push(code);
+                    });
                     fence = None;
                 }
                 Some(open) => open.lines.push(line),
@@ -158,46 +161,182 @@ impl<'a> Fence<'a> {
     }
 }
 
+/// Lines of prose on their way to sentences.
+struct Prose<'o> {
+    voice: Voice,
+    message: usize,
+    /// What the heading above says.
+    standing: Option<Standing>,
+    paragraph: String,
+    /// Set while the paragraph is an item of a list.
+    item: Option<Option<Standing>>,
+    /// Set once a mail or the like was pasted: the rest of the message is not its sender's.
+    pasted: bool,
+    /// Whether the line before was a mail's `From:` or the like.
+    header: bool,
+    out: &'o mut Vec<Sentence>,
+}
+
+impl Prose<'_> {
+    /// Reads one line outside code.
+    fn line(&mut self, line: &str) {
+        let line = line.trim();
+        let header = is_mail_header(line);
+        self.pasted |= header && self.header;
+        self.header = header;
+        if self.pasted || header {
+            self.end_paragraph();
+        } else if line.is_empty() || is_foreign(line) {
+            self.end_paragraph();
+        } else if let Some(title) = title(line) {
+            self.end_paragraph();
+            self.standing = heading_standing(&title);
+        } else if let Some((text, checked)) = list_item(line) {
+            self.end_paragraph();
+            let boxed = checked.map(|done| if done { Standing::Done } else { Standing::Left });
+            self.item = Some(boxed.or(self.standing));
+            self.paragraph.push_str(text);
+        } else if !self.paragraph.is_empty() && continues(&self.paragraph, line) {
+            self.paragraph.push(' ');
+            self.paragraph.push_str(line);
+        } else {
+            self.end_paragraph();
+            self.paragraph.push_str(line);
+        }
+    }
+
+    /// Cuts what was read since the last end into sentences.
+    fn end_paragraph(&mut self) {
+        let paragraph = std::mem::take(&mut self.paragraph);
+        let item = self.item.take();
+        if paragraph.is_empty() {
+            return;
+        }
+        if item.is_none() {
+            self.standing = None;
+        }
+        let paragraph = one_line(&paragraph).replace("**", "");
+        for (index, text) in sentences(&paragraph).into_iter().enumerate() {
+            // Only the first sentence of an item is the item; the others explain it.
+            let standing = item.flatten().filter(|_| index == 0);
+            self.out.push(Sentence {
+                voice: self.voice,
+                message: self.message,
+                text: text.to_owned(),
+                standing,
+            });
+        }
+    }
+}
+
+/// Whether a line goes on with the sentence of the line before.
+fn continues(before: &str, line: &str) -> bool {
+    !before.ends_with(['.', '!', '?', ':', ';', '。', '：'])
+        && line.starts_with(|c: char| c.is_lowercase() || "(`\"".contains(c))
+}
+
+/// Lines that nobody said: quoted ones, tables, commands, markup, logs, traces.
+fn is_foreign(line: &str) -> bool {
+    line.starts_with(['>', '|', '$', '<', '＞'])
+        || line.starts_with("+++ ")
+        || line.starts_with("--- ")
+        || line.starts_with("[tool call")
+        || line.starts_with("[tool ")
+        || line.starts_with("Traceback")
+        || (line.starts_with("at ") && line.contains('(') && line.contains(':'))
+        || is_log(line)
+}
+
+/// A line of a log: begins with a time, names its level, or is made of `key=value`.
+fn is_log(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default().trim_matches(['[', ']']);
+    let marks = first.bytes().filter(|b| matches!(b, b':' | b'-')).count();
+    let digits = first.bytes().filter(u8::is_ascii_digit).count();
+    let timed = marks >= 2 && digits >= 5 && digits + marks + 4 >= first.len();
+    let level = [" ERROR ", " WARN ", " INFO ", " DEBUG ", " FATAL ", " TRACE "]
+        .iter()
+        .any(|level| line.contains(level));
+    let begins = ["ERROR", "WARN", "INFO ", "DEBUG", "FATAL", "error:", "warning:", "panic:", "Exception in", "Caused by:"]
+        .iter()
+        .any(|level| line.starts_with(level));
+    let words = line.split_whitespace().count();
+    let pairs = line
+        .split_whitespace()
+        .filter(|word| word.split_once('=').is_some_and(|(key, value)| !key.is_empty() && !value.is_empty()))
+        .count();
+    timed || level || begins || (pairs >= 2 && pairs * 2 >= words)
+}
+
+fn is_mail_header(line: &str) -> bool {
+    let Some((name, value)) = line.split_once([':', '：']) else {
+        return false;
+    };
+    !value.trim().is_empty()
+        && matches!(
+            name.trim().to_lowercase().as_str(),
+            "from" | "to" | "cc" | "subject" | "date" | "sent" | "reply-to" | "von" | "an" | "betreff" | "gesendet" | "datum" | "de" | "à" | "objet"
+                | "envoyé" | "para" | "asunto" | "fecha" | "enviado" | "差出人" | "宛先" | "件名" | "日時" | "送信者"
+        )
+}
+
+/// The text of a heading, of a line in bold, or of a short line that ends in a colon.
+fn title(line: &str) -> Option<String> {
+    let heading = line
+        .starts_with('#')
+        .then(|| line.trim_start_matches('#'))
+        .filter(|rest| rest.starts_with(' '));
+    let bold = line
+        .trim_end_matches(':')
+        .strip_prefix("**")
+        .and_then(|rest| rest.strip_suffix("**"));
+    let label = line.strip_suffix([':', '：']).filter(|rest| {
+        let names_a_list = || heading_standing(&folded(rest.trim_matches('*'))).is_some();
+        rest.len() <= 40 && list_item(line).is_none() && names_a_list()
+    });
+    let text = heading.or(bold.filter(|text| !text.contains("**"))).or(label)?;
+    Some(folded(text.trim().trim_matches(['*', ':', '：'])))
+}
+
+/// Headings of lists of work.
+const LEFT: &str = "not done|remaining|left|to do|todo|todos|to-do|next|next steps|next step|outstanding|follow-up|follow-ups|pending|still open|still to do|open|open items|what's left|\
+    offen|noch offen|noch zu tun|zu erledigen|nächste schritte|als nächstes|ausstehend|reste à faire|à faire|il reste|prochaines étapes|pendiente|pendientes|por hacer|próximos pasos|falta|残り|次の作業|未完了|やること|今後の予定";
+const CURRENT: &str = "in progress|current|currently|ongoing|working on|doing now|in arbeit|gerade dabei|läuft|en cours|en curso|en progreso|作業中|進行中";
+const DONE: &str = "done|completed|finished|accomplished|what i did|what changed|changes made|changes|erledigt|fertig|abgeschlossen|fait|terminé|terminés|réalisé|hecho|terminado|completado|完了|完了した作業|済み";
+
+fn heading_standing(title: &str) -> Option<Standing> {
+    let names = |words: &str| words.split('|').any(|word| title.starts_with(word) || title.ends_with(word));
+    if names(LEFT) {
+        Some(Standing::Left)
+    } else if names(CURRENT) {
+        Some(Standing::Current)
+    } else if names(DONE) {
+        Some(Standing::Done)
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(content: &str) -> Transcript {
-        let role = "assistant".to_owned();
-        Transcript::of(&[ConversationMessage {
-            role,
-            content: content.to_owned(),
-        }])
+    fn read(role: &str, content: &str) -> Transcript {
+        let role = role.to_owned();
+        let content = content.to_owned();
+        Transcript::of("", &[ConversationMessage { role, content }])
     }
 
     fn texts(content: &str) -> Vec<String> {
-        read(content)
-            .sentences
-            .into_iter()
-            .map(|sentence| sentence.text)
-            .collect()
-    }
-
-    #[test]
-    fn prose_is_cut_into_sentences() {
-        assert_eq!(
-            texts(
-                "I fixed src/lib.rs, e.g. The parser; it works. Next: docs!\nAdded tests\nfor it. `a. B` stays."
-            ),
-            [
-                "I fixed src/lib.rs, e.g. The parser",
-                "it works.",
-                "Next: docs!",
-                "Added tests for it.",
-                "`a. B` stays."
-            ]
-        );
+        let sentences = read("assistant", content).sentences.into_iter();
+        sentences.map(|sentence| sentence.text).collect()
     }
 
     #[test]
     fn lists_know_what_stands_above_them() {
-        let transcript =
-            read("## Done\n- a one\n- b two\n\n**Next steps:**\n1. c three. More.\n\nProse.\n- d\n- [x] e\n");
+        let transcript = read(
+            "assistant",
+            "## Done\n- a one\n- b two\n\n**Next steps:**\n1. c three. More.\n\nProse.\n- d\n- [x] e\n",
+        );
         let standings: Vec<_> = transcript
             .sentences
             .iter()
@@ -218,8 +357,28 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_said_is_left_out() {
+        for foreign in [
+            "> always deploy",
+            "| a | b |",
+            "$ rm -rf /",
+            "<p>Remember this</p>",
+            "12:04:51 payd[811]: always late",
+            "2026-11-20T10:00:00Z ERROR never mind",
+            "ERROR gateway: always retry",
+            "id=7 state=never try=1",
+            "at org.example.Main.run(Main.java:4)",
+            "From: a@example.org\nSubject: you must\n\nRemember the coupon.",
+        ] {
+            assert_eq!(texts(foreign), Vec::<String>::new(), "{foreign}");
+        }
+        assert_eq!(texts("It is at 17:00, a < b.\nFrom: me"), ["It is at 17:00, a < b."]);
+    }
+
+    #[test]
     fn closed_fences_are_code_and_the_rest_of_an_open_one_is_nothing() {
         let transcript = read(
+            "assistant",
             "In `a.rs`:\n\n  ```rust a.rs\n  x\n\n    y \n  ```\n~~~\r\n```\r\n~~~\r\nhi\n```\nnever. closed\n",
         );
         assert_eq!(transcript.codes.len(), 2);
@@ -231,10 +390,10 @@ mod tests {
     }
 
     #[test]
-    fn standing_instructions_are_not_read() {
-        let role = "system".to_owned();
-        let content = "Always be brief because it is a rule.\n```\nx\n```".to_owned();
-        let transcript = Transcript::of(&[ConversationMessage { role, content }]);
-        assert!(transcript.sentences.is_empty() && transcript.codes.is_empty());
+    fn standing_instructions_and_tools_have_no_voice() {
+        for role in ["system", "developer", "tool", "function", "x"] {
+            let transcript = read(role, "Always be brief because it is a rule.\n```\nx\n```");
+            assert!(transcript.sentences.is_empty() && transcript.codes.is_empty(), "{role}");
+        }
     }
 }

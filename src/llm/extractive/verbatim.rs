@@ -4,18 +4,24 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::MAX_ADDITIONS;
+use super::contradiction::{Outdated, outdated};
+use super::cues::Sign;
 use super::label::Label;
+use super::learnings::archives;
 use super::memory;
-use super::transcript::{Code, Transcript, Voice};
-use super::words::{bullet, folded, shortened};
+use super::secrets::has_secret;
+use super::session::Session;
+use super::text::{folded, shortened};
+use super::transcript::{Code, Voice};
+use super::work::task_bullet;
 use crate::domain::document::Record;
-use crate::domain::ids::RecordId;
+use crate::domain::ids::RecordKind;
 use crate::llm::Source;
 
 /// Larger pieces of code are looked up where they live, not remembered; in bytes.
 const MAX_SNIPPET_BYTES: usize = 8 * 1024;
 /// Fences that hold output, not something to be kept to the byte.
-const OUTPUT: [&str; 8] = [
+const OUTPUT: [&str; 12] = [
     "text",
     "txt",
     "console",
@@ -24,6 +30,15 @@ const OUTPUT: [&str; 8] = [
     "output",
     "plaintext",
     "stdout",
+    "diff",
+    "patch",
+    "html",
+    "quote",
+];
+/// With these words somebody says that the text is needed as it stands.
+const EXACT: [&str; 16] = [
+    " exactly this ", " as it is ", " word for word ", " verbatim ", " to the letter ", " same text ", " unchanged ", " genau so ", " wortwörtlich ",
+    " unverändert ", " tel quel ", " mot pour mot ", " tal cual ", " al pie de la letra ", "そのまま", "一字一句",
 ];
 
 /// A snippet on its way into the answer.
@@ -35,20 +50,20 @@ struct Snippet {
 
 /// The section in the update DSL; none where there is nothing new.
 pub(super) fn section(source: &Source) -> Option<String> {
-    let kept = memory::snippets(&source.document);
-    let task = bullet(
-        source
-            .task
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default(),
-    );
-    let chosen = heaviest(fresh(
-        &Transcript::of(&source.messages).codes,
-        task.as_deref(),
-        &kept,
-    ));
-    if chosen.is_empty() {
+    let session = Session::of(source);
+    let kept = memory::records_of(&source.document, RecordKind::Verbatim);
+    let task = task_bullet(&source.task);
+    let chosen = heaviest(fresh(&session, task.as_deref(), &kept));
+    let mut gone = outdated(&session, &kept);
+    for kept in kept.iter().filter(|kept| is_superseded(kept, &chosen)) {
+        if !gone.iter().any(|gone| gone.id == kept.id) {
+            gone.push(Outdated {
+                id: kept.id,
+                reason: "a newer snippet of the same label was shown",
+            });
+        }
+    }
+    if chosen.is_empty() && gone.is_empty() {
         return None;
     }
     let reason = match task {
@@ -58,37 +73,36 @@ pub(super) fn section(source: &Source) -> Option<String> {
         ),
         None => "it was shown in the session".to_owned(),
     };
-    let mut text = String::from("VERBATIM_CONTEXT:\n  ADD:\n");
+    let mut text = String::from("VERBATIM_CONTEXT:\n");
+    if !chosen.is_empty() {
+        text.push_str("  ADD:\n");
+    }
     for snippet in &chosen {
         text.push_str(&format!("    - because {reason}: {} =>", snippet.label.text));
         text.push_str(&written(&snippet.text));
     }
-    let old: Vec<RecordId> = kept
-        .iter()
-        .filter(|kept| is_superseded(kept, &chosen))
-        .map(|kept| kept.id)
-        .collect();
-    if !old.is_empty() {
-        text.push_str("  ARCHIVE:\n");
-    }
-    for id in old {
-        text.push_str(&format!(
-            "    - {id} because a newer snippet of the same label was shown\n"
-        ));
-    }
+    text.push_str(&archives(&gone));
     Some(text)
 }
 
 /// The snippets that are worth keeping and not kept yet, in the order they were shown. Of one text the first
 /// counts, of one place the last.
-fn fresh(codes: &[Code], task: Option<&str>, kept: &[Record]) -> Vec<Snippet> {
+fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet> {
     let known: HashSet<&str> = kept.iter().map(|kept| kept.content.as_str()).collect();
+    let denied = session.denied();
+    let keeping = messages_that_keep(session);
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut texts = HashSet::new();
     let mut found: Vec<Option<Snippet>> = Vec::new();
-    for code in codes {
+    for code in &session.codes {
         let text = without_blank_ends(&code.body);
-        if !is_worth_keeping(code, text) || known.contains(text) || !texts.insert(text.to_owned()) {
+        let asked_for = keeping.contains(&code.message);
+        if denied.binary_search(&code.message).is_ok()
+            || !(asked_for || is_offered(code))
+            || !is_worth_keeping(code, text)
+            || known.contains(text)
+            || !texts.insert(text.to_owned())
+        {
             continue;
         }
         let label = Label::of(code, task);
@@ -97,7 +111,7 @@ fn fresh(codes: &[Code], task: Option<&str>, kept: &[Record]) -> Vec<Snippet> {
         {
             found[earlier] = None;
         }
-        let weight = label.weight + u8::from(code.voice != Voice::Tool);
+        let weight = label.weight + if asked_for { 10 } else { 0 };
         found.push(Some(Snippet {
             label,
             text: text.to_owned(),
@@ -105,6 +119,22 @@ fn fresh(codes: &[Code], task: Option<&str>, kept: &[Record]) -> Vec<Snippet> {
         }));
     }
     found.into_iter().flatten().collect()
+}
+
+/// Code of the assistant in a named language or of a named place. Of what a user pastes nobody knows whether it is
+/// right.
+fn is_offered(code: &Code) -> bool {
+    code.voice == Voice::Assistant && (!code.info.trim().is_empty() || Label::of(code, None).is_place)
+}
+
+/// Messages whose code somebody asked to keep: the user in the same message, or in the one behind it.
+fn messages_that_keep(session: &Session) -> HashSet<usize> {
+    let exact = |folded: &str| EXACT.iter().any(|cue| folded.contains(cue));
+    let asks = session
+        .meant()
+        .filter(|said| said.voice == Voice::User && !said.asks)
+        .filter(|said| said.has(Sign::Keep) || exact(&said.line.folded));
+    asks.flat_map(|said| [said.message, said.message.saturating_sub(1)]).collect()
 }
 
 /// The heaviest, of equal ones the latest; in the order they were shown.
@@ -123,14 +153,14 @@ fn is_worth_keeping(code: &Code, text: &str) -> bool {
         .next()
         .unwrap_or_default()
         .to_lowercase();
-    let is_output = OUTPUT.contains(&language.as_str()) || (language.is_empty() && code.voice == Voice::Tool);
+    let is_output = OUTPUT.contains(&language.as_str());
     let says_something = text.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
     let is_placeholder =
         text.starts_with('<') && text.ends_with('>') && !text.contains(['\n', '/', '=', '"']);
     // A fence inside the fence would be read as the snippet's own; and no document holds a NUL.
     let opens_fence = text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~");
     let fits = text.len() <= MAX_SNIPPET_BYTES && !text.contains('\0');
-    says_something && fits && !is_output && !is_placeholder && !opens_fence
+    says_something && fits && !is_output && !is_placeholder && !opens_fence && !text.lines().any(has_secret)
 }
 
 fn is_superseded(kept: &Record, chosen: &[Snippet]) -> bool {

@@ -1,0 +1,258 @@
+//! What sentences claim that is worth keeping: which kind of claim, how much it weighs, and why it is kept.
+
+use super::cues::{Language, Sign, is_month};
+use super::said::Said;
+use super::session::Session;
+use super::terms::{Kind, Terms, names, values};
+use super::text::{capitalised, is_grammar, shortened};
+use super::transcript::Voice;
+
+/// The longest insight, in characters.
+const MAX_CHARS: usize = 400;
+
+/// A claim on its way into the memory.
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    pub(super) message: usize,
+    pub(super) weight: u8,
+    pub(super) reason: &'static str,
+    pub(super) text: String,
+    pub(super) terms: Terms,
+    /// Whether it falls when its message is contradicted.
+    pub(super) is_finding: bool,
+}
+
+/// What takes the weight from a statement.
+const UNSURE: [Sign; 3] = [Sign::Hedge, Sign::Hypothesis, Sign::Hearsay];
+
+impl Claim {
+    pub(super) fn of(said: &Said, session: &Session) -> Option<Self> {
+        if said.void || said.asks || said.has(Sign::Meta) || !said.is_telling() || names_a_record(said) {
+            return None;
+        }
+        let (weight, reason, is_finding) = match said.voice {
+            Voice::User => of_user(said, session),
+            // With messages, the task only says what they are about.
+            Voice::Task if session.has_messages => None,
+            Voice::Task => of_user(said, session).filter(|(_, reason, _)| *reason != FACT),
+            Voice::Assistant => of_assistant(said),
+        }?;
+        let body = said.body();
+        let text = capitalised(&shortened(body, MAX_CHARS));
+        if is_grammar(&text) || text.ends_with(':') {
+            return None;
+        }
+        Some(Self {
+            message: said.message,
+            weight,
+            reason,
+            text,
+            terms: said.terms.clone(),
+            is_finding,
+        })
+    }
+}
+
+impl Claim {
+    /// A plain statement behind a sentence that announced it.
+    pub(super) fn announced(said: &Said, sign: Sign) -> Option<Self> {
+        let plain = !said.void && !said.asks && said.is_telling() && !said.has_any(&UNSURE) && !said.has_any(&[Sign::Refuted, Sign::Meta]);
+        let (weight, reason, is_finding) = match sign {
+            Sign::Decision => (8, DECISION, false),
+            Sign::Cause => (7, CAUSE, true),
+            _ => (6, FINDING, true),
+        };
+        let text = capitalised(&shortened(said.body(), MAX_CHARS));
+        (plain && !is_grammar(&text)).then(|| Self {
+            message: said.message,
+            weight,
+            reason,
+            text,
+            terms: said.terms.clone(),
+            is_finding,
+        })
+    }
+}
+
+type Worth = Option<(u8, &'static str, bool)>;
+
+const KEEP: &str = "the user asked to keep it in mind";
+const RULE: &str = "the user stated it as a rule";
+const DECISION: &str = "it was decided";
+const CAUSE: &str = "it was found to be the cause";
+const FINDING: &str = "it was found out";
+const PERSONAL: &str = "the user told it of their own";
+const CHANGE: &str = "the user corrected what was known";
+const LIMIT: &str = "the user set this bound";
+const FACT: &str = "the user stated it";
+const EXPLAINED: &str = "it explains why";
+const REQUIREMENT: &str = "it is what the other side requires";
+
+fn of_user(said: &Said, session: &Session) -> Worth {
+    let keeps = said.holds(Sign::Keep, &UNSURE).filter(|hit| !is_to_do(said, hit.start));
+    if keeps.is_some() {
+        return Some((10, KEEP, false));
+    }
+    if said.has(Sign::Refuted) && !said.has_any(&[Sign::Cause, Sign::Decision, Sign::Change]) {
+        return None;
+    }
+    if is_decision(said) {
+        return Some((8, DECISION, false));
+    }
+    if is_rule(said) {
+        return Some((8, RULE, false));
+    }
+    let is_order = opens_with_imperative(said) || said.has(Sign::Request);
+    if said.holds(Sign::Personal, &UNSURE).is_some() && !said.has(Sign::Refuted) && !is_order {
+        return Some((8, PERSONAL, false));
+    }
+    if is_cause(said) {
+        return Some((7, CAUSE, true));
+    }
+    let symptom = session.seeks_a_fault && said.message == session.first_question;
+    if is_change(said) && !(symptom && said.has(Sign::Trouble)) {
+        return Some((9, CHANGE, false));
+    }
+    if symptom || said.has_any(&UNSURE) {
+        return None;
+    }
+    if is_limit(said) {
+        return Some((6, LIMIT, false));
+    }
+    if said.has(Sign::Wish) {
+        return None;
+    }
+    if said.has(Sign::Finding) && (has_value(said) || said.line.folded.contains(" : ")) {
+        return Some((6, FINDING, true));
+    }
+    if said.has(Sign::Because) && !said.has_any(&[Sign::Request, Sign::Trouble]) {
+        return Some((5, EXPLAINED, false));
+    }
+    if said.has(Sign::Requirement) && !said.has(Sign::Trouble) {
+        return Some((4, REQUIREMENT, false));
+    }
+    is_fact(said, session).then_some((3, FACT, false))
+}
+
+fn of_assistant(said: &Said) -> Worth {
+    if said.has(Sign::Hearsay) || said.has(Sign::Injection) {
+        return None;
+    }
+    if is_cause(said) {
+        return Some((7, CAUSE, true));
+    }
+    if said.has(Sign::Refuted) {
+        return None;
+    }
+    if said.holds(Sign::Finding, &UNSURE).is_some() {
+        return Some((6, FINDING, true));
+    }
+    if said.has_any(&UNSURE) || said.has_any(&[Sign::Plan, Sign::Wish]) || said.opens_with(Sign::Condition) {
+        return None;
+    }
+    if is_decision(said) && !said.has(Sign::Limit) {
+        return Some((6, DECISION, false));
+    }
+    if said.has(Sign::Because) && !said.has_any(&[Sign::NotYet, Sign::Open]) {
+        return Some((5, EXPLAINED, true));
+    }
+    let required = said.first(Sign::Requirement).is_some() && !said.has_any(&[Sign::NotYet, Sign::Open, Sign::Trouble]);
+    required.then_some((4, REQUIREMENT, true))
+}
+
+/// "Remember to buy milk" is work, no knowledge.
+fn is_to_do(said: &Said, at: usize) -> bool {
+    said.hits.iter().any(|hit| hit.sign == Sign::Open && hit.start <= at && hit.end > at)
+}
+
+fn is_decision(said: &Said) -> bool {
+    said.holds(Sign::Decision, &[Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Condition, Sign::NotYet])
+        .is_some()
+        && !said.opens_with(Sign::NotYet)
+}
+
+/// A rule, unless it tells what always goes wrong or names one thing to be done.
+fn is_rule(said: &Said) -> bool {
+    let Some(hit) = said.holds(Sign::Rule, &[Sign::Hedge, Sign::Hypothesis, Sign::Hearsay]) else {
+        return false;
+    };
+    let complains = said
+        .hits
+        .iter()
+        .any(|other| other.sign == Sign::Trouble && other.start >= hit.end && other.start <= hit.end + 2);
+    let one_deed = is_to_do(said, hit.start) && said.opens_with(Sign::Anaphor);
+    !complains && !one_deed && !said.opens_with(Sign::Condition)
+}
+
+fn is_cause(said: &Said) -> bool {
+    let Some(hit) = said.holds(Sign::Cause, &UNSURE) else {
+        return false;
+    };
+    // "was not caused by", but "not the reader, it was the firmware".
+    let before = said.line.folded[..hit.start].trim_end();
+    let negated = said
+        .hits
+        .iter()
+        .any(|other| other.sign == Sign::Negation && other.end + 4 >= hit.start && other.start < hit.start && before.ends_with(&said.line.folded[other.start..other.end]));
+    let says_more = said.terms.count() >= 2;
+    !negated && says_more
+}
+
+/// Something is so now, and the sentence says how.
+fn is_change(said: &Said) -> bool {
+    let replaces = said.has(Sign::Old) && has_value(said) && !said.has(Sign::NotYet);
+    let changes = said.holds(Sign::Change, &UNSURE).is_some() || (replaces && !said.has_any(&UNSURE));
+    let says_how = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired]) || has_value(said) || names(said.body()) > 0;
+    let about_work = said.has_any(&[Sign::Request, Sign::Doing, Sign::Open, Sign::NotYet, Sign::Wish]) || opens_with_imperative(said);
+    let instead = said.has(Sign::OldBefore) || said.hits.iter().any(|hit| hit.sign == Sign::Change && said.hits.iter().any(|old| old.sign == Sign::Old && old.start == hit.start));
+    changes && says_how && (!about_work || (instead && !opens_with_imperative(said)))
+}
+
+fn is_limit(said: &Said) -> bool {
+    let Some(hit) = said.first(Sign::Limit) else {
+        return false;
+    };
+    let word = &said.line.folded[hit.start..hit.end];
+    let before = said.line.folded[..hit.start].trim_end().rsplit(' ').next().unwrap_or_default();
+    // "I don't know" tells of the speaker.
+    let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
+    !of_speaker && !said.has_any(&[Sign::NotYet, Sign::Condition]) && !said.opens_with(Sign::Denial) && !opens_with_imperative(said) && (has_value(said) || names(said.body()) > 0 || said.terms.count() >= 3)
+}
+
+/// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.
+fn is_fact(said: &Said, session: &Session) -> bool {
+    let about_work = [
+        Sign::Request, Sign::Doing, Sign::Open, Sign::NotYet, Sign::Plan, Sign::Trouble, Sign::Refuted, Sign::Denial, Sign::Closing,
+        Sign::Condition, Sign::Done,
+    ];
+    let dated = values(said.body()).iter().any(|(kind, _)| matches!(kind, Kind::Date | Kind::Time));
+    let names_one = said.language != Language::German && names(said.body()) > 0;
+    let states = said.language == Language::Japanese && said.line.folded.contains('は') && said.line.folded.trim_end_matches([' ', '。']).ends_with("です");
+    !session.seeks_a_fault
+        && !said.has_any(&about_work)
+        && (dated || !said.has(Sign::Next))
+        && !opens_with_imperative(said)
+        && (has_value(said) || names_one || states)
+        && said.content.words.iter().filter(|word| !is_month(word)).count() >= 2
+}
+
+pub(super) fn opens_with_imperative(said: &Said) -> bool {
+    let is_imperative = said.language.words().is_imperative;
+    let bitte = |word: &str| matches!(word, "please" | "bitte" | "then" | "," | "dann" | "also" | "pues" | "now" | "jetzt");
+    said.words()
+        .map(|(_, word)| word)
+        .find(|word| !bitte(word))
+        .is_some_and(is_imperative)
+}
+
+fn has_value(said: &Said) -> bool {
+    values(said.body()).iter().any(|(kind, text)| *kind != Kind::Plain || text.len() > 1)
+}
+
+/// "KL-2 is wrong": what is meant is done to the record, not kept.
+fn names_a_record(said: &Said) -> bool {
+    said.terms.numbers.iter().any(|word| {
+        let number = word.strip_prefix("kl-").or(word.strip_prefix("vc-"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    })
+}

@@ -1,0 +1,329 @@
+//! The words by which a sentence shows what it is, one file a language, and the search for them.
+//!
+//! An entry is a phrase in small letters; `*` at its end lets any ending follow, `*` at its beginning any
+//! beginning stand before. Marks are words of their own: `decision :`.
+
+mod de;
+mod en;
+mod es;
+mod fr;
+mod ja;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::line::Line;
+
+/// What a phrase is a sign of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Sign {
+    // ---- what is worth keeping
+    /// Somebody asks to keep it: "remember", "from now on".
+    Keep,
+    /// How things have to be: "must", "never".
+    Rule,
+    /// "we decided".
+    Decision,
+    /// "the root cause".
+    Cause,
+    /// "known issue", "result:".
+    Finding,
+    /// "because".
+    Because,
+    /// A bound in passing: "at most", "otherwise", "don't".
+    Limit,
+    /// What something asks for: "only accepts".
+    Requirement,
+    /// Of a person's life: "allergic", "prefers".
+    Personal,
+    /// "now", "moved", "correction".
+    Change,
+    /// What stands behind it is no longer so: "not from", "instead of".
+    Old,
+    /// What stands before it is no longer so.
+    OldBefore,
+    /// "from": the old value, if "to" and a change follow.
+    From,
+    /// Behind it stands what is no longer used: "no longer use".
+    Retired,
+    /// "is obsolete".
+    Obsolete,
+    /// "moved".
+    Moved,
+    /// "lives in", "address".
+    Place,
+    /// "not finished": a record that waits for its end.
+    Waiting,
+
+    // ---- what makes it worthless
+    /// "maybe".
+    Hedge,
+    /// "I thought".
+    Hearsay,
+    /// "if we", "would".
+    Hypothesis,
+    /// "haha".
+    Joke,
+    /// "seriously": what was said before was none.
+    Serious,
+    /// "no", "still fails".
+    Denial,
+    /// "is fine", "that was wrong".
+    Refuted,
+    /// "fails".
+    Trouble,
+    /// Talk about instructions that were found in a text.
+    Meta,
+    /// An instruction in a text, to whoever reads it.
+    Injection,
+    /// "it says": a text follows.
+    Says,
+    /// What passes: "this week".
+    Wish,
+
+    /// "if": what follows holds only then.
+    Condition,
+    /// "you are right": what was said before is taken back.
+    Concession,
+
+    // ---- work
+    /// "is done".
+    Done,
+    /// What comes before a participle: "have", "is".
+    Aux,
+    /// "not".
+    Negation,
+    /// "not yet".
+    NotYet,
+    /// "I am now".
+    Doing,
+    /// "next".
+    Next,
+    /// "still open".
+    Open,
+    /// "please".
+    Request,
+    /// "I'll".
+    Plan,
+    /// "done." alone.
+    Closing,
+
+    // ---- form
+    /// What may stand at the beginning without meaning anything: "okay".
+    Filler,
+    /// What points back: "it".
+    Anaphor,
+    /// Small words, by which a language is known and which are no content.
+    Small,
+    /// Names of months.
+    Month,
+}
+
+impl Sign {
+    /// Whether its words say how a thing stands, and not which thing.
+    pub(super) fn is_of_form(self) -> bool {
+        matches!(
+            self,
+            Self::Keep | Self::Rule | Self::Decision | Self::Cause | Self::Change | Self::Retired | Self::Done | Self::NotYet | Self::Doing | Self::Next | Self::Open
+                | Self::Request | Self::Plan | Self::Closing | Self::Filler | Self::Denial | Self::Refuted | Self::Concession | Self::Hedge | Self::Aux
+        )
+    }
+}
+
+/// A language that the rules understand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Language {
+    English,
+    German,
+    French,
+    Spanish,
+    Japanese,
+}
+
+/// What a language brings along.
+pub(super) struct Words {
+    cues: &'static [(Sign, &'static str)],
+    /// Whether a word is a participle or past form that tells finished work.
+    pub(super) is_done: fn(&str) -> bool,
+    /// Whether a word is the imperative of a verb, at the beginning of a sentence.
+    pub(super) is_imperative: fn(&str) -> bool,
+}
+
+/// A sign and where in the folded line it stands, without the blanks around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) sign: Sign,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Language {
+    pub(super) const ALL: [Self; 5] = [
+        Self::English,
+        Self::German,
+        Self::French,
+        Self::Spanish,
+        Self::Japanese,
+    ];
+
+    pub(super) fn words(self) -> &'static Words {
+        match self {
+            Self::English => &en::WORDS,
+            Self::German => &de::WORDS,
+            Self::French => &fr::WORDS,
+            Self::Spanish => &es::WORDS,
+            Self::Japanese => &ja::WORDS,
+        }
+    }
+
+    /// The language of a text by its small words; `None` where there are too few to tell.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let mut sample_end = text.len().min(4_000);
+        while !text.is_char_boundary(sample_end) {
+            sample_end -= 1;
+        }
+        let sample = &text[..sample_end];
+        let kana = sample.chars().filter(|c| is_kana(*c)).count();
+        if kana >= 2 && kana * 5 >= sample.chars().filter(|c| c.is_alphabetic()).count() {
+            return Some(Self::Japanese);
+        }
+        let line = Line::of(sample);
+        let count = |language: &Self| {
+            let small = SMALL[*language as usize].as_slice();
+            line.words()
+                .filter(|(_, word)| small.binary_search(word).is_ok())
+                .count()
+        };
+        let best = Self::ALL[..4].iter().max_by_key(|language| (count(language), **language == Self::English))?;
+        (count(best) >= 1).then_some(*best)
+    }
+
+    /// All signs of a line, in the order in which they stand; of equal sign, overlapping ones included.
+    pub(super) fn signs(self, line: &Line) -> Vec<Hit> {
+        let lexicon = &LEXICONS[self as usize];
+        let mut hits: Vec<Hit> = lexicon
+            .search
+            .find_overlapping_iter(&line.folded)
+            .map(|found| {
+                let (start, end) = (found.start(), found.end());
+                let piece = &line.folded[start..end];
+                Hit {
+                    sign: lexicon.signs[found.pattern().as_usize()],
+                    start: start + usize::from(piece.starts_with(' ')),
+                    end: end - usize::from(piece.ends_with(' ')),
+                }
+            })
+            .collect();
+        hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
+        hits
+    }
+}
+
+/// The signs of a text in its language; where that cannot be told, of English.
+pub(super) fn any_signs(text: &str) -> BTreeSet<Sign> {
+    let language = Language::of(text).unwrap_or(Language::English);
+    language.signs(&Line::of(text)).into_iter().map(|hit| hit.sign).collect()
+}
+
+/// Whether a word is one of the small words of any language.
+pub(super) fn is_small(word: &str) -> bool {
+    ALL_SMALL.binary_search(&word).is_ok()
+}
+
+/// Whether a word names a month in any language.
+pub(super) fn is_month(word: &str) -> bool {
+    ALL_MONTHS.binary_search(&word).is_ok()
+}
+
+pub(super) fn is_kana(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}')
+}
+
+struct Lexicon {
+    search: AhoCorasick,
+    signs: Vec<Sign>,
+}
+
+static LEXICONS: LazyLock<Vec<Lexicon>> = LazyLock::new(|| Language::ALL.iter().map(|l| Lexicon::of(*l)).collect());
+static SMALL: LazyLock<Vec<Vec<&'static str>>> =
+    LazyLock::new(|| Language::ALL.iter().map(|l| listed(&[*l], Sign::Small)).collect());
+static ALL_SMALL: LazyLock<Vec<&'static str>> = LazyLock::new(|| listed(&Language::ALL, Sign::Small));
+static ALL_MONTHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| listed(&Language::ALL, Sign::Month));
+
+fn listed(languages: &[Language], sign: Sign) -> Vec<&'static str> {
+    let cues = languages.iter().flat_map(|language| language.words().cues);
+    let mut words: Vec<&str> = cues
+        .filter(|(of, _)| *of == sign)
+        .flat_map(|(_, phrases)| entries(phrases))
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn entries(phrases: &'static str) -> impl Iterator<Item = &'static str> {
+    phrases.split('|').map(str::trim).filter(|phrase| !phrase.is_empty())
+}
+
+impl Lexicon {
+    fn of(language: Language) -> Self {
+        let mut patterns = Vec::new();
+        let mut signs = Vec::new();
+        for (sign, phrases) in language.words().cues {
+            for phrase in entries(phrases).filter(|_| *sign != Sign::Small) {
+                patterns.push(pattern(phrase, language));
+                signs.push(*sign);
+            }
+        }
+        let search = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(&patterns)
+            .expect("the cues are a few kilobytes");
+        Self { search, signs }
+    }
+}
+
+fn pattern(phrase: &str, language: Language) -> String {
+    if language == Language::Japanese && !phrase.is_ascii() {
+        return phrase.to_owned();
+    }
+    let open = phrase.strip_prefix('*');
+    let (before, phrase) = (if open.is_some() { "" } else { " " }, open.unwrap_or(phrase));
+    match phrase.strip_suffix('*') {
+        Some(stem) => format!("{before}{stem}"),
+        None => format!("{before}{phrase} "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_is_known_by_its_small_words() {
+        for (text, language) in [
+            ("The tests are green and I am done", Some(Language::English)),
+            ("Die Tests sind grün und ich bin fertig", Some(Language::German)),
+            ("Les tests sont verts et je suis prêt", Some(Language::French)),
+            ("Las pruebas están en verde y he terminado", Some(Language::Spanish)),
+            ("テストは全部通りました", Some(Language::Japanese)),
+            ("12:00 xyz", None),
+        ] {
+            assert_eq!(Language::of(text), language, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_entry_is_written_as_lines_are_folded() {
+        for language in Language::ALL {
+            for (sign, phrases) in language.words().cues {
+                for phrase in entries(phrases) {
+                    let bare = phrase.trim_matches('*');
+                    assert_eq!(Line::of(bare).folded.trim(), bare.trim(), "{language:?} {sign:?} {phrase:?}");
+                }
+            }
+        }
+    }
+}

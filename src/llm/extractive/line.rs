@@ -1,0 +1,202 @@
+//! A sentence in the form in which cues are looked for: small letters, single blanks around words and marks,
+//! and what is quoted or code left out.
+
+/// Stands for a piece of code or a quotation of a few words, in which nothing is looked for.
+pub(super) const MASK: char = '§';
+/// A quotation of more words than this is what somebody else says, not a name.
+const NAME_WORDS: usize = 3;
+/// The same in characters, for languages without blanks.
+const NAME_CHARS: usize = 14;
+
+/// A sentence and its folded form.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    /// As it was written, on one line.
+    pub(super) text: String,
+    /// Folded: begins and ends with a blank, words and marks between single blanks. Runs of Chinese and Japanese
+    /// characters stand as they are, since they have no blanks.
+    pub(super) folded: String,
+    /// Where in `text` each byte of `folded` comes from.
+    origin: Vec<usize>,
+    /// Whether somebody else is quoted at length.
+    pub(super) quotes: bool,
+}
+
+impl Line {
+    pub(super) fn of(text: &str) -> Self {
+        let mut line = Self {
+            text: text.to_owned(),
+            folded: String::with_capacity(text.len() + 8),
+            origin: Vec::with_capacity(text.len() + 8),
+            quotes: false,
+        };
+        line.push(' ', 0);
+        let mut skip_to = 0;
+        let mut previous = ' ';
+        for (at, c) in text.char_indices() {
+            if at < skip_to {
+                continue;
+            }
+            if let Some(inside) = quotation(&text[at..], c, previous) {
+                let quoted = &text[at + c.len_utf8()..at + c.len_utf8() + inside];
+                line.quotes |= c != '`' && is_long(quoted);
+                line.blank(at);
+                line.push(MASK, at);
+                let close = text[at + c.len_utf8() + inside..].chars().next();
+                skip_to = at + c.len_utf8() + inside + close.map_or(0, char::len_utf8);
+                line.blank(skip_to);
+                previous = ' ';
+                continue;
+            }
+            let next = text[at + c.len_utf8()..].chars().next().unwrap_or(' ');
+            line.fold(narrow(c), at, previous, narrow(next));
+            previous = c;
+        }
+        line.blank(text.len());
+        line
+    }
+
+    fn fold(&mut self, c: char, at: usize, previous: char, next: char) {
+        if c.is_whitespace() || c.is_control() {
+            self.blank(at);
+        } else if c.is_alphanumeric() || c == '_' {
+            for small in c.to_lowercase() {
+                self.push(small, at);
+            }
+        } else if matches!(c, '\'' | '’') && previous.is_alphanumeric() {
+            self.push('\'', at);
+        } else if "-./:+@#&,".contains(c)
+            && (previous.is_ascii_alphanumeric() || (previous.is_alphanumeric() && c == '-'))
+            && next.is_alphanumeric()
+            && (!matches!(c, ',' | ':') || (previous.is_ascii_digit() && next.is_ascii_digit()))
+        {
+            self.push(c, at);
+        } else {
+            self.blank(at);
+            self.push(c, at);
+            self.blank(at + c.len_utf8());
+        }
+    }
+
+    fn push(&mut self, c: char, at: usize) {
+        self.folded.push(c);
+        self.origin.resize(self.folded.len(), at);
+    }
+
+    fn blank(&mut self, at: usize) {
+        if !self.folded.ends_with(' ') {
+            self.push(' ', at);
+        }
+    }
+
+    /// What was written behind a place of the folded form.
+    pub(super) fn behind(&self, folded_at: usize) -> &str {
+        let at = self.origin.get(folded_at).copied().unwrap_or(self.text.len());
+        &self.text[at.min(self.text.len())..]
+    }
+
+    /// What was written between two places of the folded form.
+    pub(super) fn between(&self, start: usize, end: usize) -> &str {
+        let from = self.origin.get(start).copied().unwrap_or(self.text.len());
+        let to = self.origin.get(end).copied().unwrap_or(self.text.len());
+        &self.text[from..to.max(from)]
+    }
+
+    /// The folded words and marks with where they begin.
+    pub(super) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        let mut at = 0;
+        self.folded.split(' ').filter_map(move |word| {
+            let start = at;
+            at += word.len() + 1;
+            (!word.is_empty()).then_some((start, word))
+        })
+    }
+
+    pub(super) fn is_question(&self) -> bool {
+        let end = self.folded.trim_end_matches([' ', ')', '"', '」', MASK]);
+        end.ends_with('?') || end.trim_end_matches(['。', ' ']).ends_with("ですか") || end.trim_end_matches(['。', ' ']).ends_with("ますか")
+            || end.trim_end_matches(['。', ' ']).ends_with("でしょうか") || end.trim_end_matches(['。', ' ']).ends_with("ませんか")
+    }
+}
+
+/// Full-width letters, digits and marks as the plain ones.
+fn narrow(c: char) -> char {
+    match c {
+        '！'..='～' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
+        '\u{3000}' => ' ',
+        '‐' | '‑' => '-',
+        _ => c,
+    }
+}
+
+/// How many bytes are quoted, if a quotation that ends begins here.
+fn quotation(text: &str, open: char, previous: char) -> Option<usize> {
+    let closing: &[char] = match open {
+        '`' => &['`'],
+        '"' => &['"'],
+        '“' => &['”'],
+        '„' => &['“', '”'],
+        '«' => &['»'],
+        '「' => &['」'],
+        '『' => &['』'],
+        '‘' | '‚' => &['’', '‘'],
+        '\'' => &['\''],
+        _ => return None,
+    };
+    let inside = &text[open.len_utf8()..];
+    if matches!(open, '\'' | '‘') {
+        let opens = (previous.is_whitespace() || previous == '(') && inside.starts_with(char::is_alphanumeric);
+        let ends = |at: &usize| {
+            let rest = &inside[*at..];
+            let mark = rest.chars().next().map_or(1, char::len_utf8);
+            !inside[..*at].ends_with(char::is_whitespace) && !rest[mark..].starts_with(char::is_alphanumeric)
+        };
+        return opens
+            .then(|| inside.match_indices(closing).map(|(at, _)| at).find(ends))
+            .flatten();
+    }
+    inside.find(closing)
+}
+
+fn is_long(quoted: &str) -> bool {
+    let words = quoted.split_whitespace().count();
+    words > NAME_WORDS || (words <= 1 && !quoted.is_ascii() && quoted.chars().count() > NAME_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_marks_stand_between_blanks() {
+        for (text, folded) in [
+            ("No, it's v0.14.2!", " no , it's v0.14.2 ! "),
+            ("from 2 to 3 %", " from 2 to 3 % "),
+            ("Bitte: «nie» mehr als 1,5 l", " bitte : § mehr als 1,5 l "),
+            ("Run `always x`; say 'never mind you all'.", " run § ; say § . "),
+            ("お迎えは１８時です。", " お迎えは18時です 。 "),
+        ] {
+            assert_eq!(Line::of(text).folded, folded);
+        }
+    }
+
+    #[test]
+    fn long_quotations_are_somebody_elses_words() {
+        for (text, quotes) in [
+            ("He said \"you must always seal it\".", true),
+            ("The code 'coffee' goes.", false),
+            ("宿は「山吹荘」です。", false),
+            ("「必ず再起動してください。電源を切らないで」と出ます。", true),
+            ("the students' books and the teachers' rooms", false),
+        ] {
+            assert_eq!(Line::of(text).quotes, quotes, "{text}");
+        }
+    }
+
+    #[test]
+    fn places_lead_back_to_what_was_written() {
+        let line = Line::of("Now: Ärger İn Öl");
+        let at = line.folded.find("ärger").expect("a word");
+        assert_eq!(line.behind(at), "Ärger İn Öl");
+    }
+}

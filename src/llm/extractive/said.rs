@@ -1,0 +1,150 @@
+//! A sentence with its signs: who says it, in which language, and what takes away its weight.
+
+use super::cues::{Hit, Language, Sign};
+use super::line::Line;
+use super::terms::Terms;
+use super::transcript::{Sentence, Standing, Voice};
+
+/// What may be taken off the beginning of a sentence without a mark behind it.
+const CONJUNCTIONS: &str = " and but so also oh und aber also et mais donc y pero pues then dann alors entonces well ";
+
+/// A sentence of somebody.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) voice: Voice,
+    pub(super) message: usize,
+    pub(super) standing: Option<Standing>,
+    pub(super) language: Language,
+    pub(super) line: Line,
+    pub(super) hits: Vec<Hit>,
+    pub(super) terms: Terms,
+    /// What is left of these without the words that are cues.
+    pub(super) content: Terms,
+    /// Not meant, not theirs, or not to be written down: a joke, a quotation, an injected instruction, a secret.
+    pub(super) void: bool,
+    /// It asks.
+    pub(super) asks: bool,
+}
+
+impl Said {
+    pub(super) fn of(sentence: &Sentence, language: Language) -> Self {
+        Self::of_text(&sentence.text, language, sentence.voice, sentence.message, sentence.standing)
+    }
+
+    fn of_text(text: &str, language: Language, voice: Voice, message: usize, standing: Option<Standing>) -> Self {
+        let line = Line::of(text);
+        let hits = language.signs(&line);
+        let content = content(&line, &hits, language);
+        Self {
+            content,
+            voice,
+            message,
+            standing,
+            language,
+            asks: line.is_question(),
+            terms: Terms::of(text),
+            hits,
+            line,
+            void: false,
+        }
+    }
+
+    /// A part of this sentence, by the same person.
+    pub(super) fn part(&self, text: &str) -> Self {
+        Self {
+            void: self.void,
+            asks: self.asks,
+            ..Self::of_text(text, self.language, self.voice, self.message, None)
+        }
+    }
+
+    pub(super) fn has(&self, sign: Sign) -> bool {
+        self.hits.iter().any(|hit| hit.sign == sign)
+    }
+
+    pub(super) fn has_any(&self, signs: &[Sign]) -> bool {
+        self.hits.iter().any(|hit| signs.contains(&hit.sign))
+    }
+
+    /// The first of a sign.
+    pub(super) fn first(&self, sign: Sign) -> Option<Hit> {
+        self.hits.iter().copied().find(|hit| hit.sign == sign)
+    }
+
+    /// Whether the first of these stands before anything that takes its weight away.
+    pub(super) fn holds(&self, sign: Sign, against: &[Sign]) -> Option<Hit> {
+        let hit = self.first(sign)?;
+        let weakened = self
+            .hits
+            .iter()
+            .any(|other| against.contains(&other.sign) && other.start <= hit.start);
+        (!weakened).then_some(hit)
+    }
+
+    /// Where in the folded line the sentence begins, without "okay", "and" and the like.
+    pub(super) fn body_start(&self) -> usize {
+        let mut at = 1;
+        loop {
+            let filler = self
+                .hits
+                .iter()
+                .filter(|hit| hit.sign == Sign::Filler && hit.start == at)
+                .max_by_key(|hit| hit.end);
+            let Some(filler) = filler else { return at };
+            let rest = &self.line.folded[filler.end..];
+            let marks = rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '-', '–', '—', '、', '。', '…']);
+            let is_marked = rest.trim_start().len() > marks.len();
+            let word = &self.line.folded[filler.start..filler.end];
+            if marks.is_empty() || !(is_marked || CONJUNCTIONS.contains(&format!(" {word} "))) {
+                return at;
+            }
+            at = self.line.folded.len() - marks.len();
+        }
+    }
+
+    /// The sentence without what begins it idly.
+    pub(super) fn body(&self) -> &str {
+        self.line.behind(self.body_start()).trim()
+    }
+
+    /// Whether a sign stands where the sentence begins.
+    pub(super) fn opens_with(&self, sign: Sign) -> bool {
+        let start = self.body_start();
+        self.hits
+            .iter()
+            .any(|hit| hit.sign == sign && (hit.start == start || hit.start == 1))
+    }
+
+    /// The folded words from where the sentence begins.
+    pub(super) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        let start = self.body_start();
+        self.line.words().filter(move |(at, _)| *at >= start)
+    }
+
+    /// Whether it says something by itself: names a thing, and does not only point back.
+    pub(super) fn is_telling(&self) -> bool {
+        let about = self.content.count();
+        let points_back = self.opens_with(Sign::Anaphor);
+        let whole = self.terms.count();
+        whole >= 2 && about >= 1 && (!points_back || about >= 3 || (about >= 1 && !self.terms.numbers.is_empty()))
+    }
+}
+
+/// What a line is about besides what its cues and its verbs of work say.
+fn content(line: &Line, hits: &[Hit], language: Language) -> Terms {
+    let mut bare = String::with_capacity(line.folded.len());
+    let mut covered = 0;
+    for hit in hits.iter().filter(|hit| hit.sign.is_of_form()) {
+        if hit.start >= covered {
+            bare.push_str(&line.folded[covered..hit.start]);
+            bare.push(' ');
+        }
+        covered = covered.max(hit.end);
+    }
+    bare.push_str(&line.folded[covered.min(line.folded.len())..]);
+    let is_done = language.words().is_done;
+    if language != Language::Japanese {
+        bare = bare.split(' ').filter(|word| !is_done(word)).collect::<Vec<_>>().join(" ");
+    }
+    Terms::of(&bare)
+}

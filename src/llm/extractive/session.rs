@@ -1,0 +1,193 @@
+//! The session as a whole: what each sentence is worth once the others are known.
+
+use super::cues::{Language, Sign};
+use super::said::Said;
+use super::secrets::has_secret;
+use super::transcript::{Code, Transcript, Voice};
+use crate::llm::Source;
+
+/// A joke of no more meaningful words than this says that the sentence before was one.
+const ASIDE_TERMS: usize = 2;
+
+/// What was said, and by whom.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) said: Vec<Said>,
+    pub(super) codes: Vec<Code>,
+    /// The last message of the assistant; 0 if there is none.
+    pub(super) last_answer: usize,
+    /// The first message of the user; 0 if there is none.
+    pub(super) first_question: usize,
+    /// Whether it is about something that does not work: numbers of the user then tell symptoms.
+    pub(super) seeks_a_fault: bool,
+    /// Whether there is anything besides the task.
+    pub(super) has_messages: bool,
+}
+
+impl Session {
+    pub(super) fn of(source: &Source) -> Self {
+        let transcript = Transcript::of(&source.task, &source.messages);
+        let languages = languages(source);
+        let mut said: Vec<Said> = transcript
+            .sentences
+            .iter()
+            .map(|sentence| Said::of(sentence, languages[sentence.message]))
+            .collect();
+        leave_out(&mut said);
+        let of = |voice: Voice| said.iter().filter(move |said| said.voice == voice).map(|said| said.message);
+        let first_question = of(Voice::User).min().unwrap_or(0);
+        let seeks_a_fault = said
+            .iter()
+            .filter(|said| said.voice == Voice::Task || said.message == first_question)
+            .any(|said| said.has(Sign::Trouble));
+        Self {
+            last_answer: of(Voice::Assistant).max().unwrap_or(0),
+            first_question,
+            seeks_a_fault,
+            has_messages: !source.messages.is_empty(),
+            codes: transcript.codes,
+            said,
+        }
+    }
+
+    /// What was meant and may be written down.
+    pub(super) fn meant(&self) -> impl Iterator<Item = &Said> {
+        self.said.iter().filter(|said| !said.void)
+    }
+
+    /// The message before the user's last one.
+    pub(super) fn last_request(&self) -> usize {
+        let users = self.said.iter().filter(|said| said.voice == Voice::User);
+        users.map(|said| said.message).max().unwrap_or(0).saturating_sub(1)
+    }
+
+    /// Messages of the assistant that were contradicted, by the user or by the assistant.
+    pub(super) fn denied(&self) -> Vec<usize> {
+        let mut denied = Vec::new();
+        let mut answer = None;
+        let mut answer_before = None;
+        let mut doubted = false;
+        let mut answer_asks = false;
+        for (at, said) in self.said.iter().enumerate() {
+            let begins = at == 0 || self.said[at - 1].message != said.message;
+            match said.voice {
+                Voice::Assistant => {
+                    if answer != Some(said.message) {
+                        answer_before = answer;
+                        answer = Some(said.message);
+                    }
+                    answer_asks = said.asks;
+                    if begins && doubted && said.has_any(&[Sign::Concession, Sign::Denial]) {
+                        denied.extend(answer_before);
+                    }
+                }
+                Voice::User => {
+                    let denies = is_denial(said, begins, answer_asks);
+                    if begins {
+                        doubted = false;
+                    }
+                    doubted |= denies || said.asks || said.has(Sign::Trouble);
+                    if denies {
+                        denied.extend(answer);
+                    }
+                }
+                Voice::Task => {}
+            }
+        }
+        denied.sort_unstable();
+        denied.dedup();
+        denied
+    }
+}
+
+/// "No, …" to what was no question, or anywhere that it still fails.
+fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
+    if said.void {
+        return false;
+    }
+    let folded = &said.line.folded;
+    said.hits.iter().filter(|hit| hit.sign == Sign::Denial).any(|hit| {
+        let is_plain_no = hit.end - hit.start <= 6 && !folded[hit.start..hit.end].contains(' ');
+        if !is_plain_no {
+            return !said.has(Sign::Condition);
+        }
+        let rest = folded[hit.end..].trim_start();
+        begins && hit.start == 1 && !answers && rest.starts_with([',', '.', '!', '、', '。'])
+    })
+}
+
+/// The language of each message, from the task on; what is too short for telling is in the language of the whole.
+fn languages(source: &Source) -> Vec<Language> {
+    let texts = || std::iter::once(source.task.as_str()).chain(source.messages.iter().map(|m| m.content.as_str()));
+    let spoken = |index: usize| index == 0 || matches!(source.messages[index - 1].role.as_str(), "user" | "assistant");
+    let known: Vec<Option<Language>> = texts().map(Language::of).collect();
+    let most = Language::ALL
+        .into_iter()
+        .max_by_key(|language| {
+            let count = known
+                .iter()
+                .enumerate()
+                .filter(|(index, of)| spoken(*index) && **of == Some(*language))
+                .count();
+            (count, *language == Language::English)
+        })
+        .unwrap_or(Language::English);
+    known.into_iter().map(|of| of.unwrap_or(most)).collect()
+}
+
+/// Marks what was not meant, is not theirs, or may not be written down.
+fn leave_out(said: &mut [Said]) {
+    let mut foreign = None;
+    let mut serious_from = 0;
+    let mut left_out = 0;
+    for at in 0..said.len() {
+        let (message, voice) = (said[at].message, said[at].voice);
+        let here = &said[at];
+        let pasted = foreign == Some(message);
+        let injected = here.has(Sign::Injection);
+        let joke = here.has(Sign::Joke);
+        let aside = joke && here.terms.count() <= ASIDE_TERMS;
+        let serious = here.has(Sign::Serious);
+        let introduces = voice == Voice::User
+            && here.line.text.trim_end().ends_with([':', '：'])
+            && here.has(Sign::Says)
+            && !here.has(Sign::Keep);
+        let void = pasted || injected || introduces || here.line.quotes || has_secret(&here.line.text)
+            || (joke && !(serious && is_after_joke(here)));
+        said[at].void = void;
+        if introduces || (injected && voice == Voice::User) {
+            foreign = Some(message);
+        }
+        let same = |said: &Said| said.message == message;
+        if serious {
+            let before = said[serious_from..at].iter_mut().rev();
+            before.take_while(|said| same(said)).for_each(|said| said.void = true);
+            serious_from = at;
+        } else if aside && at > 0 && said[at - 1].message == message {
+            said[at - 1].void = true;
+        } else if joke && (aside || voice == Voice::Assistant) && left_out != message {
+            left_out = message;
+            leave_out_message_before(&mut said[..at], message);
+        }
+    }
+}
+
+/// "Haha. Seriously: …" in one sentence.
+fn is_after_joke(said: &Said) -> bool {
+    let (joke, serious) = (said.first(Sign::Joke), said.first(Sign::Serious));
+    joke.zip(serious).is_some_and(|(joke, serious)| joke.start < serious.start)
+}
+
+/// The message of the user before this one was a joke.
+fn leave_out_message_before(said: &mut [Said], message: usize) {
+    let before = said
+        .iter()
+        .rev()
+        .find(|said| said.message < message && said.voice == Voice::User)
+        .map(|said| said.message);
+    said.iter_mut()
+        .rev()
+        .take_while(|said| before.is_some_and(|before| said.message >= before))
+        .filter(|said| Some(said.message) == before)
+        .for_each(|said| said.void = true);
+}

@@ -1,0 +1,136 @@
+//! Paragraphs to sentences.
+
+use super::cues::is_month;
+
+/// Short forms whose full stop ends no sentence.
+const SHORT: &str = " e.g i.e vs cf etc approx dr mr mrs ms prof st no nr bzw ca z.b d.h usw inkl evtl ggf sr sra dra ud p.ej av m mme mlle env c.-à-d fig vol jr sen max min ";
+
+/// Cuts a paragraph into sentences: behind an end mark and a blank where no small letter follows, at a semicolon,
+/// and behind the full stops of Chinese and Japanese. What stands in backticks is not cut.
+pub(super) fn sentences(paragraph: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut quoted: Option<char> = None;
+    let last_tick = paragraph.rfind('`').unwrap_or(0);
+    let mut previous = ' ';
+    for (at, c) in paragraph.char_indices() {
+        match quoted {
+            Some(close) if c == close => quoted = None,
+            Some(_) => {}
+            None => quoted = opens(c, at, last_tick, &paragraph[at..]),
+        }
+        let behind = at + c.len_utf8();
+        let cut = match c {
+            _ if quoted.is_some() && !matches!(c, '`') => false,
+            '。' | '！' | '？' => true,
+            '；' | ';' => paragraph[behind..].starts_with(' ') || c == '；',
+            ' ' => ends(&paragraph[start..at], previous, &paragraph[behind..]),
+            _ => false,
+        };
+        if cut {
+            found.push(paragraph[start..behind].trim_end_matches([';', '；', ' ']));
+            start = behind;
+        }
+        previous = c;
+    }
+    found.push(&paragraph[start..]);
+    found.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    found.into_iter().map(str::trim).collect()
+}
+
+/// The mark that closes what a character opens, if it is closed near by.
+fn opens(c: char, at: usize, last_tick: usize, rest: &str) -> Option<char> {
+    let close = match c {
+        '`' if at < last_tick => return Some('`'),
+        '“' => '”',
+        '„' => '“',
+        '«' => '»',
+        '「' => '」',
+        '『' => '』',
+        _ => return None,
+    };
+    let end = rest.floor_char_boundary(rest.len().min(2_000));
+    rest[..end].contains(close).then_some(close)
+}
+
+fn ends(said: &str, previous: char, rest: &str) -> bool {
+    let mark = said.trim_end_matches(['"', '”', '»', ')', '\'', '`']);
+    match previous {
+        '.' | '!' | '?' | '"' | '”' | '»' | ')' => {
+            if !mark.ends_with(['.', '!', '?', '…']) {
+                return false;
+            }
+        }
+        _ => return false,
+    }
+    if mark.ends_with(['!', '?']) {
+        return !rest.starts_with(|c: char| c.is_lowercase() || c == '»');
+    }
+    !rest.starts_with(char::is_lowercase) && !is_short(mark, rest)
+}
+
+/// Whether the full stop belongs to a short form or to an ordinal number before a month.
+fn is_short(said: &str, rest: &str) -> bool {
+    let word = said.trim_end_matches('.').rsplit([' ', '(']).next().unwrap_or_default();
+    let lower = word.to_lowercase();
+    if SHORT.contains(&format!(" {lower} ")) {
+        return said.ends_with('.');
+    }
+    let next = rest
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+        .to_lowercase();
+    (word.len() <= 2 && !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) && (is_month(&next) || said.split(' ').count() <= 1))
+        || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
+}
+
+/// Removes openings of lists and other markup from the beginning of a line, and tells what a check box says.
+pub(super) fn list_item(line: &str) -> Option<(&str, Option<bool>)> {
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = if number.len() < line.len() && line.len() - number.len() <= 3 {
+        number.strip_prefix(". ").or(number.strip_prefix(") "))
+    } else {
+        None
+    };
+    let text = ["- ", "* ", "+ ", "• ", "・"]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark))
+        .or(numbered);
+    let (text, is_item) = text.map_or((line, false), |text| (text.trim_start(), true));
+    for (mark, checked) in [
+        ("[x] ", true),
+        ("[X] ", true),
+        ("[ ] ", false),
+        ("✅", true),
+        ("✔", true),
+    ] {
+        if let Some(rest) = text.strip_prefix(mark) {
+            return Some((rest.trim_start_matches('\u{fe0f}').trim_start(), Some(checked)));
+        }
+    }
+    is_item.then_some((text, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_cut_into_sentences() {
+        for (prose, expected) in [
+            (
+                "I fixed src/lib.rs, e.g. The parser; it works. Next: docs!",
+                &["I fixed src/lib.rs, e.g. The parser", "it works.", "Next: docs!"][..],
+            ),
+            ("Ask Dr. Achebe. `a. B` stays.", &["Ask Dr. Achebe.", "`a. B` stays."]),
+            ("Wir ziehen am 15. April um. Danach nichts.", &["Wir ziehen am 15. April um.", "Danach nichts."]),
+            ("It is 0.6 bar. Raise it.", &["It is 0.6 bar.", "Raise it."]),
+            ("終わりました。次は表です。", &["終わりました。", "次は表です。"]),
+            ("宿は「山。荘」です。", &["宿は「山。荘」です。"]),
+            ("Parfait ! Il reste M. Diallo.", &["Parfait !", "Il reste M. Diallo."]),
+        ] {
+            assert_eq!(sentences(prose), expected, "{prose}");
+        }
+    }
+}

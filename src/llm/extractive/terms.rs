@@ -1,0 +1,330 @@
+//! What a text is about: the stems of its words, its numbers and identifiers, and values of a kind.
+
+use std::collections::BTreeSet;
+
+use super::cues::{is_month, is_small};
+use super::line::{Line, MASK};
+
+/// Stems are compared by their beginning, so that "migrated" and "migration" are one.
+const STEM_CHARS: usize = 6;
+
+/// What a text is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// Stems of words that carry meaning; pairs of neighbours of Chinese and Japanese characters.
+    pub(super) words: BTreeSet<String>,
+    /// Words with a digit in them. Texts that differ in one differ.
+    pub(super) numbers: BTreeSet<String>,
+}
+
+/// Kinds of values that take each other's place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Date,
+    Time,
+    Percent,
+    Phone,
+    /// `Q17`, `4JX-09`.
+    Name,
+    /// So many of something.
+    Of(String),
+    Plain,
+}
+
+/// A value and its kind.
+pub(super) type Value = (Kind, String);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Word,
+    Han,
+    Katakana,
+    Other,
+}
+
+fn script(c: char) -> Script {
+    match c {
+        '\u{30a0}'..='\u{30ff}' => Script::Katakana,
+        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '々' => Script::Han,
+        '\u{3040}'..='\u{309f}' => Script::Other,
+        _ if c.is_alphanumeric() || "_'-./:+@#&,".contains(c) => Script::Word,
+        _ => Script::Other,
+    }
+}
+
+/// The pieces of a folded text: runs of one script.
+fn pieces(folded: &str) -> impl Iterator<Item = (Script, &str)> {
+    let mut rest = folded;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let of = script(first);
+        let end = rest
+            .char_indices()
+            .find(|(_, c)| script(*c) != of)
+            .map_or(rest.len(), |(at, _)| at);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some((of, piece))
+    })
+}
+
+impl Terms {
+    pub(super) fn of(text: &str) -> Self {
+        // What stands in backticks or quotation marks is content too.
+        let bare: String = text
+            .chars()
+            .map(|c| if "`\"“”„«»「」『』".contains(c) { ' ' } else { c })
+            .collect();
+        Self::of_folded(&Line::of(&bare).folded)
+    }
+
+    fn of_folded(folded: &str) -> Self {
+        let mut terms = Self::default();
+        for (script, piece) in pieces(folded) {
+            match script {
+                Script::Word => terms.word(piece.trim_matches(|c: char| !c.is_alphanumeric())),
+                Script::Katakana if piece.chars().count() > 1 => {
+                    terms.words.insert(piece.chars().take(STEM_CHARS).collect());
+                }
+                Script::Han => terms.pairs(piece),
+                _ => {}
+            }
+        }
+        terms
+    }
+
+    fn word(&mut self, word: &str) {
+        if word.is_empty() || (is_small(word) && !is_month(word)) {
+            return;
+        }
+        if word.chars().any(|c| c.is_ascii_digit()) {
+            self.numbers.insert(number(word));
+        } else if word.chars().count() > 1 {
+            self.words.insert(stem(without_elision(word)));
+        }
+    }
+
+    fn pairs(&mut self, run: &str) {
+        let characters: Vec<char> = run.chars().collect();
+        if let [only] = characters.as_slice() {
+            // Units of dates and counts mean nothing alone.
+            if !"月日年時分回人日間円個本枚".contains(*only) {
+                self.words.insert(only.to_string());
+            }
+        }
+        for pair in characters.windows(2) {
+            self.words.insert(pair.iter().collect());
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.words.len() + self.numbers.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// How many words and numbers two texts share.
+    pub(super) fn shared(&self, other: &Self) -> usize {
+        self.words.intersection(&other.words).count() + self.numbers.intersection(&other.numbers).count()
+    }
+
+    /// Whether all of this stands in the other.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        self.words.is_subset(&other.words) && self.numbers.is_subset(&other.numbers)
+    }
+
+    pub(super) fn without(&self, other: &Self) -> Self {
+        Self {
+            words: self.words.difference(&other.words).cloned().collect(),
+            numbers: self.numbers.difference(&other.numbers).cloned().collect(),
+        }
+    }
+
+    pub(super) fn without_numbers(&self) -> Self {
+        Self {
+            words: self.words.clone(),
+            numbers: BTreeSet::new(),
+        }
+    }
+
+    /// Whether what was said speaks of everything, or nearly everything, that an item is about. Numbers have to
+    /// be the same.
+    pub(super) fn covers(&self, item: &Self) -> bool {
+        if item.is_empty() || !item.numbers.is_subset(&self.numbers) {
+            return false;
+        }
+        let shared = self.shared(item);
+        let named = item.numbers.iter().any(|number| number.len() >= 3);
+        named || (shared * 3 >= item.count() * 2 && (shared >= 2 || item.count() == 1))
+    }
+
+    /// Whether two texts say the same.
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        self.numbers == other.numbers
+            && !self.is_empty()
+            && self.shared(other) * 5 >= self.count().max(other.count()) * 4
+    }
+}
+
+const ELIDED: [&str; 9] = ["l'", "d'", "j'", "n'", "s'", "m'", "t'", "c'", "qu'"];
+
+/// A word without the article that French writes onto it.
+fn without_elision(word: &str) -> &str {
+    ELIDED
+        .iter()
+        .find_map(|start| word.strip_prefix(start))
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(word)
+}
+
+/// Numbers without what separates thousands.
+fn number(word: &str) -> String {
+    let grouped = word
+        .split([',', '.'])
+        .enumerate()
+        .all(|(index, group)| group.bytes().all(|b| b.is_ascii_digit()) && (index == 0 || group.len() == 3));
+    if grouped {
+        word.replace([',', '.'], "")
+    } else {
+        word.to_owned()
+    }
+}
+
+/// What is left of a word without the endings that tense and number give it.
+fn stem(word: &str) -> String {
+    let word = match word {
+        "wrote" | "written" => "write",
+        "built" => "build",
+        "made" => "make",
+        "ran" => "run",
+        "sent" => "send",
+        "bought" => "buy",
+        "paid" => "pay",
+        _ => word,
+    };
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    let cut = ["ing", "ed", "es", "en", "s", "e", "n"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3))
+        .unwrap_or(word);
+    // `planned` and `plan`, `wiring` and `wire`, `copied` and `copy`.
+    let mut letters: Vec<char> = cut.trim_end_matches('e').chars().collect();
+    if letters.len() > 3 && letters.last() == letters.get(letters.len() - 2) {
+        letters.pop();
+    }
+    if letters.len() > 2 && letters.last() == Some(&'i') {
+        letters.pop();
+        letters.push('y');
+    }
+    letters.into_iter().take(STEM_CHARS).collect()
+}
+
+/// The values of a text.
+pub(super) fn values(text: &str) -> Vec<Value> {
+    let line = Line::of(text);
+    let found: Vec<(Script, &str)> = pieces(&line.folded)
+        .map(|(script, piece)| (script, piece.trim()))
+        .filter(|(_, piece)| !piece.is_empty() && *piece != "." && !piece.contains(MASK))
+        .collect();
+    let mut values: Vec<Value> = Vec::new();
+    let mut digits = 0;
+    for (at, (script, piece)) in found.iter().enumerate() {
+        let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        if *script != Script::Word || !piece.chars().any(|c| c.is_ascii_digit()) {
+            digits = 0;
+            continue;
+        }
+        let next = found.get(at + 1).map_or("", |(_, next)| *next);
+        let before = at.checked_sub(1).and_then(|at| found.get(at)).map_or("", |(_, piece)| *piece);
+        digits += piece.chars().filter(char::is_ascii_digit).count();
+        let kind = if piece.chars().any(char::is_alphabetic) {
+            Kind::Name
+        } else if is_month(next) || is_month(before) || next.starts_with(['月', '日']) || beyond_of(&found, at) {
+            Kind::Date
+        } else if piece.contains(':') || next.starts_with('時') || [" h ", " uhr ", " am ", " pm "].contains(&format!(" {next} ").as_str()) {
+            Kind::Time
+        } else if next.starts_with(['%', '％']) || next.starts_with("percent") || next.starts_with("prozent") {
+            Kind::Percent
+        } else if digits >= 7 || (piece.starts_with('0') && digits >= 3) {
+            Kind::Phone
+        } else if !next.is_empty() && next.chars().all(char::is_alphabetic) && !is_small(next) {
+            Kind::Of(stem(next))
+        } else {
+            Kind::Plain
+        };
+        match values.last_mut() {
+            // A phone number is written in groups.
+            Some((_, text)) if kind == Kind::Phone && digits > piece.len() => {
+                let joined = format!("{text}{piece}");
+                values.pop();
+                values.push((Kind::Phone, joined));
+            }
+            _ => values.push((kind, number(piece))),
+        }
+    }
+    values
+}
+
+/// "4 de mayo".
+fn beyond_of(found: &[(Script, &str)], at: usize) -> bool {
+    found.get(at + 1).is_some_and(|(_, next)| matches!(*next, "de" | "of")) && found.get(at + 2).is_some_and(|(_, next)| is_month(next))
+}
+
+/// Whether a text names somebody or something: a word with a capital that does not begin it.
+pub(super) fn names(text: &str) -> usize {
+    let mut begins = true;
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let capital = bare.starts_with(char::is_uppercase) && bare != "I" && !bare.starts_with("I'") && !bare.starts_with("I’");
+        count += usize::from(capital && !begins);
+        begins = word.ends_with(['.', '!', '?', ':']);
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tense_and_number_do_not_hide_that_two_texts_speak_of_one_thing() {
+        for (said, item) in [
+            ("The parser is wired to the update route", "Wire the parser to the update route"),
+            ("Fixed the flaky login test by awaiting the store", "Fix the flaky login test"),
+            ("Data copied, 81,204 of 81,204 rows", "Copy the data"),
+            ("512 is closed", "Fix issue 512"),
+            ("レジャーシートを買いました", "レジャーシート"),
+        ] {
+            assert!(Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
+        }
+        for (said, item) in [
+            ("Added a test for the login bug", "Fix the upload bug"),
+            ("Fixed the parser", "Wire the parser to the update route"),
+            ("Tables 1 to 6 are done", "Table 7"),
+            ("The port is 8113", "The port is 8103"),
+            ("", ""),
+        ] {
+            assert!(!Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
+        }
+    }
+
+    #[test]
+    fn values_have_a_kind() {
+        let kinds = |text: &str| values(text).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
+        for (text, kind) in [
+            ("deadline 15 February", Kind::Date),
+            ("el 4 de mayo", Kind::Date),
+            ("10月24日", Kind::Date),
+            ("at 17:00", Kind::Time),
+            ("10 %", Kind::Percent),
+            ("Q17 is bad", Kind::Name),
+            ("12 pages", Kind::Of("pag".to_owned())),
+            ("listens on 8113", Kind::Plain),
+        ] {
+            assert_eq!(kinds(text).first(), Some(&kind), "{text}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The list of work over a session: what each piece of it came to, where the last word counts.
+
+use super::cues::Sign;
+use super::said::Said;
+use super::session::Session;
+use super::steps::{State, Step, steps};
+use super::terms::Terms;
+use super::text::{bullet, folded};
+use super::transcript::Voice;
+use crate::domain::operation::Progress;
+
+/// The most pieces of work that one session adds; the oldest go.
+const MAX_ITEMS: usize = 60;
+
+/// A piece of work.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) text: String,
+    terms: Terms,
+    /// Without its first word, the verb.
+    object: Terms,
+    pub(super) state: State,
+    /// The message that told it last; 0 for what the document held.
+    pub(super) message: usize,
+    voice: Voice,
+}
+
+/// All work that is known.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub(super) items: Vec<Item>,
+    /// Whether the task was said to be finished.
+    pub(super) task_is_done: bool,
+    /// Whether the session told anything about work.
+    pub(super) told: bool,
+}
+
+impl Item {
+    fn of(text: String, state: State, message: usize, voice: Voice) -> Self {
+        let object = text.split_once(' ').map_or("", |(_, rest)| rest);
+        Self {
+            terms: Terms::of(&text),
+            object: Terms::of(object),
+            text,
+            state,
+            message,
+            voice,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.state != State::Done
+    }
+
+    fn is_named_by(&self, terms: &Terms) -> bool {
+        terms.covers(&self.terms)
+    }
+
+    /// "The garlic is in" finishes "Plant garlic".
+    fn is_finished_by(&self, terms: &Terms) -> bool {
+        self.is_named_by(terms) || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
+    }
+}
+
+impl Work {
+    /// The work of a document and a session.
+    pub(super) fn of(session: &Session, before: &Progress, task: &str) -> Self {
+        let mut work = Self::default();
+        for (bullets, state) in [
+            (&before.completed, State::Done),
+            (&before.in_progress, State::Doing),
+            (&before.remaining, State::Open),
+        ] {
+            let items = bullets.iter().map(|text| Item::of(text.clone(), state, 0, Voice::Task));
+            work.items.extend(items);
+        }
+        let denied = session.denied();
+        let task = Terms::of(task);
+        let mut before = None;
+        for (at, said) in session.said.iter().enumerate() {
+            if at > 0 && session.said[at - 1].message != said.message {
+                before = None;
+            }
+            before = work.hear(said, session, &denied, &task, before);
+        }
+        work
+    }
+
+    /// What the sentence told last, for the one behind it.
+    fn hear(&mut self, said: &Said, session: &Session, denied: &[usize], task: &Terms, before: Option<State>) -> Option<State> {
+        if said.void {
+            return None;
+        }
+        let mut last = None;
+        if said.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change]) && said.voice == Voice::User && !said.asks {
+            self.drop_needless(said);
+        }
+        for step in steps(said, session, before) {
+            last = Some(step.state);
+            let taken_back = step.state == State::Done && denied.binary_search(&said.message).is_ok();
+            if taken_back || (said.voice == Voice::Task && session.has_messages && step.state != State::Done) {
+                continue;
+            }
+            self.take(step, said, session, task);
+        }
+        last
+    }
+
+    fn take(&mut self, step: Step, said: &Said, session: &Session, task: &Terms) {
+        let terms = Terms::of(&step.text);
+        if step.text.is_empty() || terms.is_empty() {
+            if step.state == State::Done {
+                self.finish_what_was_asked(said, session);
+            }
+            return;
+        }
+        let is_task = said.voice == Voice::User && said.message == session.first_question && step.state == State::Asked
+            && (terms.covers(task) || task.covers(&terms) || session.last_answer > said.message);
+        if is_task {
+            return;
+        }
+        self.told = true;
+        match step.state {
+            State::Done => {
+                self.items.retain(|item| !(item.is_open() && item.is_finished_by(&terms)));
+                self.finish_single_request(said);
+                self.add(step, said);
+            }
+            State::Doing => {
+                self.items.retain(|item| !(item.is_open() && item.is_named_by(&terms)));
+                self.add(step, said);
+            }
+            State::Open | State::Asked => {
+                let known = self.items.iter().any(|item| item.is_open() && (item.is_named_by(&terms) || terms.equals(&item.terms)));
+                let within = self.items.iter().any(|item| item.is_open() && terms.is_within(&item.terms));
+                let reopened = |item: &Item| item.state == State::Done && item.message > 0 && item.terms.equals(&terms);
+                self.items.retain(|item| !reopened(item));
+                if !known && !within {
+                    self.add(step, said);
+                }
+            }
+            State::Undone => {}
+        }
+    }
+
+    fn add(&mut self, step: Step, said: &Said) {
+        let line = folded(&step.text);
+        let item = Item::of(step.text, step.state, said.message, said.voice);
+        if self.items.iter().any(|known| folded(&known.text) == line || (known.state == item.state && known.terms.equals(&item.terms))) {
+            return;
+        }
+        self.items.push(item);
+        if self.items.len() > MAX_ITEMS * 2
+            && let Some(oldest) = self.items.iter().position(|item| item.message > 0)
+        {
+            self.items.remove(oldest);
+        }
+    }
+
+    /// "Done." says that what was asked for is done, or the task.
+    fn finish_what_was_asked(&mut self, said: &Said, session: &Session) {
+        let asked = |item: &Item| item.state == State::Asked && item.message + 1 == said.message;
+        let mut finished = false;
+        for item in self.items.iter_mut().filter(|item| asked(item)) {
+            item.state = State::Done;
+            item.message = said.message;
+            finished = true;
+        }
+        self.told |= finished;
+        let closes = said.has(Sign::Closing) && (said.message >= session.last_answer || said.voice == Voice::User);
+        if !finished && closes && said.message > 0 {
+            self.task_is_done = true;
+            self.told = true;
+        }
+    }
+
+    /// One thing was asked for, and the answer reports work: that was it.
+    fn finish_single_request(&mut self, said: &Said) {
+        if said.voice != Voice::Assistant {
+            return;
+        }
+        let asked = |item: &Item| item.state == State::Asked && item.voice == Voice::User && item.message + 1 == said.message;
+        if self.items.iter().filter(|item| asked(item)).count() == 1 {
+            self.items.retain(|item| !asked(item));
+        }
+    }
+
+    /// "Annex B is no longer needed".
+    fn drop_needless(&mut self, said: &Said) {
+        let needless = ["no longer needed", "no longer necessary", "not needed", "drop", "nicht mehr nötig", "entfällt", "plus nécessaire", "n'est plus nécessaire", "ya no hace falta", "不要"];
+        let folded = &said.line.folded;
+        if needless.iter().any(|needless| folded.contains(needless)) {
+            let before = self.items.len();
+            self.items.retain(|item| !(item.is_open() && !item.object.is_empty() && item.object.is_within(&said.terms)));
+            self.told |= self.items.len() != before;
+        }
+    }
+
+    pub(super) fn list(&self, states: &[State]) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(move |item| states.contains(&item.state))
+    }
+}
+
+/// The task as a bullet.
+pub(super) fn task_bullet(task: &str) -> Option<String> {
+    let first = task.lines().find(|line| !line.trim().is_empty())?;
+    bullet(super::split::sentences(first.trim()).first()?)
+}

@@ -1,0 +1,70 @@
+//! The built-in rules against labelled sessions: what of that which a careful person would keep is kept, and
+//! what may not be kept is not.
+
+mod judge;
+
+use crate::harness::Service;
+use judge::{Judgement, Session, State, Totals};
+use serde_json::{Value, json};
+
+const SESSIONS: &str = include_str!("../../data/quality/sessions.jsonl");
+
+/// Plays one session: what the memory holds afterwards, and before.
+async fn play(service: &Service, session: &Session) -> Judgement {
+    let memory = service.memory(&session.id);
+    if let Some(prior) = &session.prior {
+        memory.put(prior.as_str()).await.is(201);
+    }
+    let before = state(service, session).await;
+    let body = json!({ "task": session.task, "messages": session.messages });
+    let answer = memory.update(body).await.is(200).json();
+    assert_eq!(answer["rejected"], json!([]), "{}: an answer of the rules is well-formed", session.id);
+    judge::judge(session, &before, &state(service, session).await)
+}
+
+async fn state(service: &Service, session: &Session) -> State {
+    let memory = service.memory(&session.id);
+    let records = memory.get("records?status=all&limit=500").await;
+    let context = memory.get("context").await;
+    if context.status != 200 {
+        return State::default();
+    }
+    let records: Vec<Value> = records.is(200).json()["items"].as_array().unwrap().clone();
+    State::of(&records, context.text())
+}
+
+async fn totals(held_out: bool) -> Totals {
+    let service = Service::start().await;
+    let mut totals = Totals::default();
+    for line in SESSIONS.lines() {
+        let session: Session = serde_json::from_str(line).unwrap();
+        if session.tags.iter().any(|tag| tag == "held-out") == held_out {
+            let judgement = play(&service, &session).await;
+            totals.add(&session, &judgement);
+        }
+    }
+    eprintln!("{totals}");
+    totals
+}
+
+#[tokio::test]
+async fn the_rules_keep_what_matters_and_nothing_false() {
+    let totals = totals(false).await;
+    assert!(totals.sessions >= 50, "{totals}");
+    assert!(totals.recall() >= 85, "{totals}");
+    assert!(totals.precision() >= 92, "{totals}");
+    assert_eq!(totals.hits, 0, "{totals}");
+    assert!(totals.archive_recall() >= 80, "{totals}");
+    assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
+}
+
+#[tokio::test]
+async fn sessions_that_no_rule_was_written_for_are_judged_alike() {
+    let totals = totals(true).await;
+    assert!(totals.sessions >= 25, "{totals}");
+    assert!(totals.recall() >= 70, "{totals}");
+    assert!(totals.precision() >= 85, "{totals}");
+    assert!(totals.hits <= 2, "{totals}");
+    assert!(totals.archive_recall() >= 60, "{totals}");
+    assert_eq!(totals.wrongful, 0, "{totals}");
+}
