@@ -3,7 +3,7 @@
 use super::admission::Taken;
 use super::durable::{Claim, kept_request};
 use super::measured;
-use super::report::{ModelReport, Rejection, Target, UpdateAnswer};
+use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
 use super::role::RoleOutcome;
 use super::run::{Running, Saved};
 use super::steps::{Step, WRITE_EVERY};

@@ -1,6 +1,6 @@
 //! What sentences claim that is worth keeping: which kind of claim, how much it weighs, and why it is kept.
 
-use super::cues::{Language, Sign, is_month};
+use super::cues::{Hit, Language, Sign, is_month};
 use super::said::Said;
 use super::session::Session;
 use super::terms::{Kind, Terms, names, values};
@@ -56,7 +56,8 @@ impl Claim {
 impl Claim {
     /// A plain statement behind a sentence that announced it.
     pub(super) fn announced(said: &Said, sign: Sign) -> Option<Self> {
-        let plain = !said.void && !said.asks && said.is_telling() && !said.has_any(&UNSURE) && !said.has_any(&[Sign::Refuted, Sign::Meta]);
+        let other = [Sign::Refuted, Sign::Meta, Sign::Open, Sign::NotYet, Sign::Next, Sign::Doing, Sign::Request];
+        let plain = !said.void && !said.asks && said.is_telling() && !said.has_any(&UNSURE) && !said.has_any(&other);
         let (weight, reason, is_finding) = match sign {
             Sign::Decision => (8, DECISION, false),
             Sign::Cause => (7, CAUSE, true),
@@ -89,7 +90,7 @@ const EXPLAINED: &str = "it explains why";
 const REQUIREMENT: &str = "it is what the other side requires";
 
 fn of_user(said: &Said, session: &Session) -> Worth {
-    let keeps = said.holds(Sign::Keep, &UNSURE).filter(|hit| !is_to_do(said, hit.start));
+    let keeps = said.holds(Sign::Keep, &UNSURE).filter(|hit| !is_to_do(said, *hit));
     if keeps.is_some() {
         return Some((10, KEEP, false));
     }
@@ -161,12 +162,17 @@ fn of_assistant(said: &Said) -> Worth {
 }
 
 /// "Remember to buy milk" is work, no knowledge.
-fn is_to_do(said: &Said, at: usize) -> bool {
-    said.hits.iter().any(|hit| hit.sign == Sign::Open && hit.start <= at && hit.end > at)
+fn is_to_do(said: &Said, cue: Hit) -> bool {
+    let covers = |hit: &Hit| hit.start <= cue.start && hit.end >= cue.end;
+    said.hits.iter().any(|hit| hit.sign == Sign::Open && covers(hit))
 }
 
 fn is_decision(said: &Said) -> bool {
-    said.holds(Sign::Decision, &[Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Condition, Sign::NotYet])
+    // "EPDM it is", but not "as it is".
+    let as_it_is = [" as it is ", " that it is ", " what it is ", " how it is ", " like it is "]
+        .iter()
+        .any(|words| said.line.folded.contains(words));
+    !as_it_is && said.holds(Sign::Decision, &[Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Condition, Sign::NotYet])
         .is_some()
         && !said.opens_with(Sign::NotYet)
 }
@@ -180,7 +186,7 @@ fn is_rule(said: &Said) -> bool {
         .hits
         .iter()
         .any(|other| other.sign == Sign::Trouble && other.start >= hit.end && other.start <= hit.end + 2);
-    let one_deed = is_to_do(said, hit.start) && said.opens_with(Sign::Anaphor);
+    let one_deed = is_to_do(said, hit) && said.opens_with(Sign::Anaphor);
     !complains && !one_deed && !said.opens_with(Sign::Condition)
 }
 
@@ -216,7 +222,7 @@ fn is_limit(said: &Said) -> bool {
     let before = said.line.folded[..hit.start].trim_end().rsplit(' ').next().unwrap_or_default();
     // "I don't know" tells of the speaker.
     let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
-    !of_speaker && !said.has_any(&[Sign::NotYet, Sign::Condition]) && !said.opens_with(Sign::Denial) && !opens_with_imperative(said) && (has_value(said) || names(said.body()) > 0 || said.terms.count() >= 3)
+    !of_speaker && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open]) && !said.opens_with(Sign::Denial) && !opens_with_imperative(said) && (has_value(said) || names(said.body()) > 0 || said.terms.count() >= 3)
 }
 
 /// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.

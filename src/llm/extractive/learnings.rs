@@ -61,14 +61,14 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     let mut announced: Option<(usize, Sign)> = None;
     for said in session.meant() {
         if said.has(Sign::Refuted) {
-            let refuted = &said.terms;
-            claims.retain(|claim| !claim.is_finding || refuted.is_empty() || claim.message == said.message || !refuted.is_within(&claim.terms));
+            let refuted = &said.content;
+            claims.retain(|claim| !claim.is_finding || claim.message == said.message || !refutes(refuted, claim));
         }
         // "Found it!" says that the next sentence is it.
         let carried = announced.take().filter(|(message, _)| *message == said.message);
         announced = [Sign::Cause, Sign::Finding, Sign::Decision]
             .into_iter()
-            .find(|sign| said.has(*sign) && !said.is_telling() && !said.asks)
+            .find(|sign| said.has(*sign) && said.terms.count() <= 3 && !said.is_telling() && !said.asks)
             .map(|sign| (said.message, sign));
         let Some(claim) = Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1)) else {
             continue;
@@ -85,6 +85,12 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         forget_lightest(&mut claims);
     }
     claims
+}
+
+/// Whether what was refuted is what was claimed: most of a few words.
+fn refutes(refuted: &Terms, claim: &Claim) -> bool {
+    let shared = refuted.shared(&claim.terms);
+    shared > 0 && shared * 2 >= refuted.count() && refuted.count() <= 8
 }
 
 /// Keeps the list short, so that a long session takes no more than time in its length.

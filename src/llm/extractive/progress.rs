@@ -76,8 +76,10 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
         in_progress.push(if finished { format!("{NOTHING}{task}") } else { task });
     }
     in_progress.retain(|bullet| !bullet.is_empty());
+    // The section needs a bullet there, and a task without a word makes none.
     if in_progress.is_empty() {
-        in_progress.extend(remaining.pop());
+        let last = remaining.pop().or_else(|| completed.last().map(|done| format!("{NOTHING}{done}")));
+        in_progress.extend(last);
     }
     let over = in_progress.len().saturating_sub(MAX_IN_PROGRESS);
     let waiting: Vec<String> = in_progress.drain(..over).collect();

@@ -126,7 +126,9 @@ impl Said {
         let about = self.content.count();
         let points_back = self.opens_with(Sign::Anaphor);
         let whole = self.terms.count();
-        whole >= 2 && about >= 1 && (!points_back || about >= 3 || (about >= 1 && !self.terms.numbers.is_empty()))
+        let numbered = !self.terms.numbers.is_empty();
+        let says_enough = about >= 2 || (about == 1 && numbered);
+        whole >= 2 && says_enough && (!points_back || about >= 3 || numbered)
     }
 }
 

@@ -18,6 +18,7 @@ const REACH: usize = 5;
 pub(super) fn has_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.contains("-----begin ")
+        || lower.contains("-----end ")
         || text.split_whitespace().any(|word| is_token(word) || has_credentials_of_url(word))
         || announces(&lower, text)
 }
@@ -37,9 +38,10 @@ fn is_token(word: &str) -> bool {
 /// A long run of capitals, small letters and digits, as nobody writes words.
 fn is_random(token: &str) -> bool {
     let has = |test: fn(&char) -> bool| token.chars().filter(test).count();
+    let mixed = has(char::is_ascii_uppercase) >= 6 && has(char::is_ascii_lowercase) >= 6 && has(char::is_ascii_digit) >= 1;
     token.len() >= 20
         && token.chars().all(|c| c.is_ascii_alphanumeric() || "+_=-".contains(c))
-        && has(char::is_ascii_digit) >= 3
+        && (has(char::is_ascii_digit) >= 3 || (token.len() >= 28 && mixed))
         && has(char::is_ascii_uppercase) >= 3
         && has(char::is_ascii_lowercase) >= 3
         && !token.contains("--")

@@ -4,7 +4,7 @@ use super::claims::opens_with_imperative;
 use super::cues::{Hit, Language, Sign};
 use super::said::Said;
 use super::session::Session;
-use super::text::bullet;
+use super::text::{bullet, shortened};
 use super::transcript::{Standing, Voice};
 
 /// The longest way from an auxiliary to its participle, in words.
@@ -34,7 +34,9 @@ pub(super) struct Step {
 }
 
 /// What a sentence tells about work.
-pub(super) fn steps(said: &Said, session: &Session, before: Option<State>) -> Vec<Step> {
+///
+/// `before` is what the sentence before told, `behind` that sentence.
+pub(super) fn steps(said: &Said, session: &Session, before: Option<State>, behind: Option<&Said>) -> Vec<Step> {
     if said.void {
         return Vec::new();
     }
@@ -72,9 +74,18 @@ pub(super) fn steps(said: &Said, session: &Session, before: Option<State>) -> Ve
     }
     let steps = steps.into_iter().map(|(state, text)| Step {
         state,
-        text: line(&said.part(&text)).unwrap_or_default(),
+        text: line(&said.part(&text)).or_else(|| pointing_back(said, state, behind)).unwrap_or_default(),
     });
     steps.filter(|step| !step.text.is_empty() || matches!(step.state, State::Done | State::Undone)).collect()
+}
+
+/// "I switched it off": only the sentence before says what.
+fn pointing_back(said: &Said, state: State, behind: Option<&Said>) -> Option<String> {
+    let unfit = [Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Refuted, Sign::NotYet, Sign::Open, Sign::Plan, Sign::Request, Sign::Meta];
+    let behind = behind.filter(|behind| !behind.void && !behind.asks && behind.is_telling() && !behind.has_any(&unfit))?;
+    let tells = state == State::Done && said.voice == Voice::Assistant && said.words().count() >= 4;
+    let text = format!("{} {}", shortened(behind.body(), 140), said.body());
+    tells.then(|| bullet(&text)).flatten()
 }
 
 /// An item of a list of work: its heading says how far it is, unless the item says so itself.
@@ -154,13 +165,16 @@ fn state(piece: &Said, whole: &Said, session: &Session, before: Option<State>, b
     if user && (first || whole.has_any(&[Sign::Denial, Sign::Trouble])) && piece.has(Sign::Trouble) {
         return None;
     }
+    if whole.opens_with(Sign::Condition) {
+        return None;
+    }
     let reported = if user { is_done_by_user(piece) } else { tells_done(piece, begins) };
     reported.then_some(State::Done)
 }
 
 /// What users report as done: their own deeds and ends of work, not how things are usually done.
 fn is_done_by_user(piece: &Said) -> bool {
-    if !is_done(piece) || piece.opens_with(Sign::Anaphor) && !piece.has(Sign::Done) {
+    if !is_done(piece) || piece.has_any(&[Sign::Wish, Sign::Request]) || (piece.opens_with(Sign::Anaphor) && !piece.has_any(&[Sign::Done, Sign::Closing])) {
         return false;
     }
     let folded = &piece.line.folded;
@@ -240,7 +254,12 @@ fn says_doing(piece: &Said, hit: &Hit) -> bool {
 
 /// What comes next.
 fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
-    let Some(hit) = piece.first(Sign::Next) else {
+    let strong = piece
+        .hits
+        .iter()
+        .copied()
+        .find(|hit| hit.sign == Sign::Next && !is_weak_next(&piece.line.folded[hit.start..hit.end]));
+    let Some(hit) = strong.or_else(|| piece.first(Sign::Next)) else {
         return piece.voice == Voice::Assistant
             && piece.message == session.last_answer
             && piece.holds(Sign::Plan, &[Sign::Negation, Sign::Condition]).is_some()
@@ -252,7 +271,7 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
     let cue = &folded[hit.start..hit.end];
     let begins = hit.start <= piece.body_start() + 1;
     let rest = folded[hit.end..].trim_start();
-    let weak = matches!(cue, "then" | "dann" | "puis" | "luego" | "entonces" | "after the" | "later" | "later on" | "finally" | "enfin" | "tomorrow" | "morgen" | "demain" | "mañana");
+    let weak = is_weak_next(cue);
     if piece.has(Sign::Negation) && !begins {
         return false;
     }
@@ -262,6 +281,14 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
     }
     let noun = matches!(cue, "next") && matches!(rest.split(' ').next().unwrap_or_default(), "week" | "month" | "year" | "day" | "time" | "to" | "door" | "monday" | "tuesday" | "friday");
     !noun && piece.terms.count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
+}
+
+/// Words that tell an order only among other steps.
+fn is_weak_next(cue: &str) -> bool {
+    matches!(
+        cue,
+        "then" | "dann" | "puis" | "luego" | "entonces" | "after the" | "later" | "later on" | "finally" | "enfin" | "tomorrow" | "morgen" | "demain" | "mañana"
+    )
 }
 
 /// What is done: a report in the past or a state that is the end of work.
@@ -275,7 +302,7 @@ fn tells_done(piece: &Said, first: bool) -> bool {
     if piece.language == Language::Japanese {
         return japanese_done(piece);
     }
-    if piece.holds(Sign::Done, &against).is_some() || piece.hits.iter().any(|hit| hit.sign == Sign::Closing && piece.terms.is_empty() && hit.start <= piece.body_start()) {
+    if piece.holds(Sign::Done, &against).is_some() || piece.hits.iter().any(|hit| hit.sign == Sign::Closing && piece.content.is_empty() && hit.start <= piece.body_start()) {
         return true;
     }
     let is_participle = piece.language.words().is_done;
@@ -304,7 +331,6 @@ fn tells_done(piece: &Said, first: bool) -> bool {
             return true;
         }
     }
-    // At the end of a German sentence, behind its auxiliary, an infinitive with "zu" is no report.
     false
 }
 

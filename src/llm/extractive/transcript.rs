@@ -86,6 +86,7 @@ impl Transcript {
             item: None,
             pasted: false,
             header: false,
+            key: false,
             out: &mut self.sentences,
         };
         let mut lead = "";
@@ -174,6 +175,8 @@ struct Prose<'o> {
     pasted: bool,
     /// Whether the line before was a mail's `From:` or the like.
     header: bool,
+    /// Set between the first and the last line of a key in PEM form.
+    key: bool,
     out: &'o mut Vec<Sentence>,
 }
 
@@ -181,6 +184,11 @@ impl Prose<'_> {
     /// Reads one line outside code.
     fn line(&mut self, line: &str) {
         let line = line.trim();
+        if self.key || line.contains("-----BEGIN ") {
+            self.end_paragraph();
+            self.key = !line.contains("-----END ");
+            return;
+        }
         let header = is_mail_header(line);
         self.pasted |= header && self.header;
         self.header = header;

@@ -10,7 +10,7 @@ use super::transcript::Voice;
 use crate::domain::operation::Progress;
 
 /// The most pieces of work that one session adds; the oldest go.
-const MAX_ITEMS: usize = 60;
+const MAX_ITEMS: usize = 24;
 
 /// A piece of work.
 #[derive(Debug, Clone)]
@@ -81,13 +81,14 @@ impl Work {
             if at > 0 && session.said[at - 1].message != said.message {
                 before = None;
             }
-            before = work.hear(said, session, &denied, &task, before);
+            let behind = at.checked_sub(1).map(|at| &session.said[at]).filter(|behind| behind.message == said.message);
+            before = work.hear(said, session, &denied, &task, (before, behind));
         }
         work
     }
 
     /// What the sentence told last, for the one behind it.
-    fn hear(&mut self, said: &Said, session: &Session, denied: &[usize], task: &Terms, before: Option<State>) -> Option<State> {
+    fn hear(&mut self, said: &Said, session: &Session, denied: &[usize], task: &Terms, (before, behind): (Option<State>, Option<&Said>)) -> Option<State> {
         if said.void {
             return None;
         }
@@ -95,7 +96,7 @@ impl Work {
         if said.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change]) && said.voice == Voice::User && !said.asks {
             self.drop_needless(said);
         }
-        for step in steps(said, session, before) {
+        for step in steps(said, session, before, behind) {
             last = Some(step.state);
             let taken_back = step.state == State::Done && denied.binary_search(&said.message).is_ok();
             if taken_back || (said.voice == Voice::Task && session.has_messages && step.state != State::Done) {

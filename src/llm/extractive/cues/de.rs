@@ -59,7 +59,7 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Closing, "erledigt|fertig|alles erledigt|alles fertig|gemerged|behoben|gelöst|abgeschlossen|es funktioniert|funktioniert|die aufgabe ist erledigt|das ist erledigt"),
 
     (Sign::Filler, "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar"),
-    (Sign::Anaphor, "es|das|dies|diese|dieser|dieses|er|sie|ihn|ihm|dort|da|beide|beides|dasselbe|denen|den"),
+    (Sign::Anaphor, "es|das|dies|diese|dieser|dieses|er|sie|ihn|ihm|dort|da|beide|beides|dasselbe"),
     (Sign::Small, "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|und|oder|aber|von|vom|zu|zum|zur|in|im|an|am|auf|für|aus|bei|mit|ohne|als|ist|sind|war|waren|sein|bin|bist|es|dies|diese|dieser|dieses|ich|wir|du|sie|er|ihr|ihm|ihn|mir|mich|uns|dir|dich|sich|mein|meine|unser|unsere|dein|deine|sein|seine|\
         so|dann|jetzt|nun|auch|nur|noch|schon|alle|alles|nicht|kein|keine|keinen|hat|habe|haben|hatte|wird|werden|wurde|würde|kann|können|könnte|soll|sollen|muss|müssen|darf|über|unter|nach|vor|wieder|bis|mehr|einige|jede|jeder|jedes|jeden|beide|da|dort|hier|was|welche|wer|wann|wo|warum|wie|wenn|weil|seit|ja|nein|bitte|danke|\
         sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig"),

@@ -72,7 +72,7 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Serious, "seriously|no , really|no really|jokes aside|joking aside|all jokes aside|kidding aside|but really|in earnest|on a serious note|to be serious|for real"),
     (Sign::Denial, "no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|\
         did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|\
-        it isn't|it is not|is empty|are empty|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen"),
+        it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen"),
     (Sign::Refuted, "is fine|are fine|was fine|is innocent|that was wrong|was wrong|was negative|is not the|isn't the|was not the|wasn't the|it is not|it isn't|it wasn't|it was not|not the cause|not true|false alarm|turned out to be wrong|\
         ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with"),
     (Sign::Trouble, "fails|fail|failing|failed|failure|crash|crashes|crashed|hangs|hang|slow|times out|time out|timeout|timeouts|broken|breaks|error|errors|flaky|stuck|lag|empty|wrong|missing rows|duplicates|\
