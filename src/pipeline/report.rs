@@ -251,14 +251,18 @@ impl Warning {
         let warning = |section: Option<String>| Self {
             section,
             kind: "no_model".to_owned(),
-            detail: "no model is configured: built-in rules answered, which keep only what is said outright".to_owned(),
+            detail: "no model is configured: built-in rules answered, which keep only what is said outright"
+                .to_owned(),
         };
         if roles.is_empty() {
             Vec::new()
         } else if roles.len() == all {
             vec![warning(None)]
         } else {
-            roles.iter().map(|role| warning(Some(section_name(*role)))).collect()
+            roles
+                .iter()
+                .map(|role| warning(Some(section_name(*role))))
+                .collect()
         }
     }
 

@@ -56,8 +56,17 @@ impl Claim {
 impl Claim {
     /// A plain statement behind a sentence that announced it.
     pub(super) fn announced(said: &Said, sign: Sign) -> Option<Self> {
-        let other = [Sign::Refuted, Sign::Meta, Sign::Open, Sign::NotYet, Sign::Next, Sign::Doing, Sign::Request];
-        let plain = !said.void && !said.asks && said.is_telling() && !said.has_any(&UNSURE) && !said.has_any(&other);
+        let other = [
+            Sign::Refuted,
+            Sign::Meta,
+            Sign::Open,
+            Sign::NotYet,
+            Sign::Next,
+            Sign::Doing,
+            Sign::Request,
+        ];
+        let plain =
+            !said.void && !said.asks && said.is_telling() && !said.has_any(&UNSURE) && !said.has_any(&other);
         let (weight, reason, is_finding) = match sign {
             Sign::Decision => (8, DECISION, false),
             Sign::Cause => (7, CAUSE, true),
@@ -90,7 +99,9 @@ const EXPLAINED: &str = "it explains why";
 const REQUIREMENT: &str = "it is what the other side requires";
 
 fn of_user(said: &Said, session: &Session) -> Worth {
-    let keeps = said.holds(Sign::Keep, &UNSURE).filter(|hit| !is_to_do(said, *hit));
+    let keeps = said
+        .holds(Sign::Keep, &UNSURE)
+        .filter(|hit| !is_to_do(said, *hit));
     if keeps.is_some() {
         return Some((10, KEEP, false));
     }
@@ -157,7 +168,8 @@ fn of_assistant(said: &Said) -> Worth {
     if said.has(Sign::Because) && !said.has_any(&[Sign::NotYet, Sign::Open]) {
         return Some((5, EXPLAINED, true));
     }
-    let required = said.first(Sign::Requirement).is_some() && !said.has_any(&[Sign::NotYet, Sign::Open, Sign::Trouble]);
+    let required =
+        said.first(Sign::Requirement).is_some() && !said.has_any(&[Sign::NotYet, Sign::Open, Sign::Trouble]);
     required.then_some((4, REQUIREMENT, true))
 }
 
@@ -169,11 +181,28 @@ fn is_to_do(said: &Said, cue: Hit) -> bool {
 
 fn is_decision(said: &Said) -> bool {
     // "EPDM it is", but not "as it is".
-    let as_it_is = [" as it is ", " that it is ", " what it is ", " how it is ", " like it is "]
-        .iter()
-        .any(|words| said.line.folded.contains(words));
-    !as_it_is && said.holds(Sign::Decision, &[Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Condition, Sign::NotYet])
-        .is_some()
+    let as_it_is = [
+        " as it is ",
+        " that it is ",
+        " what it is ",
+        " how it is ",
+        " like it is ",
+    ]
+    .iter()
+    .any(|words| said.line.folded.contains(words));
+    !as_it_is
+        && said
+            .holds(
+                Sign::Decision,
+                &[
+                    Sign::Hedge,
+                    Sign::Hypothesis,
+                    Sign::Hearsay,
+                    Sign::Condition,
+                    Sign::NotYet,
+                ],
+            )
+            .is_some()
         && !said.opens_with(Sign::NotYet)
 }
 
@@ -196,10 +225,12 @@ fn is_cause(said: &Said) -> bool {
     };
     // "was not caused by", but "not the reader, it was the firmware".
     let before = said.line.folded[..hit.start].trim_end();
-    let negated = said
-        .hits
-        .iter()
-        .any(|other| other.sign == Sign::Negation && other.end + 4 >= hit.start && other.start < hit.start && before.ends_with(&said.line.folded[other.start..other.end]));
+    let negated = said.hits.iter().any(|other| {
+        other.sign == Sign::Negation
+            && other.end + 4 >= hit.start
+            && other.start < hit.start
+            && before.ends_with(&said.line.folded[other.start..other.end])
+    });
     let says_more = said.terms.count() >= 2;
     !negated && says_more
 }
@@ -208,9 +239,19 @@ fn is_cause(said: &Said) -> bool {
 fn is_change(said: &Said) -> bool {
     let replaces = said.has(Sign::Old) && has_value(said) && !said.has(Sign::NotYet);
     let changes = said.holds(Sign::Change, &UNSURE).is_some() || (replaces && !said.has_any(&UNSURE));
-    let says_how = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired]) || has_value(said) || names(said.body()) > 0;
-    let about_work = said.has_any(&[Sign::Request, Sign::Doing, Sign::Open, Sign::NotYet, Sign::Wish]) || opens_with_imperative(said);
-    let instead = said.has(Sign::OldBefore) || said.hits.iter().any(|hit| hit.sign == Sign::Change && said.hits.iter().any(|old| old.sign == Sign::Old && old.start == hit.start));
+    let says_how = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired])
+        || has_value(said)
+        || names(said.body()) > 0;
+    let about_work = said.has_any(&[Sign::Request, Sign::Doing, Sign::Open, Sign::NotYet, Sign::Wish])
+        || opens_with_imperative(said);
+    let instead = said.has(Sign::OldBefore)
+        || said.hits.iter().any(|hit| {
+            hit.sign == Sign::Change
+                && said
+                    .hits
+                    .iter()
+                    .any(|old| old.sign == Sign::Old && old.start == hit.start)
+        });
     changes && says_how && (!about_work || (instead && !opens_with_imperative(said)))
 }
 
@@ -219,21 +260,42 @@ fn is_limit(said: &Said) -> bool {
         return false;
     };
     let word = &said.line.folded[hit.start..hit.end];
-    let before = said.line.folded[..hit.start].trim_end().rsplit(' ').next().unwrap_or_default();
+    let before = said.line.folded[..hit.start]
+        .trim_end()
+        .rsplit(' ')
+        .next()
+        .unwrap_or_default();
     // "I don't know" tells of the speaker.
     let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
-    !of_speaker && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open]) && !said.opens_with(Sign::Denial) && !opens_with_imperative(said) && (has_value(said) || names(said.body()) > 0 || said.terms.count() >= 3)
+    !of_speaker
+        && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open])
+        && !said.opens_with(Sign::Denial)
+        && !opens_with_imperative(said)
+        && (has_value(said) || names(said.body()) > 0 || said.terms.count() >= 3)
 }
 
 /// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.
 fn is_fact(said: &Said, session: &Session) -> bool {
     let about_work = [
-        Sign::Request, Sign::Doing, Sign::Open, Sign::NotYet, Sign::Plan, Sign::Trouble, Sign::Refuted, Sign::Denial, Sign::Closing,
-        Sign::Condition, Sign::Done,
+        Sign::Request,
+        Sign::Doing,
+        Sign::Open,
+        Sign::NotYet,
+        Sign::Plan,
+        Sign::Trouble,
+        Sign::Refuted,
+        Sign::Denial,
+        Sign::Closing,
+        Sign::Condition,
+        Sign::Done,
     ];
-    let dated = values(said.body()).iter().any(|(kind, _)| matches!(kind, Kind::Date | Kind::Time));
+    let dated = values(said.body())
+        .iter()
+        .any(|(kind, _)| matches!(kind, Kind::Date | Kind::Time));
     let names_one = said.language != Language::German && names(said.body()) > 0;
-    let states = said.language == Language::Japanese && said.line.folded.contains('は') && said.line.folded.trim_end_matches([' ', '。']).ends_with("です");
+    let states = said.language == Language::Japanese
+        && said.line.folded.contains('は')
+        && said.line.folded.trim_end_matches([' ', '。']).ends_with("です");
     !session.seeks_a_fault
         && !said.has_any(&about_work)
         && (dated || !said.has(Sign::Next))
@@ -244,7 +306,12 @@ fn is_fact(said: &Said, session: &Session) -> bool {
 
 pub(super) fn opens_with_imperative(said: &Said) -> bool {
     let is_imperative = said.language.words().is_imperative;
-    let bitte = |word: &str| matches!(word, "please" | "bitte" | "then" | "," | "dann" | "also" | "pues" | "now" | "jetzt");
+    let bitte = |word: &str| {
+        matches!(
+            word,
+            "please" | "bitte" | "then" | "," | "dann" | "also" | "pues" | "now" | "jetzt"
+        )
+    };
     said.words()
         .map(|(_, word)| word)
         .find(|word| !bitte(word))
@@ -252,7 +319,9 @@ pub(super) fn opens_with_imperative(said: &Said) -> bool {
 }
 
 fn has_value(said: &Said) -> bool {
-    values(said.body()).iter().any(|(kind, text)| *kind != Kind::Plain || text.len() > 1)
+    values(said.body())
+        .iter()
+        .any(|(kind, text)| *kind != Kind::Plain || text.len() > 1)
 }
 
 /// "KL-2 is wrong": what is meant is done to the record, not kept.

@@ -5,13 +5,13 @@
 //! moved and the record says where they lived; when a thing is given up and the record tells how to use it; and
 //! when a record waits for an end that is reported.
 
+use super::MAX_ARCHIVES;
 use super::cues::{Hit, Sign};
+use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
-use super::steps::is_done;
 use super::terms::{Kind, Terms, Value, values};
 use super::transcript::Voice;
-use super::MAX_ARCHIVES;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
 
@@ -31,9 +31,19 @@ const ENDED: &str = "what it waits for was reported";
 pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     let mut known: Vec<Known> = records.iter().map(Known::of).collect();
     let denied = session.denied();
-    for said in session.meant().filter(|said| !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge])) {
+    for said in session
+        .meant()
+        .filter(|said| !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge]))
+    {
         let changes = said.voice != Voice::Assistant
-            && said.has_any(&[Sign::Change, Sign::Old, Sign::OldBefore, Sign::Retired, Sign::Obsolete, Sign::Moved]);
+            && said.has_any(&[
+                Sign::Change,
+                Sign::Old,
+                Sign::OldBefore,
+                Sign::Retired,
+                Sign::Obsolete,
+                Sign::Moved,
+            ]);
         let ends = is_done(said) && denied.binary_search(&said.message).is_err();
         if !changes && !ends {
             continue;
@@ -43,7 +53,11 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
         if changes {
             matches.extend(statement.revalued(&known));
         }
-        for (at, record) in known.iter().enumerate().filter(|(_, record)| record.outdated.is_none()) {
+        for (at, record) in known
+            .iter()
+            .enumerate()
+            .filter(|(_, record)| record.outdated.is_none())
+        {
             let reason = if changes { statement.outdates(record) } else { None };
             let reason = reason.or_else(|| (ends && statement.ends(record)).then_some(ENDED));
             matches.extend(reason.map(|reason| (at, reason)));
@@ -53,7 +67,10 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
         }
     }
     let gone = known.into_iter().zip(records).filter_map(|(known, record)| {
-        known.outdated.map(|reason| Outdated { id: record.id, reason })
+        known.outdated.map(|reason| Outdated {
+            id: record.id,
+            reason,
+        })
     });
     gone.take(MAX_ARCHIVES).collect()
 }
@@ -107,7 +124,10 @@ struct Clause {
 
 impl<'s> Statement<'s> {
     fn of(said: &'s Said) -> Self {
-        let clauses = clauses(said).into_iter().map(|part| Clause::of(&said.part(part))).collect();
+        let clauses = clauses(said)
+            .into_iter()
+            .map(|part| Clause::of(&said.part(part)))
+            .collect();
         Self { said, clauses }
     }
 
@@ -115,7 +135,10 @@ impl<'s> Statement<'s> {
         if self.said.terms.numbers.contains(&record.id) && self.said.has(Sign::Obsolete) {
             return Some(NAMED);
         }
-        if self.said.has(Sign::Moved) && record.places && self.said.terms.without_numbers().shared(&record.terms) > 0 {
+        if self.said.has(Sign::Moved)
+            && record.places
+            && self.said.terms.without_numbers().shared(&record.terms) > 0
+        {
             return Some(REPLACED);
         }
         for (at, clause) in self.clauses.iter().enumerate() {
@@ -151,18 +174,30 @@ impl<'s> Statement<'s> {
 
     /// Whether it reports the end that the record waits for.
     fn ends(&self, record: &Known) -> bool {
-        record.waits && !self.said.has_any(&[Sign::NotYet, Sign::Open, Sign::Plan, Sign::Next, Sign::Negation])
+        record.waits
+            && !self
+                .said
+                .has_any(&[Sign::NotYet, Sign::Open, Sign::Plan, Sign::Next, Sign::Negation])
             && self.said.terms.shared(&record.terms) >= 2
     }
 }
 
 impl Clause {
     fn of(said: &Said) -> Self {
-        let span = |sign: Sign| said.hits.iter().filter(|hit| hit.sign == sign).max_by_key(|hit| hit.end - hit.start);
+        let span = |sign: Sign| {
+            said.hits
+                .iter()
+                .filter(|hit| hit.sign == sign)
+                .max_by_key(|hit| hit.end - hit.start)
+        };
         let behind = |hit: &Hit| Terms::of(said.line.between(hit.end, span_end(said, hit.end)));
         let old = span(Sign::Old).map(behind).filter(|terms| !terms.is_empty());
         let old = old
-            .or_else(|| span(Sign::OldBefore).map(|hit| Terms::of(before(said, hit.start))).filter(|terms| !terms.is_empty()))
+            .or_else(|| {
+                span(Sign::OldBefore)
+                    .map(|hit| Terms::of(before(said, hit.start)))
+                    .filter(|terms| !terms.is_empty())
+            })
             .or_else(|| from_to(said));
         let retired = span(Sign::Retired).map(behind).filter(|terms| !terms.is_empty());
         let text = &said.line.text;
@@ -183,7 +218,11 @@ impl Clause {
             return false;
         }
         let words = old.words.intersection(&record.terms.words).count();
-        let says_old = if old.numbers.is_empty() { words * 2 >= old.words.len() && words > 0 } else { true };
+        let says_old = if old.numbers.is_empty() {
+            words * 2 >= old.words.len() && words > 0
+        } else {
+            true
+        };
         let rest = self.terms.without(old);
         let about = |terms: &Terms| terms.without(old).shared(&record.terms);
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.terms) > 0);
@@ -197,13 +236,22 @@ impl Clause {
             return false;
         }
         let differs = |kind: &Kind| {
-            let of = |values: &[Value]| values.iter().filter(|(of, _)| of == kind).map(|(_, text)| text.clone()).collect::<Vec<_>>();
+            let of = |values: &[Value]| {
+                values
+                    .iter()
+                    .filter(|(of, _)| of == kind)
+                    .map(|(_, text)| text.clone())
+                    .collect::<Vec<_>>()
+            };
             let (new, old) = (of(&self.values), of(&record.values));
             !new.is_empty() && !old.is_empty() && !new.iter().any(|value| old.contains(value))
         };
         let kinds = self.values.iter().any(|(kind, _)| differs(kind));
         let shared = self.terms.without_numbers().shared(&record.terms);
-        let subject = self.subject.as_ref().is_some_and(|subject| record.terms.words.contains(subject));
+        let subject = self
+            .subject
+            .as_ref()
+            .is_some_and(|subject| record.terms.words.contains(subject));
         kinds && (shared >= 2 || subject)
     }
 }
@@ -213,7 +261,10 @@ fn clauses(said: &Said) -> Vec<&str> {
     let folded = &said.line.folded;
     let mut cuts = vec![0];
     for (at, word) in said.line.words() {
-        if matches!(word, "," | ";" | ":" | "、" | "and" | "und" | "et" | "y" | "but" | "aber" | "mais" | "pero") {
+        if matches!(
+            word,
+            "," | ";" | ":" | "、" | "and" | "und" | "et" | "y" | "but" | "aber" | "mais" | "pero"
+        ) {
             cuts.push(at);
         }
     }
@@ -234,8 +285,31 @@ fn span_end(said: &Said, start: usize) -> usize {
     let ends = |word: &str| {
         matches!(
             word,
-            "," | ";" | "(" | "!" | "but" | "sondern" | "mais" | "sino" | "to" | "because" | "as" | "any" | "than" | "can" | "is" | "are" | "weil" | "wie" | "comme"
-                | "como" | "since" | "now" | "anymore" | "mehr" | "nach" | "auf"
+            "," | ";"
+                | "("
+                | "!"
+                | "but"
+                | "sondern"
+                | "mais"
+                | "sino"
+                | "to"
+                | "because"
+                | "as"
+                | "any"
+                | "than"
+                | "can"
+                | "is"
+                | "are"
+                | "weil"
+                | "wie"
+                | "comme"
+                | "como"
+                | "since"
+                | "now"
+                | "anymore"
+                | "mehr"
+                | "nach"
+                | "auf"
         )
     };
     said.line
@@ -247,9 +321,9 @@ fn span_end(said: &Said, start: usize) -> usize {
 /// What stands before: the words of Japanese up to a particle or mark, otherwise all.
 fn before(said: &Said, end: usize) -> &str {
     let text = said.line.between(0, end);
-    let start = text.rfind(['は', 'が', '、', '。', ',']).map_or(0, |at| {
-        at + text[at..].chars().next().map_or(0, char::len_utf8)
-    });
+    let start = text
+        .rfind(['は', 'が', '、', '。', ','])
+        .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
     &text[start..]
 }
 
@@ -266,7 +340,11 @@ fn from_to(said: &Said) -> Option<Terms> {
             .filter_map(|to| rest.find(to))
             .min()?;
         let is_japanese = rest.as_bytes().get(to) != Some(&b' ');
-        let old = if is_japanese { before(said, from.start) } else { said.line.between(from.end, from.end + to) };
+        let old = if is_japanese {
+            before(said, from.start)
+        } else {
+            said.line.between(from.end, from.end + to)
+        };
         let terms = Terms::of(old);
         (!terms.is_empty() && terms.count() <= 6).then_some(terms)
     })
@@ -274,5 +352,6 @@ fn from_to(said: &Said) -> Option<Terms> {
 
 /// The first thing that a sentence speaks of.
 fn subject(said: &Said) -> Option<String> {
-    said.words().find_map(|(_, word)| Terms::of(word).words.into_iter().next())
+    said.words()
+        .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

@@ -62,7 +62,9 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     for said in session.meant() {
         if said.has(Sign::Refuted) {
             let refuted = &said.content;
-            claims.retain(|claim| !claim.is_finding || claim.message == said.message || !refutes(refuted, claim));
+            claims.retain(|claim| {
+                !claim.is_finding || claim.message == said.message || !refutes(refuted, claim)
+            });
         }
         // "Found it!" says that the next sentence is it.
         let carried = announced.take().filter(|(message, _)| *message == said.message);
@@ -77,7 +79,10 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         if taken_back || known.iter().any(|known| known.equals(&claim.terms)) {
             continue;
         }
-        match claims.iter_mut().find(|earlier| earlier.terms.equals(&claim.terms)) {
+        match claims
+            .iter_mut()
+            .find(|earlier| earlier.terms.equals(&claim.terms))
+        {
             Some(earlier) if earlier.weight < claim.weight => *earlier = claim,
             Some(_) => {}
             None => claims.push(claim),

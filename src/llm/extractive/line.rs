@@ -114,8 +114,11 @@ impl Line {
 
     pub(super) fn is_question(&self) -> bool {
         let end = self.folded.trim_end_matches([' ', ')', '"', '」', MASK]);
-        end.ends_with('?') || end.trim_end_matches(['。', ' ']).ends_with("ですか") || end.trim_end_matches(['。', ' ']).ends_with("ますか")
-            || end.trim_end_matches(['。', ' ']).ends_with("でしょうか") || end.trim_end_matches(['。', ' ']).ends_with("ませんか")
+        end.ends_with('?')
+            || end.trim_end_matches(['。', ' ']).ends_with("ですか")
+            || end.trim_end_matches(['。', ' ']).ends_with("ますか")
+            || end.trim_end_matches(['。', ' ']).ends_with("でしょうか")
+            || end.trim_end_matches(['。', ' ']).ends_with("ませんか")
     }
 }
 
@@ -145,7 +148,8 @@ fn quotation(text: &str, open: char, previous: char) -> Option<usize> {
     };
     let inside = &text[open.len_utf8()..];
     if matches!(open, '\'' | '‘') {
-        let opens = (previous.is_whitespace() || previous == '(') && inside.starts_with(char::is_alphanumeric);
+        let opens =
+            (previous.is_whitespace() || previous == '(') && inside.starts_with(char::is_alphanumeric);
         let ends = |at: &usize| {
             let rest = &inside[*at..];
             let mark = rest.chars().next().map_or(1, char::len_utf8);

@@ -6,9 +6,13 @@
 //!
 //! | section | made from |
 //! |---|---|
-//! | progress | the task; sentences that tell what was done, is being done or is left; lists under such headings; check boxes; the previous progress, of which finished work moves up |
-//! | learnings | sentences that say why: root causes, what turned out, lessons, decisions, rules |
-//! | verbatim | closed code fences, labelled by path, definition or the sentence before |
+//! | progress | clauses that tell what was done, is being done, left or asked for, the last word of which counts; lists under such headings; the previous progress |
+//! | learnings | claims that somebody makes outright: requests to keep, rules, decisions, circumstances, causes, corrections, dated facts; what they contradict is archived |
+//! | verbatim | closed code fences of the assistant, labelled by path, definition or the sentence before |
+//!
+//! docs/rules.md tells how. [`transcript`] takes messages apart, [`cues`] hold the words of each language, [`said`] is a
+//! sentence with its signs, [`session`] what each is worth once the others are known; [`claims`] and [`steps`] make of
+//! it what is kept.
 //!
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
 //! cannot open a section. Time is linear in the input; at most three records are added.
@@ -16,6 +20,8 @@
 mod claims;
 mod contradiction;
 mod cues;
+mod done;
+mod foreign;
 mod label;
 mod learnings;
 mod line;
@@ -30,6 +36,7 @@ mod terms;
 mod text;
 mod transcript;
 mod verbatim;
+mod wording;
 mod work;
 
 use std::sync::Arc;

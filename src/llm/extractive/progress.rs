@@ -48,14 +48,20 @@ fn written(progress: &Progress) -> String {
 }
 
 fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Progress {
-    let texts = |states: &[State]| work.list(states).map(|item| item.text.clone()).collect::<Vec<_>>();
+    let texts = |states: &[State]| {
+        work.list(states)
+            .map(|item| item.text.clone())
+            .collect::<Vec<_>>()
+    };
     let mut completed = texts(&[State::Done]);
     let mut in_progress: Vec<String> = texts(&[State::Doing]);
     in_progress.retain(|bullet| !bullet.starts_with(NOTHING));
     let mut remaining = texts(&[State::Open, State::Asked]);
     let task = task_bullet(task);
     let about = task.as_deref().map(Terms::of).unwrap_or_default();
-    let told_done = work.list(&[State::Done]).any(|item| Terms::of(&item.text).covers(&about));
+    let told_done = work
+        .list(&[State::Done])
+        .any(|item| Terms::of(&item.text).covers(&about));
     if work.task_is_done && !told_done {
         completed.extend(task.clone().filter(|task| !known(&completed, task)));
     }
@@ -63,8 +69,12 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
         in_progress.retain(|bullet| !about.equals(&Terms::of(bullet)));
     }
     // What the user asked for last is the work in hand.
-    let is_asked_last = |item: &&Item| item.state == State::Asked && item.message > session.last_answer.min(session.last_request());
-    if !in_progress.iter().any(|bullet| !known(&before.in_progress, bullet))
+    let is_asked_last = |item: &&Item| {
+        item.state == State::Asked && item.message > session.last_answer.min(session.last_request())
+    };
+    if !in_progress
+        .iter()
+        .any(|bullet| !known(&before.in_progress, bullet))
         && let Some(asked) = work.list(&[State::Asked]).find(is_asked_last)
     {
         remaining.retain(|bullet| *bullet != asked.text);
@@ -73,12 +83,18 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
     if in_progress.is_empty() {
         let finished = work.task_is_done || told_done;
         let task = task.unwrap_or_default();
-        in_progress.push(if finished { format!("{NOTHING}{task}") } else { task });
+        in_progress.push(if finished {
+            format!("{NOTHING}{task}")
+        } else {
+            task
+        });
     }
     in_progress.retain(|bullet| !bullet.is_empty());
     // The section needs a bullet there, and a task without a word makes none.
     if in_progress.is_empty() {
-        let last = remaining.pop().or_else(|| completed.last().map(|done| format!("{NOTHING}{done}")));
+        let last = remaining
+            .pop()
+            .or_else(|| completed.last().map(|done| format!("{NOTHING}{done}")));
         in_progress.extend(last);
     }
     let over = in_progress.len().saturating_sub(MAX_IN_PROGRESS);

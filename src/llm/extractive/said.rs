@@ -6,7 +6,8 @@ use super::terms::Terms;
 use super::transcript::{Sentence, Standing, Voice};
 
 /// What may be taken off the beginning of a sentence without a mark behind it.
-const CONJUNCTIONS: &str = " and but so also oh und aber also et mais donc y pero pues then dann alors entonces well ";
+const CONJUNCTIONS: &str =
+    " and but so also oh und aber also et mais donc y pero pues then dann alors entonces well ";
 
 /// A sentence of somebody.
 #[derive(Debug, Clone)]
@@ -28,10 +29,22 @@ pub(super) struct Said {
 
 impl Said {
     pub(super) fn of(sentence: &Sentence, language: Language) -> Self {
-        Self::of_text(&sentence.text, language, sentence.voice, sentence.message, sentence.standing)
+        Self::of_text(
+            &sentence.text,
+            language,
+            sentence.voice,
+            sentence.message,
+            sentence.standing,
+        )
     }
 
-    fn of_text(text: &str, language: Language, voice: Voice, message: usize, standing: Option<Standing>) -> Self {
+    fn of_text(
+        text: &str,
+        language: Language,
+        voice: Voice,
+        message: usize,
+        standing: Option<Standing>,
+    ) -> Self {
         let line = Line::of(text);
         let hits = language.signs(&line);
         let content = content(&line, &hits, language);
@@ -92,7 +105,8 @@ impl Said {
                 .max_by_key(|hit| hit.end);
             let Some(filler) = filler else { return at };
             let rest = &self.line.folded[filler.end..];
-            let marks = rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '-', '–', '—', '、', '。', '…']);
+            let marks =
+                rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '-', '–', '—', '、', '。', '…']);
             let is_marked = rest.trim_start().len() > marks.len();
             let word = &self.line.folded[filler.start..filler.end];
             if marks.is_empty() || !(is_marked || CONJUNCTIONS.contains(&format!(" {word} "))) {
@@ -146,7 +160,11 @@ fn content(line: &Line, hits: &[Hit], language: Language) -> Terms {
     bare.push_str(&line.folded[covered.min(line.folded.len())..]);
     let is_done = language.words().is_done;
     if language != Language::Japanese {
-        bare = bare.split(' ').filter(|word| !is_done(word)).collect::<Vec<_>>().join(" ");
+        bare = bare
+            .split(' ')
+            .filter(|word| !is_done(word))
+            .collect::<Vec<_>>()
+            .join(" ");
     }
     Terms::of(&bare)
 }

@@ -2,14 +2,67 @@
 
 /// How the tokens of well-known services begin.
 const PREFIXES: [&str; 24] = [
-    "sk_live_", "sk_test_", "pk_live_", "rk_live_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-", "xoxs-",
-    "akia", "asia", "aiza", "ya29.", "npm_", "hf_", "eyj", "pypi-", "shp_live_",
+    "sk_live_",
+    "sk_test_",
+    "pk_live_",
+    "rk_live_",
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xoxs-",
+    "akia",
+    "asia",
+    "aiza",
+    "ya29.",
+    "npm_",
+    "hf_",
+    "eyj",
+    "pypi-",
+    "shp_live_",
 ];
 /// Words that announce a credential.
 const ANNOUNCING: [&str; 34] = [
-    "password", "passwd", "pwd", "passphrase", "passcode", "pin", "secret", "token", "apikey", "api_key", "api-key", "key", "bearer", "credential",
-    "credentials", "passwort", "kennwort", "zugangscode", "geheimzahl", "mot de passe", "code", "code secret", "clé", "contraseña", "clave", "パスワード",
-    "暗証番号", "シークレット", "トークン", "cvv", "iban-pin", "access_key", "secret_key", "client_secret",
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "passcode",
+    "pin",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "key",
+    "bearer",
+    "credential",
+    "credentials",
+    "passwort",
+    "kennwort",
+    "zugangscode",
+    "geheimzahl",
+    "mot de passe",
+    "code",
+    "code secret",
+    "clé",
+    "contraseña",
+    "clave",
+    "パスワード",
+    "暗証番号",
+    "シークレット",
+    "トークン",
+    "cvv",
+    "iban-pin",
+    "access_key",
+    "secret_key",
+    "client_secret",
 ];
 /// How far behind its announcement a credential stands, in words.
 const REACH: usize = 5;
@@ -19,7 +72,9 @@ pub(super) fn has_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.contains("-----begin ")
         || lower.contains("-----end ")
-        || text.split_whitespace().any(|word| is_token(word) || has_credentials_of_url(word))
+        || text
+            .split_whitespace()
+            .any(|word| is_token(word) || has_credentials_of_url(word))
         || announces(&lower, text)
 }
 
@@ -38,9 +93,13 @@ fn is_token(word: &str) -> bool {
 /// A long run of capitals, small letters and digits, as nobody writes words.
 fn is_random(token: &str) -> bool {
     let has = |test: fn(&char) -> bool| token.chars().filter(test).count();
-    let mixed = has(char::is_ascii_uppercase) >= 6 && has(char::is_ascii_lowercase) >= 6 && has(char::is_ascii_digit) >= 1;
+    let mixed = has(char::is_ascii_uppercase) >= 6
+        && has(char::is_ascii_lowercase) >= 6
+        && has(char::is_ascii_digit) >= 1;
     token.len() >= 20
-        && token.chars().all(|c| c.is_ascii_alphanumeric() || "+_=-".contains(c))
+        && token
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+_=-".contains(c))
         && (has(char::is_ascii_digit) >= 3 || (token.len() >= 28 && mixed))
         && has(char::is_ascii_uppercase) >= 3
         && has(char::is_ascii_lowercase) >= 3
@@ -51,9 +110,10 @@ fn is_random(token: &str) -> bool {
 fn has_credentials_of_url(word: &str) -> bool {
     word.split_once("://").is_some_and(|(_, rest)| {
         let place = rest.split('/').next().unwrap_or(rest);
-        place
-            .rsplit_once('@')
-            .is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
+        place.rsplit_once('@').is_some_and(|(user, _)| {
+            user.split_once(':')
+                .is_some_and(|(_, password)| !password.is_empty())
+        })
     })
 }
 
@@ -80,7 +140,15 @@ fn is_followed_by_value(rest: &str, word: &str, text: &str) -> bool {
     };
     if let Some(value) = assigned {
         let first = value.split_whitespace().next().unwrap_or_default();
-        return if weak { is_value(first) } else { !first.is_empty() && !first.starts_with(['<', '$', '{']) && first.chars().count() >= 3 && text.len() > 3 && is_plausible(first) };
+        return if weak {
+            is_value(first)
+        } else {
+            !first.is_empty()
+                && !first.starts_with(['<', '$', '{'])
+                && first.chars().count() >= 3
+                && text.len() > 3
+                && is_plausible(first)
+        };
     }
     rest.split([' ', '\u{3000}'])
         .filter(|word| !word.is_empty())
@@ -91,7 +159,8 @@ fn is_followed_by_value(rest: &str, word: &str, text: &str) -> bool {
 /// Words of prose behind a colon are no password: `password: see the vault`.
 fn is_plausible(first: &str) -> bool {
     let bare = first.trim_matches(|c: char| ".,;".contains(c));
-    looks_secret(bare) || bare.chars().count() >= 6 && !matches!(bare, "please" | "should" | "bitte" | "always" | "never")
+    looks_secret(bare)
+        || bare.chars().count() >= 6 && !matches!(bare, "please" | "should" | "bitte" | "always" | "never")
 }
 
 enum Class {
@@ -100,7 +169,19 @@ enum Class {
 }
 
 fn word_class(word: &str) -> &'static Class {
-    if matches!(word, "key" | "code" | "token" | "secret" | "clé" | "clave" | "トークン" | "credential" | "credentials" | "bearer") {
+    if matches!(
+        word,
+        "key"
+            | "code"
+            | "token"
+            | "secret"
+            | "clé"
+            | "clave"
+            | "トークン"
+            | "credential"
+            | "credentials"
+            | "bearer"
+    ) {
         &Class::Weak
     } else {
         &Class::Strong

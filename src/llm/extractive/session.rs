@@ -34,7 +34,11 @@ impl Session {
             .map(|sentence| Said::of(sentence, languages[sentence.message]))
             .collect();
         leave_out(&mut said);
-        let of = |voice: Voice| said.iter().filter(move |said| said.voice == voice).map(|said| said.message);
+        let of = |voice: Voice| {
+            said.iter()
+                .filter(move |said| said.voice == voice)
+                .map(|said| said.message)
+        };
         let first_question = of(Voice::User).min().unwrap_or(0);
         let seeks_a_fault = said
             .iter()
@@ -58,7 +62,11 @@ impl Session {
     /// The message before the user's last one.
     pub(super) fn last_request(&self) -> usize {
         let users = self.said.iter().filter(|said| said.voice == Voice::User);
-        users.map(|said| said.message).max().unwrap_or(0).saturating_sub(1)
+        users
+            .map(|said| said.message)
+            .max()
+            .unwrap_or(0)
+            .saturating_sub(1)
     }
 
     /// Messages of the assistant that were contradicted, by the user or by the assistant.
@@ -106,20 +114,25 @@ fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
         return false;
     }
     let folded = &said.line.folded;
-    said.hits.iter().filter(|hit| hit.sign == Sign::Denial).any(|hit| {
-        let is_plain_no = hit.end - hit.start <= 6 && !folded[hit.start..hit.end].contains(' ');
-        if !is_plain_no {
-            return !said.has(Sign::Condition);
-        }
-        let rest = folded[hit.end..].trim_start();
-        begins && hit.start == 1 && !answers && rest.starts_with([',', '.', '!', '、', '。'])
-    })
+    said.hits
+        .iter()
+        .filter(|hit| hit.sign == Sign::Denial)
+        .any(|hit| {
+            let is_plain_no = hit.end - hit.start <= 6 && !folded[hit.start..hit.end].contains(' ');
+            if !is_plain_no {
+                return !said.has(Sign::Condition);
+            }
+            let rest = folded[hit.end..].trim_start();
+            begins && hit.start == 1 && !answers && rest.starts_with([',', '.', '!', '、', '。'])
+        })
 }
 
 /// The language of each message, from the task on; what is too short for telling is in the language of the whole.
 fn languages(source: &Source) -> Vec<Language> {
-    let texts = || std::iter::once(source.task.as_str()).chain(source.messages.iter().map(|m| m.content.as_str()));
-    let spoken = |index: usize| index == 0 || matches!(source.messages[index - 1].role.as_str(), "user" | "assistant");
+    let texts =
+        || std::iter::once(source.task.as_str()).chain(source.messages.iter().map(|m| m.content.as_str()));
+    let spoken =
+        |index: usize| index == 0 || matches!(source.messages[index - 1].role.as_str(), "user" | "assistant");
     let known: Vec<Option<Language>> = texts().map(Language::of).collect();
     let most = Language::ALL
         .into_iter()
@@ -152,7 +165,11 @@ fn leave_out(said: &mut [Said]) {
             && here.line.text.trim_end().ends_with([':', '：'])
             && here.has(Sign::Says)
             && !here.has(Sign::Keep);
-        let void = pasted || injected || introduces || here.line.quotes || has_secret(&here.line.text)
+        let void = pasted
+            || injected
+            || introduces
+            || here.line.quotes
+            || has_secret(&here.line.text)
             || (joke && !(serious && is_after_joke(here)));
         said[at].void = void;
         if introduces || (injected && voice == Voice::User) {
@@ -161,7 +178,9 @@ fn leave_out(said: &mut [Said]) {
         let same = |said: &Said| said.message == message;
         if serious {
             let before = said[serious_from..at].iter_mut().rev();
-            before.take_while(|said| same(said)).for_each(|said| said.void = true);
+            before
+                .take_while(|said| same(said))
+                .for_each(|said| said.void = true);
             serious_from = at;
         } else if aside && at > 0 && said[at - 1].message == message {
             said[at - 1].void = true;
@@ -175,7 +194,8 @@ fn leave_out(said: &mut [Said]) {
 /// "Haha. Seriously: …" in one sentence.
 fn is_after_joke(said: &Said) -> bool {
     let (joke, serious) = (said.first(Sign::Joke), said.first(Sign::Serious));
-    joke.zip(serious).is_some_and(|(joke, serious)| joke.start < serious.start)
+    joke.zip(serious)
+        .is_some_and(|(joke, serious)| joke.start < serious.start)
 }
 
 /// The message of the user before this one was a joke.

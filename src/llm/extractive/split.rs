@@ -71,7 +71,11 @@ fn ends(said: &str, previous: char, rest: &str) -> bool {
 
 /// Whether the full stop belongs to a short form or to an ordinal number before a month.
 fn is_short(said: &str, rest: &str) -> bool {
-    let word = said.trim_end_matches('.').rsplit([' ', '(']).next().unwrap_or_default();
+    let word = said
+        .trim_end_matches('.')
+        .rsplit([' ', '('])
+        .next()
+        .unwrap_or_default();
     let lower = word.to_lowercase();
     if SHORT.contains(&format!(" {lower} ")) {
         return said.ends_with('.');
@@ -81,7 +85,10 @@ fn is_short(said: &str, rest: &str) -> bool {
         .next()
         .unwrap_or_default()
         .to_lowercase();
-    (word.len() <= 2 && !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) && (is_month(&next) || said.split(' ').count() <= 1))
+    (word.len() <= 2
+        && !word.is_empty()
+        && word.bytes().all(|b| b.is_ascii_digit())
+        && (is_month(&next) || said.split(' ').count() <= 1))
         || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
@@ -123,12 +130,21 @@ mod tests {
                 "I fixed src/lib.rs, e.g. The parser; it works. Next: docs!",
                 &["I fixed src/lib.rs, e.g. The parser", "it works.", "Next: docs!"][..],
             ),
-            ("Ask Dr. Achebe. `a. B` stays.", &["Ask Dr. Achebe.", "`a. B` stays."]),
-            ("Wir ziehen am 15. April um. Danach nichts.", &["Wir ziehen am 15. April um.", "Danach nichts."]),
+            (
+                "Ask Dr. Achebe. `a. B` stays.",
+                &["Ask Dr. Achebe.", "`a. B` stays."],
+            ),
+            (
+                "Wir ziehen am 15. April um. Danach nichts.",
+                &["Wir ziehen am 15. April um.", "Danach nichts."],
+            ),
             ("It is 0.6 bar. Raise it.", &["It is 0.6 bar.", "Raise it."]),
             ("終わりました。次は表です。", &["終わりました。", "次は表です。"]),
             ("宿は「山。荘」です。", &["宿は「山。荘」です。"]),
-            ("Parfait ! Il reste M. Diallo.", &["Parfait !", "Il reste M. Diallo."]),
+            (
+                "Parfait ! Il reste M. Diallo.",
+                &["Parfait !", "Il reste M. Diallo."],
+            ),
         ] {
             assert_eq!(sentences(prose), expected, "{prose}");
         }

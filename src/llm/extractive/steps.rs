@@ -2,15 +2,12 @@
 
 use super::claims::opens_with_imperative;
 use super::cues::{Hit, Language, Sign};
+use super::done::{is_done, is_done_by_user, tells_done};
 use super::said::Said;
 use super::session::Session;
-use super::text::{bullet, shortened};
+use super::text::bullet;
 use super::transcript::{Standing, Voice};
-
-/// The longest way from an auxiliary to its participle, in words.
-const REACH: usize = 4;
-/// In German the participle stands at the end.
-const FAR_REACH: usize = 14;
+use super::wording::{line, pointing_back};
 
 /// How far a piece of work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +18,6 @@ pub(super) enum State {
     Open,
     /// Asked for by the user.
     Asked,
-    /// Reported as done and then found not to be.
-    Undone,
 }
 
 /// A piece of work as it was told.
@@ -36,7 +31,12 @@ pub(super) struct Step {
 /// What a sentence tells about work.
 ///
 /// `before` is what the sentence before told, `behind` that sentence.
-pub(super) fn steps(said: &Said, session: &Session, before: Option<State>, behind: Option<&Said>) -> Vec<Step> {
+pub(super) fn steps(
+    said: &Said,
+    session: &Session,
+    before: Option<State>,
+    behind: Option<&Said>,
+) -> Vec<Step> {
     if said.void {
         return Vec::new();
     }
@@ -74,18 +74,13 @@ pub(super) fn steps(said: &Said, session: &Session, before: Option<State>, behin
     }
     let steps = steps.into_iter().map(|(state, text)| Step {
         state,
-        text: line(&said.part(&text)).or_else(|| pointing_back(said, state, behind)).unwrap_or_default(),
+        text: line(&said.part(&text))
+            .or_else(|| pointing_back(said, state, behind))
+            .unwrap_or_default(),
     });
-    steps.filter(|step| !step.text.is_empty() || matches!(step.state, State::Done | State::Undone)).collect()
-}
-
-/// "I switched it off": only the sentence before says what.
-fn pointing_back(said: &Said, state: State, behind: Option<&Said>) -> Option<String> {
-    let unfit = [Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Refuted, Sign::NotYet, Sign::Open, Sign::Plan, Sign::Request, Sign::Meta];
-    let behind = behind.filter(|behind| !behind.void && !behind.asks && behind.is_telling() && !behind.has_any(&unfit))?;
-    let tells = state == State::Done && said.voice == Voice::Assistant && said.words().count() >= 4;
-    let text = format!("{} {}", shortened(behind.body(), 140), said.body());
-    tells.then(|| bullet(&text)).flatten()
+    steps
+        .filter(|step| !step.text.is_empty() || step.state == State::Done)
+        .collect()
 }
 
 /// An item of a list of work: its heading says how far it is, unless the item says so itself.
@@ -129,7 +124,10 @@ fn parts(said: &Said) -> Vec<&str> {
     for pair in cuts.windows(2) {
         let part = said.line.between(pair[0], pair[1]);
         if said.language == Language::Japanese {
-            parts.extend(part.split_inclusive("が、").flat_map(|part| part.split_inclusive("ので、")));
+            parts.extend(
+                part.split_inclusive("が、")
+                    .flat_map(|part| part.split_inclusive("ので、")),
+            );
         } else {
             parts.push(part);
         }
@@ -140,13 +138,23 @@ fn parts(said: &Said) -> Vec<&str> {
 
 /// "and then", "and next", "and I am now".
 fn begins_step(said: &Said, at: usize) -> bool {
-    said.hits.iter().any(|hit| hit.start == at && matches!(hit.sign, Sign::Next | Sign::Doing | Sign::Open))
+    said.hits
+        .iter()
+        .any(|hit| hit.start == at && matches!(hit.sign, Sign::Next | Sign::Doing | Sign::Open))
 }
 
-fn state(piece: &Said, whole: &Said, session: &Session, before: Option<State>, begins: bool) -> Option<State> {
+fn state(
+    piece: &Said,
+    whole: &Said,
+    session: &Session,
+    before: Option<State>,
+    begins: bool,
+) -> Option<State> {
     let user = piece.voice == Voice::User;
     let first = user && piece.message == session.first_question;
-    let rule = user && piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Personal, Sign::Decision]) && !piece.has_any(&[Sign::Open, Sign::NotYet]);
+    let rule = user
+        && piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Personal, Sign::Decision])
+        && !piece.has_any(&[Sign::Open, Sign::NotYet]);
     if let Some(state) = left(piece, whole, user) {
         return Some(state);
     }
@@ -168,27 +176,12 @@ fn state(piece: &Said, whole: &Said, session: &Session, before: Option<State>, b
     if whole.opens_with(Sign::Condition) {
         return None;
     }
-    let reported = if user { is_done_by_user(piece) } else { tells_done(piece, begins) };
+    let reported = if user {
+        is_done_by_user(piece)
+    } else {
+        tells_done(piece, begins)
+    };
     reported.then_some(State::Done)
-}
-
-/// What users report as done: their own deeds and ends of work, not how things are usually done.
-fn is_done_by_user(piece: &Said) -> bool {
-    if !is_done(piece) || piece.has_any(&[Sign::Wish, Sign::Request]) || (piece.opens_with(Sign::Anaphor) && !piece.has_any(&[Sign::Done, Sign::Closing])) {
-        return false;
-    }
-    let folded = &piece.line.folded;
-    let own = [" i ", " i've ", " we ", " we've ", " ich ", " wir ", " j'ai ", " nous ", " on a ", " he ", " hemos ", " already ", " schon ", " bereits ", " déjà ", " ya "]
-        .iter()
-        .any(|own| folded.contains(own) && !(*own == " he " && piece.language != Language::Spanish));
-    let ended = piece.has(Sign::Done) || piece.has(Sign::Closing) || piece.language == Language::Japanese;
-    let told = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
-        piece
-            .line
-            .words()
-            .any(|(at, word)| (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark))
-    });
-    own || ended || (told && !piece.has(Sign::Change))
 }
 
 /// Said to be left.
@@ -196,26 +189,48 @@ fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
     let open = piece.first(Sign::NotYet).or_else(|| piece.first(Sign::Open))?;
     let folded = &piece.line.folded;
     // "Nothing is left", and what was left until something happened.
-    let nothing = piece
-        .hits
-        .iter()
-        .any(|hit| hit.sign == Sign::Negation && hit.start <= open.start && is_nothing(&folded[hit.start..hit.end]));
+    let nothing = piece.hits.iter().any(|hit| {
+        hit.sign == Sign::Negation && hit.start <= open.start && is_nothing(&folded[hit.start..hit.end])
+    });
     let weak = piece.has(Sign::Hypothesis) || whole.opens_with(Sign::Condition);
     let bare = &folded[open.start..open.end];
-    let rule = user && piece.has_any(&[Sign::Rule, Sign::Keep]) && !piece.has(Sign::NotYet) && !piece.opens_with(Sign::Anaphor);
+    let rule = user
+        && piece.has_any(&[Sign::Rule, Sign::Keep])
+        && !piece.has(Sign::NotYet)
+        && !piece.opens_with(Sign::Anaphor);
     let doing = piece.has(Sign::Doing) && is_doing(piece);
-    (!nothing && !weak && !rule && !doing && !matches!(bare, "yet" if !piece.has(Sign::Negation))).then_some(State::Open)
+    (!nothing && !weak && !rule && !doing && !matches!(bare, "yet" if !piece.has(Sign::Negation)))
+        .then_some(State::Open)
 }
 
 fn is_nothing(word: &str) -> bool {
-    matches!(word, "nothing" | "nobody" | "no" | "nichts" | "rien" | "nada" | "ningún" | "kein" | "keine" | "aucun" | "aucune")
+    matches!(
+        word,
+        "nothing"
+            | "nobody"
+            | "no"
+            | "nichts"
+            | "rien"
+            | "nada"
+            | "ningún"
+            | "kein"
+            | "keine"
+            | "aucun"
+            | "aucune"
+    )
 }
 
 /// Asked for by the user.
 fn is_asked(piece: &Said) -> bool {
-    let forbids = piece.has(Sign::Negation) && piece.hits.iter().any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
+    let forbids = piece.has(Sign::Negation)
+        && piece
+            .hits
+            .iter()
+            .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
     let promises = piece.holds(Sign::Plan, &[Sign::Negation]).is_some();
-    let asks = piece.has(Sign::Request) || opens_with_imperative(piece) || piece.words().any(|(_, word)| is_bound_imperative(piece, word));
+    let asks = piece.has(Sign::Request)
+        || opens_with_imperative(piece)
+        || piece.words().any(|(_, word)| is_bound_imperative(piece, word));
     let is_talk = piece.has(Sign::Says) && piece.line.text.trim_end().ends_with(':');
     !forbids && !is_talk && (asks || promises)
 }
@@ -231,23 +246,39 @@ fn is_doing(piece: &Said) -> bool {
         return false;
     }
     let negated = piece.has(Sign::Negation);
-    let told = piece.hits.iter().filter(|hit| hit.sign == Sign::Doing).any(|hit| says_doing(piece, hit));
+    let told = piece
+        .hits
+        .iter()
+        .filter(|hit| hit.sign == Sign::Doing)
+        .any(|hit| says_doing(piece, hit));
     told && !negated
 }
 
 fn says_doing(piece: &Said, hit: &Hit) -> bool {
     let folded = &piece.line.folded;
     let cue = &folded[hit.start..hit.end];
-    let next = folded[hit.end..].split(' ').find(|word| !word.is_empty()).unwrap_or_default();
+    let next = folded[hit.end..]
+        .split(' ')
+        .find(|word| !word.is_empty())
+        .unwrap_or_default();
     let begins = hit.start <= piece.body_start().max(1) || hit.start <= 1;
-    let idle = matches!(next, "waiting" | "looking" if cue != "i am") || matches!(next, "sure" | "sorry" | "glad" | "happy" | "afraid" | "waiting");
+    let idle = matches!(next, "waiting" | "looking" if cue != "i am")
+        || matches!(next, "sure" | "sorry" | "glad" | "happy" | "afraid" | "waiting");
     match cue {
         "i am" | "i'm" | "i'm now" | "i am now" => next.ends_with("ing") && !idle,
         "estoy" => next.ends_with("ndo"),
         "now" | "now the" | "now i" | "jetzt" | "nun" | "ahora" | "gerade" => {
-            begins && !is_done(piece) && !matches!(next, "it" | "that" | "then" | "on" | "ist" | "sind" | "war") && piece.terms.count() >= 1
+            begins
+                && !is_done(piece)
+                && !matches!(next, "it" | "that" | "then" | "on" | "ist" | "sind" | "war")
+                && piece.terms.count() >= 1
         }
-        "ています" | "しています" | "現在" | "いま" => !folded.contains("待っています") && !folded.contains("思っています") && !folded.contains("失敗しています") && !folded.contains("なっています"),
+        "ています" | "しています" | "現在" | "いま" => {
+            !folded.contains("待っています")
+                && !folded.contains("思っています")
+                && !folded.contains("失敗しています")
+                && !folded.contains("なっています")
+        }
         _ => !idle,
     }
 }
@@ -262,7 +293,9 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
     let Some(hit) = strong.or_else(|| piece.first(Sign::Next)) else {
         return piece.voice == Voice::Assistant
             && piece.message == session.last_answer
-            && piece.holds(Sign::Plan, &[Sign::Negation, Sign::Condition]).is_some()
+            && piece
+                .holds(Sign::Plan, &[Sign::Negation, Sign::Condition])
+                .is_some()
             && piece.terms.count() >= 2
             && !is_done(piece)
             && !piece.has(Sign::Negation);
@@ -276,10 +309,21 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
         return false;
     }
     if weak {
-        let goes_on = matches!(before, Some(State::Doing | State::Open | State::Asked | State::Done)) || piece.has(Sign::Plan);
-        return begins && goes_on && !rest.starts_with([':', ',']) && piece.terms.count() >= 1 && !is_done(piece);
+        let goes_on = matches!(
+            before,
+            Some(State::Doing | State::Open | State::Asked | State::Done)
+        ) || piece.has(Sign::Plan);
+        return begins
+            && goes_on
+            && !rest.starts_with([':', ','])
+            && piece.terms.count() >= 1
+            && !is_done(piece);
     }
-    let noun = matches!(cue, "next") && matches!(rest.split(' ').next().unwrap_or_default(), "week" | "month" | "year" | "day" | "time" | "to" | "door" | "monday" | "tuesday" | "friday");
+    let noun = matches!(cue, "next")
+        && matches!(
+            rest.split(' ').next().unwrap_or_default(),
+            "week" | "month" | "year" | "day" | "time" | "to" | "door" | "monday" | "tuesday" | "friday"
+        );
     !noun && piece.terms.count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
 }
 
@@ -287,93 +331,19 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
 fn is_weak_next(cue: &str) -> bool {
     matches!(
         cue,
-        "then" | "dann" | "puis" | "luego" | "entonces" | "after the" | "later" | "later on" | "finally" | "enfin" | "tomorrow" | "morgen" | "demain" | "mañana"
+        "then"
+            | "dann"
+            | "puis"
+            | "luego"
+            | "entonces"
+            | "after the"
+            | "later"
+            | "later on"
+            | "finally"
+            | "enfin"
+            | "tomorrow"
+            | "morgen"
+            | "demain"
+            | "mañana"
     )
-}
-
-/// What is done: a report in the past or a state that is the end of work.
-pub(super) fn is_done(piece: &Said) -> bool {
-    tells_done(piece, true)
-}
-
-/// The same of a part of a sentence; a participle alone tells something only at the beginning.
-fn tells_done(piece: &Said, first: bool) -> bool {
-    let against = [Sign::NotYet, Sign::Negation, Sign::Condition, Sign::Hedge, Sign::Hypothesis, Sign::Hearsay, Sign::Plan];
-    if piece.language == Language::Japanese {
-        return japanese_done(piece);
-    }
-    if piece.holds(Sign::Done, &against).is_some() || piece.hits.iter().any(|hit| hit.sign == Sign::Closing && piece.content.is_empty() && hit.start <= piece.body_start()) {
-        return true;
-    }
-    let is_participle = piece.language.words().is_done;
-    let reach = if piece.language == Language::German { FAR_REACH } else { REACH };
-    let words: Vec<(usize, &str)> = piece.line.words().collect();
-    let start = piece.body_start();
-    for (at, (place, word)) in words.iter().enumerate() {
-        if !is_participle(word) {
-            continue;
-        }
-        let against_before = piece.hits.iter().any(|hit| against.contains(&hit.sign) && hit.start <= *place);
-        if against_before {
-            return false;
-        }
-        let next = words.get(at + 1).map_or(".", |(_, next)| *next);
-        let ends = matches!(next, "," | "." | "!");
-        let begins = (*place <= start.max(1) || *place <= 1) && (first || !ends);
-        let nearby = &words[at.saturating_sub(reach)..at];
-        let helped = nearby.iter().any(|(place, _)| piece.hits.iter().any(|hit| hit.sign == Sign::Aux && hit.start <= *place && hit.end > *place));
-        let told_alone = first && at <= 3 && matches!(next, "," | "." | ":" | ";") && !piece.has(Sign::Says);
-        // "wird geprüft", "to be checked", "being checked", "should be checked"
-        let passive = nearby
-            .iter()
-            .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
-        if !passive && (begins || helped || told_alone) {
-            return true;
-        }
-    }
-    false
-}
-
-fn japanese_done(piece: &Said) -> bool {
-    let folded = piece.line.folded.as_str();
-    if piece.has_any(&[Sign::NotYet, Sign::Open, Sign::Request, Sign::Hedge, Sign::Hypothesis]) {
-        return false;
-    }
-    let deed = folded
-        .match_indices("ました")
-        .any(|(at, _)| (piece.language.words().is_done)(folded[..at].rsplit([' ', '、', '。']).next().unwrap_or_default()));
-    let voice = piece.voice != Voice::User;
-    (deed && voice) || piece.hits.iter().any(|hit| hit.sign == Sign::Done && !folded[hit.end..].starts_with("する必要"))
-}
-
-/// The text of a step for a list, without what announces it; `None` if nothing is left.
-fn line(piece: &Said) -> Option<String> {
-    let mut start = piece.body_start();
-    // "Next:", "Still to do:", "Then", "Now the", "What is left:"
-    loop {
-        let rest = &piece.line.folded[start..];
-        let opening = piece
-            .hits
-            .iter()
-            .filter(|hit| hit.start == start && matches!(hit.sign, Sign::Next | Sign::Open | Sign::Doing | Sign::Request | Sign::Filler))
-            .max_by_key(|hit| hit.end);
-        let Some(hit) = opening else { break };
-        let behind = &piece.line.folded[hit.end..];
-        let marked = behind.trim_start().starts_with([':', ',', '、']) || rest[..hit.end - start].ends_with(':');
-        let cue = &rest[..hit.end - start];
-        let bare = matches!(cue, "then" | "now" | "please" | "also" | "dann" | "jetzt" | "bitte" | "danach" | "puis" | "ensuite" | "luego" | "después" | "ahora" | "and then" | "after that" | "afterwards" | "next" | "anschließend" | "finally" | "and" | "yes please" | "次は" | "次に" | "それと");
-        if !marked && !bare {
-            break;
-        }
-        let rest = behind.trim_start_matches([' ', ':', ',', '、', '-', '–']);
-        start = piece.line.folded.len() - rest.len();
-        if rest.is_empty() {
-            return None;
-        }
-    }
-    let text = piece.line.behind(start);
-    let text = bullet(text.trim_matches([' ', ',', ';', '、', '–', '-']))?;
-    let about = piece.part(&text);
-    let least = if piece.language == Language::Japanese { 2 } else { 1 };
-    (about.content.count() >= 1 && about.terms.count() >= least).then_some(text)
 }

@@ -73,7 +73,13 @@ impl Terms {
         // What stands in backticks or quotation marks is content too.
         let bare: String = text
             .chars()
-            .map(|c| if "`\"“”„«»「」『』".contains(c) { ' ' } else { c })
+            .map(|c| {
+                if "`\"“”„«»「」『』".contains(c) {
+                    ' '
+                } else {
+                    c
+                }
+            })
             .collect();
         Self::of_folded(&Line::of(&bare).folded)
     }
@@ -237,15 +243,26 @@ pub(super) fn values(text: &str) -> Vec<Value> {
             continue;
         }
         let next = found.get(at + 1).map_or("", |(_, next)| *next);
-        let before = at.checked_sub(1).and_then(|at| found.get(at)).map_or("", |(_, piece)| *piece);
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| found.get(at))
+            .map_or("", |(_, piece)| *piece);
         digits += piece.chars().filter(char::is_ascii_digit).count();
         let kind = if piece.chars().any(char::is_alphabetic) {
             Kind::Name
-        } else if is_month(next) || is_month(before) || next.starts_with(['月', '日']) || beyond_of(&found, at) {
+        } else if is_month(next)
+            || is_month(before)
+            || next.starts_with(['月', '日'])
+            || beyond_of(&found, at)
+        {
             Kind::Date
-        } else if piece.contains(':') || next.starts_with('時') || [" h ", " uhr ", " am ", " pm "].contains(&format!(" {next} ").as_str()) {
+        } else if piece.contains(':')
+            || next.starts_with('時')
+            || [" h ", " uhr ", " am ", " pm "].contains(&format!(" {next} ").as_str())
+        {
             Kind::Time
-        } else if next.starts_with(['%', '％']) || next.starts_with("percent") || next.starts_with("prozent") {
+        } else if next.starts_with(['%', '％']) || next.starts_with("percent") || next.starts_with("prozent")
+        {
             Kind::Percent
         } else if digits >= 7 || (piece.starts_with('0') && digits >= 3) {
             Kind::Phone
@@ -269,7 +286,10 @@ pub(super) fn values(text: &str) -> Vec<Value> {
 
 /// "4 de mayo".
 fn beyond_of(found: &[(Script, &str)], at: usize) -> bool {
-    found.get(at + 1).is_some_and(|(_, next)| matches!(*next, "de" | "of")) && found.get(at + 2).is_some_and(|(_, next)| is_month(next))
+    found
+        .get(at + 1)
+        .is_some_and(|(_, next)| matches!(*next, "de" | "of"))
+        && found.get(at + 2).is_some_and(|(_, next)| is_month(next))
 }
 
 /// Whether a text names somebody or something: a word with a capital that does not begin it.
@@ -278,7 +298,10 @@ pub(super) fn names(text: &str) -> usize {
     let mut count = 0;
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let capital = bare.starts_with(char::is_uppercase) && bare != "I" && !bare.starts_with("I'") && !bare.starts_with("I’");
+        let capital = bare.starts_with(char::is_uppercase)
+            && bare != "I"
+            && !bare.starts_with("I'")
+            && !bare.starts_with("I’");
         count += usize::from(capital && !begins);
         begins = word.ends_with(['.', '!', '?', ':']);
     }
@@ -292,8 +315,14 @@ mod tests {
     #[test]
     fn tense_and_number_do_not_hide_that_two_texts_speak_of_one_thing() {
         for (said, item) in [
-            ("The parser is wired to the update route", "Wire the parser to the update route"),
-            ("Fixed the flaky login test by awaiting the store", "Fix the flaky login test"),
+            (
+                "The parser is wired to the update route",
+                "Wire the parser to the update route",
+            ),
+            (
+                "Fixed the flaky login test by awaiting the store",
+                "Fix the flaky login test",
+            ),
             ("Data copied, 81,204 of 81,204 rows", "Copy the data"),
             ("512 is closed", "Fix issue 512"),
             ("レジャーシートを買いました", "レジャーシート"),

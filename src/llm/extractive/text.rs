@@ -41,7 +41,17 @@ pub(super) fn shortened(line: &str, most: usize) -> String {
     };
     let head = &line[..end];
     let clause = [
-        ", ", " (", " — ", " – ", " - ", "; ", ": ", " because ", " so that ", " which ", "、",
+        ", ",
+        " (",
+        " — ",
+        " – ",
+        " - ",
+        "; ",
+        ": ",
+        " because ",
+        " so that ",
+        " which ",
+        "、",
     ]
     .iter()
     .filter_map(|mark| head.rfind(mark))

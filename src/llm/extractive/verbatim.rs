@@ -37,8 +37,22 @@ const OUTPUT: [&str; 12] = [
 ];
 /// With these words somebody says that the text is needed as it stands.
 const EXACT: [&str; 16] = [
-    " exactly this ", " as it is ", " word for word ", " verbatim ", " to the letter ", " same text ", " unchanged ", " genau so ", " wortwörtlich ",
-    " unverändert ", " tel quel ", " mot pour mot ", " tal cual ", " al pie de la letra ", "そのまま", "一字一句",
+    " exactly this ",
+    " as it is ",
+    " word for word ",
+    " verbatim ",
+    " to the letter ",
+    " same text ",
+    " unchanged ",
+    " genau so ",
+    " wortwörtlich ",
+    " unverändert ",
+    " tel quel ",
+    " mot pour mot ",
+    " tal cual ",
+    " al pie de la letra ",
+    "そのまま",
+    "一字一句",
 ];
 
 /// A snippet on its way into the answer.
@@ -134,7 +148,8 @@ fn messages_that_keep(session: &Session) -> HashSet<usize> {
         .meant()
         .filter(|said| said.voice == Voice::User && !said.asks)
         .filter(|said| said.has(Sign::Keep) || exact(&said.line.folded));
-    asks.flat_map(|said| [said.message, said.message.saturating_sub(1)]).collect()
+    asks.flat_map(|said| [said.message, said.message.saturating_sub(1)])
+        .collect()
 }
 
 /// The heaviest, of equal ones the latest; in the order they were shown.

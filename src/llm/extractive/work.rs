@@ -58,7 +58,8 @@ impl Item {
 
     /// "The garlic is in" finishes "Plant garlic".
     fn is_finished_by(&self, terms: &Terms) -> bool {
-        self.is_named_by(terms) || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
+        self.is_named_by(terms)
+            || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
     }
 }
 
@@ -71,7 +72,9 @@ impl Work {
             (&before.in_progress, State::Doing),
             (&before.remaining, State::Open),
         ] {
-            let items = bullets.iter().map(|text| Item::of(text.clone(), state, 0, Voice::Task));
+            let items = bullets
+                .iter()
+                .map(|text| Item::of(text.clone(), state, 0, Voice::Task));
             work.items.extend(items);
         }
         let denied = session.denied();
@@ -81,25 +84,39 @@ impl Work {
             if at > 0 && session.said[at - 1].message != said.message {
                 before = None;
             }
-            let behind = at.checked_sub(1).map(|at| &session.said[at]).filter(|behind| behind.message == said.message);
+            let behind = at
+                .checked_sub(1)
+                .map(|at| &session.said[at])
+                .filter(|behind| behind.message == said.message);
             before = work.hear(said, session, &denied, &task, (before, behind));
         }
         work
     }
 
     /// What the sentence told last, for the one behind it.
-    fn hear(&mut self, said: &Said, session: &Session, denied: &[usize], task: &Terms, (before, behind): (Option<State>, Option<&Said>)) -> Option<State> {
+    fn hear(
+        &mut self,
+        said: &Said,
+        session: &Session,
+        denied: &[usize],
+        task: &Terms,
+        (before, behind): (Option<State>, Option<&Said>),
+    ) -> Option<State> {
         if said.void {
             return None;
         }
         let mut last = None;
-        if said.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change]) && said.voice == Voice::User && !said.asks {
+        if said.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change])
+            && said.voice == Voice::User
+            && !said.asks
+        {
             self.drop_needless(said);
         }
         for step in steps(said, session, before, behind) {
             last = Some(step.state);
             let taken_back = step.state == State::Done && denied.binary_search(&said.message).is_ok();
-            if taken_back || (said.voice == Voice::Task && session.has_messages && step.state != State::Done) {
+            if taken_back || (said.voice == Voice::Task && session.has_messages && step.state != State::Done)
+            {
                 continue;
             }
             self.take(step, said, session, task);
@@ -115,7 +132,9 @@ impl Work {
             }
             return;
         }
-        let is_task = said.voice == Voice::User && said.message == session.first_question && step.state == State::Asked
+        let is_task = said.voice == Voice::User
+            && said.message == session.first_question
+            && step.state == State::Asked
             && (terms.covers(task) || task.covers(&terms) || session.last_answer > said.message);
         if is_task {
             return;
@@ -123,31 +142,41 @@ impl Work {
         self.told = true;
         match step.state {
             State::Done => {
-                self.items.retain(|item| !(item.is_open() && item.is_finished_by(&terms)));
+                self.items
+                    .retain(|item| !(item.is_open() && item.is_finished_by(&terms)));
                 self.finish_single_request(said);
                 self.add(step, said);
             }
             State::Doing => {
-                self.items.retain(|item| !(item.is_open() && item.is_named_by(&terms)));
+                self.items
+                    .retain(|item| !(item.is_open() && item.is_named_by(&terms)));
                 self.add(step, said);
             }
             State::Open | State::Asked => {
-                let known = self.items.iter().any(|item| item.is_open() && (item.is_named_by(&terms) || terms.equals(&item.terms)));
-                let within = self.items.iter().any(|item| item.is_open() && terms.is_within(&item.terms));
-                let reopened = |item: &Item| item.state == State::Done && item.message > 0 && item.terms.equals(&terms);
+                let known = self
+                    .items
+                    .iter()
+                    .any(|item| item.is_open() && (item.is_named_by(&terms) || terms.equals(&item.terms)));
+                let within = self
+                    .items
+                    .iter()
+                    .any(|item| item.is_open() && terms.is_within(&item.terms));
+                let reopened =
+                    |item: &Item| item.state == State::Done && item.message > 0 && item.terms.equals(&terms);
                 self.items.retain(|item| !reopened(item));
                 if !known && !within {
                     self.add(step, said);
                 }
             }
-            State::Undone => {}
         }
     }
 
     fn add(&mut self, step: Step, said: &Said) {
         let line = folded(&step.text);
         let item = Item::of(step.text, step.state, said.message, said.voice);
-        if self.items.iter().any(|known| folded(&known.text) == line || (known.state == item.state && known.terms.equals(&item.terms))) {
+        if self.items.iter().any(|known| {
+            folded(&known.text) == line || (known.state == item.state && known.terms.equals(&item.terms))
+        }) {
             return;
         }
         self.items.push(item);
@@ -168,7 +197,8 @@ impl Work {
             finished = true;
         }
         self.told |= finished;
-        let closes = said.has(Sign::Closing) && (said.message >= session.last_answer || said.voice == Voice::User);
+        let closes =
+            said.has(Sign::Closing) && (said.message >= session.last_answer || said.voice == Voice::User);
         if !finished && closes && said.message > 0 {
             self.task_is_done = true;
             self.told = true;
@@ -180,7 +210,9 @@ impl Work {
         if said.voice != Voice::Assistant {
             return;
         }
-        let asked = |item: &Item| item.state == State::Asked && item.voice == Voice::User && item.message + 1 == said.message;
+        let asked = |item: &Item| {
+            item.state == State::Asked && item.voice == Voice::User && item.message + 1 == said.message
+        };
         if self.items.iter().filter(|item| asked(item)).count() == 1 {
             self.items.retain(|item| !asked(item));
         }
@@ -188,11 +220,24 @@ impl Work {
 
     /// "Annex B is no longer needed".
     fn drop_needless(&mut self, said: &Said) {
-        let needless = ["no longer needed", "no longer necessary", "not needed", "drop", "nicht mehr nötig", "entfällt", "plus nécessaire", "n'est plus nécessaire", "ya no hace falta", "不要"];
+        let needless = [
+            "no longer needed",
+            "no longer necessary",
+            "not needed",
+            "drop",
+            "nicht mehr nötig",
+            "entfällt",
+            "plus nécessaire",
+            "n'est plus nécessaire",
+            "ya no hace falta",
+            "不要",
+        ];
         let folded = &said.line.folded;
         if needless.iter().any(|needless| folded.contains(needless)) {
             let before = self.items.len();
-            self.items.retain(|item| !(item.is_open() && !item.object.is_empty() && item.object.is_within(&said.terms)));
+            self.items.retain(|item| {
+                !(item.is_open() && !item.object.is_empty() && item.object.is_within(&said.terms))
+            });
             self.told |= self.items.len() != before;
         }
     }

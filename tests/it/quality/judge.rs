@@ -78,7 +78,10 @@ fn lists(document: &str) -> BTreeMap<String, Vec<String>> {
     let mut current = None;
     for line in document.lines() {
         if let Some(title) = line.strip_prefix('#') {
-            let name = title.trim_matches(['#', ' ', ':']).to_lowercase().replace(' ', "_");
+            let name = title
+                .trim_matches(['#', ' ', ':'])
+                .to_lowercase()
+                .replace(' ', "_");
             current = LISTS.contains(&name.as_str()).then_some(name);
         } else if let (Some(name), Some(bullet)) = (&current, line.strip_prefix("- ")) {
             lists.entry(name.clone()).or_default().push(bullet.to_owned());
@@ -171,7 +174,11 @@ impl Record {
 
 pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgement {
     let was = |id: &str| before.records.iter().any(|record| record.id == id);
-    let added: Vec<&Record> = after.records.iter().filter(|record| record.active && !was(&record.id)).collect();
+    let added: Vec<&Record> = after
+        .records
+        .iter()
+        .filter(|record| record.active && !was(&record.id))
+        .collect();
     let gone: Vec<String> = after
         .records
         .iter()
@@ -179,13 +186,24 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
         .map(|record| record.id.clone())
         .collect();
     let bullets = |place: &str| -> Vec<String> {
-        let lists = LISTS.iter().filter(|list| place == "any" || place == "progress" || place == **list);
-        lists.flat_map(|list| after.lists.get(*list).cloned().unwrap_or_default()).collect()
+        let lists = LISTS
+            .iter()
+            .filter(|list| place == "any" || place == "progress" || place == **list);
+        lists
+            .flat_map(|list| after.lists.get(*list).cloned().unwrap_or_default())
+            .collect()
     };
-    let short = |bullets: Vec<String>| bullets.into_iter().filter(|b| b.chars().count() <= LONG_BULLET).collect::<Vec<_>>();
+    let short = |bullets: Vec<String>| {
+        bullets
+            .into_iter()
+            .filter(|b| b.chars().count() <= LONG_BULLET)
+            .collect::<Vec<_>>()
+    };
     let met = |label: &&Label| {
         let records = added.iter().filter(|record| record.is_of(&label.place));
-        let mut texts: Vec<String> = records.flat_map(|record| record.candidates(&session.task)).collect();
+        let mut texts: Vec<String> = records
+            .flat_map(|record| record.candidates(&session.task))
+            .collect();
         texts.extend(short(bullets(&label.place)));
         any_in(&label.any, &texts)
     };
@@ -198,8 +216,12 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
     let is_junk = |record: &&&Record| {
         let candidates = record.candidates(&session.task);
         let places = ["learnings", "verbatim", "any"];
-        let wanted = session.must.iter().filter(|label| places.contains(&label.place.as_str()));
-        let welcome = wanted.into_iter().any(|label| any_in(&label.any, &candidates)) || any_in(&session.may, &candidates);
+        let wanted = session
+            .must
+            .iter()
+            .filter(|label| places.contains(&label.place.as_str()));
+        let welcome = wanted.into_iter().any(|label| any_in(&label.any, &candidates))
+            || any_in(&session.may, &candidates);
         let forbidden = session
             .must_not
             .iter()
@@ -208,14 +230,34 @@ pub(super) fn judge(session: &Session, before: &State, after: &State) -> Judgeme
     };
     let what = |label: &Label| format!("{}: {}", label.place, label.what);
     Judgement {
-        missed: session.must.iter().filter(|label| !met(label)).map(what).collect(),
+        missed: session
+            .must
+            .iter()
+            .filter(|label| !met(label))
+            .map(what)
+            .collect(),
         hit: session.must_not.iter().filter(struck).map(what).collect(),
-        junk: added.iter().filter(is_junk).map(|record| record.content.clone()).collect(),
+        junk: added
+            .iter()
+            .filter(is_junk)
+            .map(|record| record.content.clone())
+            .collect(),
         added: added.len(),
-        not_archived: session.archive.iter().filter(|id| !gone.contains(id)).cloned().collect(),
-        wrongful: gone.iter().filter(|id| !session.archive.contains(id)).cloned().collect(),
+        not_archived: session
+            .archive
+            .iter()
+            .filter(|id| !gone.contains(id))
+            .cloned()
+            .collect(),
+        wrongful: gone
+            .iter()
+            .filter(|id| !session.archive.contains(id))
+            .cloned()
+            .collect(),
         changed_noop: session.tags.iter().any(|tag| tag == "noop")
-            && !(added.is_empty() && gone.is_empty() && (before.lists.is_empty() || before.lists == after.lists)),
+            && !(added.is_empty()
+                && gone.is_empty()
+                && (before.lists.is_empty() || before.lists == after.lists)),
     }
 }
 

@@ -18,7 +18,12 @@ async fn play(service: &Service, session: &Session) -> Judgement {
     let before = state(service, session).await;
     let body = json!({ "task": session.task, "messages": session.messages });
     let answer = memory.update(body).await.is(200).json();
-    assert_eq!(answer["rejected"], json!([]), "{}: an answer of the rules is well-formed", session.id);
+    assert_eq!(
+        answer["rejected"],
+        json!([]),
+        "{}: an answer of the rules is well-formed",
+        session.id
+    );
     judge::judge(session, &before, &state(service, session).await)
 }
 

@@ -198,6 +198,14 @@ async fn without_a_model_the_built_in_updater_does_the_work() {
     assert_eq!(answer["status"], "applied");
     assert_eq!(answer["models"]["progress"]["model"], "extractive");
     let warning = &answer["warnings"][0];
-    assert_eq!((&warning["kind"], &warning["section"]), (&json!("no_model"), &json!(null)));
-    assert!(warning["detail"].as_str().unwrap().starts_with("no model is configured"));
+    assert_eq!(
+        (&warning["kind"], &warning["section"]),
+        (&json!("no_model"), &json!(null))
+    );
+    assert!(
+        warning["detail"]
+            .as_str()
+            .unwrap()
+            .starts_with("no model is configured")
+    );
 }

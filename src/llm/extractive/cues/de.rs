@@ -9,61 +9,187 @@ pub(super) const WORDS: Words = Words {
 };
 
 const CUES: &[(Sign, &str)] = &[
-    (Sign::Keep, "merk dir|merke dir|merken sie sich|bitte merken|zu merken|denk daran|denke daran|denk dran|nicht vergessen , dass|nicht vergessen :|vergiss nicht , dass|wichtig|wichtig :|ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft|\
-        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere"),
-    (Sign::Rule, "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich"),
-    (Sign::Limit, "höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens|nur noch|sonst|andernfalls|erst nach|soll nicht|sollen nicht|nicht vor|nicht nach|nur|ohne|kein|keine|keinen|braucht|brauchen|bis"),
+    (
+        Sign::Keep,
+        "merk dir|merke dir|merken sie sich|bitte merken|zu merken|denk daran|denke daran|denk dran|nicht vergessen , dass|nicht vergessen :|vergiss nicht , dass|wichtig|wichtig :|ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft|\
+        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere",
+    ),
+    (
+        Sign::Rule,
+        "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich",
+    ),
+    (
+        Sign::Limit,
+        "höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens|nur noch|sonst|andernfalls|erst nach|soll nicht|sollen nicht|nicht vor|nicht nach|nur|ohne|kein|keine|keinen|braucht|brauchen|bis",
+    ),
     (Sign::Condition, "wenn|falls|sobald|sofern"),
-    (Sign::Concession, "du hast recht|sie haben recht|stimmt ,|stimmt .|mein fehler|entschuldigung|tut mir leid|das war falsch"),
-    (Sign::Decision, "wir haben entschieden|haben entschieden|entschieden|entscheidung :|beschlossen|beschluss|wir nehmen|wir bleiben bei|wir behalten|festgelegt|abgemacht|vereinbart|wir einigen uns|geeinigt|wir setzen auf|die wahl fiel|wir schalten|entschluss"),
-    (Sign::Cause, "ursache|die ursache|der grund|grund dafür|grund war|lag an|es lag|liegt an|liegt daran|lag daran|schuld war|schuld ist|stellte sich heraus|hat sich herausgestellt|herausgestellt|gefunden :|verursacht|sondern an|auslöser|das problem war|der fehler war|es war der|es war die|es war nur"),
-    (Sign::Finding, "bekanntes problem|bekannter fehler|ist bekannt|workaround|abhilfe|umgehung|ergebnis :|das ergebnis|fazit|erkenntnis|gemessen"),
+    (
+        Sign::Concession,
+        "du hast recht|sie haben recht|stimmt ,|stimmt .|mein fehler|entschuldigung|tut mir leid|das war falsch",
+    ),
+    (
+        Sign::Decision,
+        "wir haben entschieden|haben entschieden|entschieden|entscheidung :|beschlossen|beschluss|wir nehmen|wir bleiben bei|wir behalten|festgelegt|abgemacht|vereinbart|wir einigen uns|geeinigt|wir setzen auf|die wahl fiel|wir schalten|entschluss",
+    ),
+    (
+        Sign::Cause,
+        "ursache|die ursache|der grund|grund dafür|grund war|lag an|es lag|liegt an|liegt daran|lag daran|schuld war|schuld ist|stellte sich heraus|hat sich herausgestellt|herausgestellt|gefunden :|verursacht|sondern an|auslöser|das problem war|der fehler war|es war der|es war die|es war nur",
+    ),
+    (
+        Sign::Finding,
+        "bekanntes problem|bekannter fehler|ist bekannt|workaround|abhilfe|umgehung|ergebnis :|das ergebnis|fazit|erkenntnis|gemessen",
+    ),
     (Sign::Because, "weil|deshalb|daher|darum|damit"),
-    (Sign::Requirement, "akzeptiert nur|nimmt nur|unterstützt nur|unterstützt kein*|liest nur|verlangt|erwartet|braucht die|setzt voraus|funktioniert nur|wird zurückgesetzt|wird jeden|zurückgesetzt"),
-    (Sign::Personal, "ich bevorzuge|bevorzugt|ich mag|mag kein*|mag keine|ich hasse|hasst|lieber|ich wohne|wir wohnen|wohnt|ich arbeite|arbeitet bei|ich heiße|mein name|meine frau|mein mann|meine tochter|mein sohn|meine mutter|mein vater|meine schwester|mein bruder|mein arzt|allergisch|allergie|\
-        verträgt|unverträglich|vegetarisch|vegetarier|vegetarierin|vegan|veganer|diabetiker|diabetes|zöliakie|asthma|schwanger|linkshänder|rechtshänder|legasthen*|rollstuhl|isst kein*|trinkt kein*|operiert|operation|krankheit|angst vor|geburtstag|geboren|wird krank|ich spreche|lieblings*|mein budget|unser budget|jahre alt|ich lerne|gluten*|laktose*"),
-    (Sign::Change, "jetzt|nicht mehr|statt|anstatt|anstelle|sondern|geändert|ändert sich|neu ist|neue|neuer|neues|korrektur|berichtigung|umgezogen|verschoben|verlegt|falsch|war falsch|ersetzt|abgelöst|umgestellt|umbenannt|abgesagt|storniert|gekündigt|veraltet|überholt|hinfällig|\
-        gestiegen|gesunken|erhöht|steigt von|sinkt von|seit heute|ab heute|heißt jetzt|doch nicht|inzwischen|mittlerweile|gewechselt|wechselt"),
-    (Sign::Old, "nicht mehr|nicht am|nicht um|nicht an|nicht von|nicht ab|nicht in|nicht bei|, nicht|und nicht|statt|anstatt|anstelle von|anstelle der|anstelle des|früher|bisher|nicht erst"),
-    (Sign::OldBefore, "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt"),
+    (
+        Sign::Requirement,
+        "akzeptiert nur|nimmt nur|unterstützt nur|unterstützt kein*|liest nur|verlangt|erwartet|braucht die|setzt voraus|funktioniert nur|wird zurückgesetzt|wird jeden|zurückgesetzt",
+    ),
+    (
+        Sign::Personal,
+        "ich bevorzuge|bevorzugt|ich mag|mag kein*|mag keine|ich hasse|hasst|lieber|ich wohne|wir wohnen|wohnt|ich arbeite|arbeitet bei|ich heiße|mein name|meine frau|mein mann|meine tochter|mein sohn|meine mutter|mein vater|meine schwester|mein bruder|mein arzt|allergisch|allergie|\
+        verträgt|unverträglich|vegetarisch|vegetarier|vegetarierin|vegan|veganer|diabetiker|diabetes|zöliakie|asthma|schwanger|linkshänder|rechtshänder|legasthen*|rollstuhl|isst kein*|trinkt kein*|operiert|operation|krankheit|angst vor|geburtstag|geboren|wird krank|ich spreche|lieblings*|mein budget|unser budget|jahre alt|ich lerne|gluten*|laktose*",
+    ),
+    (
+        Sign::Change,
+        "jetzt|nicht mehr|statt|anstatt|anstelle|sondern|geändert|ändert sich|neu ist|neue|neuer|neues|korrektur|berichtigung|umgezogen|verschoben|verlegt|falsch|war falsch|ersetzt|abgelöst|umgestellt|umbenannt|abgesagt|storniert|gekündigt|veraltet|überholt|hinfällig|\
+        gestiegen|gesunken|erhöht|steigt von|sinkt von|seit heute|ab heute|heißt jetzt|doch nicht|inzwischen|mittlerweile|gewechselt|wechselt",
+    ),
+    (
+        Sign::Old,
+        "nicht mehr|nicht am|nicht um|nicht an|nicht von|nicht ab|nicht in|nicht bei|, nicht|und nicht|statt|anstatt|anstelle von|anstelle der|anstelle des|früher|bisher|nicht erst",
+    ),
+    (
+        Sign::OldBefore,
+        "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt",
+    ),
     (Sign::From, "von|vom"),
-    (Sign::Retired, "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles"),
-    (Sign::Obsolete, "veraltet|überholt|hinfällig|ungültig|gilt nicht mehr|stimmt nicht mehr|ist falsch|war falsch|kann weg|vergiss|nicht mehr gültig|nicht mehr aktuell|stimmt nicht|trifft nicht mehr zu|löschen"),
-    (Sign::Moved, "umgezogen|zieht um|ziehen um|gezogen|neue adresse|neue anschrift"),
-    (Sign::Place, "wohnt|wohne|wohnen|adresse|anschrift|büro ist|büro in|liegt in|zimmer|sitz in|straße|praxis"),
-    (Sign::Waiting, "nicht fertig|noch nicht|unfertig|steht aus|ausstehend|kaputt|fehlt noch|fehlen noch|fehlt|unbestätigt|ungeklärt|wartet auf|warten auf|unvollständig|noch offen|läuft noch|nicht abgeschlossen|unbekannt"),
-
-    (Sign::Hedge, "vielleicht|möglicherweise|eventuell|vermutlich|wahrscheinlich|womöglich|ich glaube|ich denke|ich vermute|ich nehme an|wohl|könnte|könnten|scheint|scheinbar|anscheinend|sieht so aus|sieht aus|unklar|nicht sicher|mein verdacht|verdacht :|hoffentlich|dürfte|dürften"),
-    (Sign::Hearsay, "ich dachte|dachte zuerst|wir dachten|zuerst dachte|hieß es|angeblich|man sagt|habe gehört|wurde mir gesagt|behauptet|er sagt|sie sagt|sagt , dass|im film|im roman|im spiel|geträumt"),
-    (Sign::Hypothesis, "wenn wir|wenn ich|falls wir|falls ich|angenommen|stell dir vor|stellen wir uns vor|nehmen wir an|was wäre|was wenn|würde|würden|würdest|wäre|wären|hätte|hätten|bräuchte|bräuchten|müsste|müssten|könnten wir|dazunähmen|theoretisch|hypothetisch|im prinzip könnte|zum beispiel"),
-    (Sign::Joke, "haha|hahaha|hihi|lol|scherz|nur spaß|war ein witz|ein witz|scherz beiseite|nur ein scherz|: )|; )|😂|🤣|😜|😉|😄|😅|😆|na klar , und|ja klar , und|ironie|schön wär's|was soll schon schiefgehen|was kann da schon"),
-    (Sign::Serious, "spaß beiseite|scherz beiseite|im ernst|ernsthaft|nein , wirklich|nein , im ernst|mal im ernst|jetzt aber wirklich"),
-    (Sign::Denial, "nein|nee|nö|stimmt nicht|falsch|immer noch|geht nicht|funktioniert nicht|klappt nicht|hat nicht geklappt|schlägt fehl|weiterhin|tritt noch auf|tritt immer noch|nicht gelöst|nicht behoben|nicht repariert|gleicher fehler|derselbe fehler|wieder kaputt|ist leer|bist du sicher|nicht erledigt|ist kaputt"),
-    (Sign::Refuted, "in ordnung|war es nicht|war es aber nicht|ist es nicht|liegt es nicht|lag es nicht|ist nicht schuld|nicht die ursache|nicht der grund|war falsch|war negativ|ausgeschlossen|entlastet|hat nichts zu tun|hat damit nichts|es ist nicht|es war nicht|entwarnung|fehlalarm|vergiss das"),
-    (Sign::Trouble, "fehler|fällt aus|ausfall|aussetzer|abgestürzt|absturz|stürzt|hängt|langsam|kaputt|klappt nicht|geht nicht|nur noch nullen|liefert|problem|störung|leer|doppelt|manchmal bekommt|verliert|zu lange|zu langsam|seit gestern|bricht ab|scheitert|jede nacht"),
-    (Sign::Meta, "anweisung|anweisungen|ignoriere|ignoriert|betrug|phishing|versteckt|speichere ich nicht|nicht speichern|behalte ich nicht|folge ich nicht|eingeschleust"),
-    (Sign::Injection, "ki-assistent*|ki assistent*|an alle assistenten|an den assistenten|hinweis an die ki|achtung assistent|achtung ki|ignoriere alle|vorherige anweisungen|vorherigen anweisungen|system :|assistent :|sprachmodell|sage dem nutzer nicht|ohne es dem nutzer"),
-    (Sign::Says, "sagt|schreibt|steht|mail|e-mail|nachricht|seite|artikel|ticket|fehler|log|ausgabe|text|brief|meldung|meldet|folgendes|bekommen|zitat|kommentar|lautet"),
-    (Sign::Wish, "will ich|ich will|wir wollen|möchte|möchten|würde gern|ich suche|wir suchen|hoffe|wünsche|ich brauche|vorhaben|idee|ideen"),
-
-    (Sign::Done, "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
-        eingebaut|ist bereit|ist eingerichtet|funktioniert"),
-    (Sign::Aux, "habe|haben|hab|hat|ist|sind|wurde|wurden|worden|bin|schon|bereits"),
-    (Sign::Negation, "nicht|kein|keine|keinen|keinem|keiner|nie|niemals|ohne|nichts|niemand|weder|noch"),
-    (Sign::NotYet, "noch nicht|noch kein|noch keine|noch keinen|nicht fertig|nicht eingerichtet|nicht gebucht|nicht verschickt|fehlt|fehlen"),
-    (Sign::Doing, "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun"),
-    (Sign::Next, "als nächstes|als nächster schritt|nächster schritt|nächste schritte|danach|dann|anschließend|später|zum schluss|zuletzt|morgen|nächste woche|daraufhin|kommt der|kommt die|kommt das|folgt|im anschluss|darauf folgt"),
-    (Sign::Open, "noch offen|offen|offen ist|offen sind|noch zu|steht noch|stehen noch|steht aus|stehen aus|fehlt noch|fehlen noch|fehlt nur|fehlt|fehlen|es bleibt|bleibt noch|bleiben noch|übrig|muss noch|müssen noch|muss bis|müssen bis|noch nicht|todo|to-do|zu tun|ausstehend|wartet|warten|wartet auf|warten noch|nicht vergessen zu|erinnere mich|sag bescheid|sollte|sollten|muss ersetzt|braucht die|braucht den|braucht das|braucht noch|brauchen noch|bis dahin|machen wir|noch verschickt"),
-    (Sign::Request, "bitte|kannst du|könntest du|könnten sie|können sie|würdest du|mach|schau|ja bitte|du kannst|lass uns|sorg dafür|ich möchte , dass du"),
-    (Sign::Plan, "ich werde|wir werden|werde ich|werden wir|ich mache|mache ich|kümmere mich|wir machen|kommt am|trage ich|ich trage|wir ziehen|kommt der|kommt die|kommt das|baue ich|ich baue|rechne ich"),
-    (Sign::Closing, "erledigt|fertig|alles erledigt|alles fertig|gemerged|behoben|gelöst|abgeschlossen|es funktioniert|funktioniert|die aufgabe ist erledigt|das ist erledigt"),
-
-    (Sign::Filler, "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar"),
-    (Sign::Anaphor, "es|das|dies|diese|dieser|dieses|er|sie|ihn|ihm|dort|da|beide|beides|dasselbe"),
-    (Sign::Small, "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|und|oder|aber|von|vom|zu|zum|zur|in|im|an|am|auf|für|aus|bei|mit|ohne|als|ist|sind|war|waren|sein|bin|bist|es|dies|diese|dieser|dieses|ich|wir|du|sie|er|ihr|ihm|ihn|mir|mich|uns|dir|dich|sich|mein|meine|unser|unsere|dein|deine|sein|seine|\
+    (
+        Sign::Retired,
+        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles",
+    ),
+    (
+        Sign::Obsolete,
+        "veraltet|überholt|hinfällig|ungültig|gilt nicht mehr|stimmt nicht mehr|ist falsch|war falsch|kann weg|vergiss|nicht mehr gültig|nicht mehr aktuell|stimmt nicht|trifft nicht mehr zu|löschen",
+    ),
+    (
+        Sign::Moved,
+        "umgezogen|zieht um|ziehen um|gezogen|neue adresse|neue anschrift",
+    ),
+    (
+        Sign::Place,
+        "wohnt|wohne|wohnen|adresse|anschrift|büro ist|büro in|liegt in|zimmer|sitz in|straße|praxis",
+    ),
+    (
+        Sign::Waiting,
+        "nicht fertig|noch nicht|unfertig|steht aus|ausstehend|kaputt|fehlt noch|fehlen noch|fehlt|unbestätigt|ungeklärt|wartet auf|warten auf|unvollständig|noch offen|läuft noch|nicht abgeschlossen|unbekannt",
+    ),
+    (
+        Sign::Hedge,
+        "vielleicht|möglicherweise|eventuell|vermutlich|wahrscheinlich|womöglich|ich glaube|ich denke|ich vermute|ich nehme an|wohl|könnte|könnten|scheint|scheinbar|anscheinend|sieht so aus|sieht aus|unklar|nicht sicher|mein verdacht|verdacht :|hoffentlich|dürfte|dürften",
+    ),
+    (
+        Sign::Hearsay,
+        "ich dachte|dachte zuerst|wir dachten|zuerst dachte|hieß es|angeblich|man sagt|habe gehört|wurde mir gesagt|behauptet|er sagt|sie sagt|sagt , dass|im film|im roman|im spiel|geträumt",
+    ),
+    (
+        Sign::Hypothesis,
+        "wenn wir|wenn ich|falls wir|falls ich|angenommen|stell dir vor|stellen wir uns vor|nehmen wir an|was wäre|was wenn|würde|würden|würdest|wäre|wären|hätte|hätten|bräuchte|bräuchten|müsste|müssten|könnten wir|dazunähmen|theoretisch|hypothetisch|im prinzip könnte|zum beispiel",
+    ),
+    (
+        Sign::Joke,
+        "haha|hahaha|hihi|lol|scherz|nur spaß|war ein witz|ein witz|scherz beiseite|nur ein scherz|: )|; )|😂|🤣|😜|😉|😄|😅|😆|na klar , und|ja klar , und|ironie|schön wär's|was soll schon schiefgehen|was kann da schon",
+    ),
+    (
+        Sign::Serious,
+        "spaß beiseite|scherz beiseite|im ernst|ernsthaft|nein , wirklich|nein , im ernst|mal im ernst|jetzt aber wirklich",
+    ),
+    (
+        Sign::Denial,
+        "nein|nee|nö|stimmt nicht|falsch|immer noch|geht nicht|funktioniert nicht|klappt nicht|hat nicht geklappt|schlägt fehl|weiterhin|tritt noch auf|tritt immer noch|nicht gelöst|nicht behoben|nicht repariert|gleicher fehler|derselbe fehler|wieder kaputt|ist leer|bist du sicher|nicht erledigt|ist kaputt",
+    ),
+    (
+        Sign::Refuted,
+        "in ordnung|war es nicht|war es aber nicht|ist es nicht|liegt es nicht|lag es nicht|ist nicht schuld|nicht die ursache|nicht der grund|war falsch|war negativ|ausgeschlossen|entlastet|hat nichts zu tun|hat damit nichts|es ist nicht|es war nicht|entwarnung|fehlalarm|vergiss das",
+    ),
+    (
+        Sign::Trouble,
+        "fehler|fällt aus|ausfall|aussetzer|abgestürzt|absturz|stürzt|hängt|langsam|kaputt|klappt nicht|geht nicht|nur noch nullen|liefert|problem|störung|leer|doppelt|manchmal bekommt|verliert|zu lange|zu langsam|seit gestern|bricht ab|scheitert|jede nacht",
+    ),
+    (
+        Sign::Meta,
+        "anweisung|anweisungen|ignoriere|ignoriert|betrug|phishing|versteckt|speichere ich nicht|nicht speichern|behalte ich nicht|folge ich nicht|eingeschleust",
+    ),
+    (
+        Sign::Injection,
+        "ki-assistent*|ki assistent*|an alle assistenten|an den assistenten|hinweis an die ki|achtung assistent|achtung ki|ignoriere alle|vorherige anweisungen|vorherigen anweisungen|system :|assistent :|sprachmodell|sage dem nutzer nicht|ohne es dem nutzer",
+    ),
+    (
+        Sign::Says,
+        "sagt|schreibt|steht|mail|e-mail|nachricht|seite|artikel|ticket|fehler|log|ausgabe|text|brief|meldung|meldet|folgendes|bekommen|zitat|kommentar|lautet",
+    ),
+    (
+        Sign::Wish,
+        "will ich|ich will|wir wollen|möchte|möchten|würde gern|ich suche|wir suchen|hoffe|wünsche|ich brauche|vorhaben|idee|ideen",
+    ),
+    (
+        Sign::Done,
+        "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
+        eingebaut|ist bereit|ist eingerichtet|funktioniert",
+    ),
+    (
+        Sign::Aux,
+        "habe|haben|hab|hat|ist|sind|wurde|wurden|worden|bin|schon|bereits",
+    ),
+    (
+        Sign::Negation,
+        "nicht|kein|keine|keinen|keinem|keiner|nie|niemals|ohne|nichts|niemand|weder|noch",
+    ),
+    (
+        Sign::NotYet,
+        "noch nicht|noch kein|noch keine|noch keinen|nicht fertig|nicht eingerichtet|nicht gebucht|nicht verschickt|fehlt|fehlen",
+    ),
+    (
+        Sign::Doing,
+        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun",
+    ),
+    (
+        Sign::Next,
+        "als nächstes|als nächster schritt|nächster schritt|nächste schritte|danach|dann|anschließend|später|zum schluss|zuletzt|morgen|nächste woche|daraufhin|kommt der|kommt die|kommt das|folgt|im anschluss|darauf folgt",
+    ),
+    (
+        Sign::Open,
+        "noch offen|offen|offen ist|offen sind|noch zu|steht noch|stehen noch|steht aus|stehen aus|fehlt noch|fehlen noch|fehlt nur|fehlt|fehlen|es bleibt|bleibt noch|bleiben noch|übrig|muss noch|müssen noch|muss bis|müssen bis|noch nicht|todo|to-do|zu tun|ausstehend|wartet|warten|wartet auf|warten noch|nicht vergessen zu|erinnere mich|sag bescheid|sollte|sollten|muss ersetzt|braucht die|braucht den|braucht das|braucht noch|brauchen noch|bis dahin|machen wir|noch verschickt",
+    ),
+    (
+        Sign::Request,
+        "bitte|kannst du|könntest du|könnten sie|können sie|würdest du|mach|schau|ja bitte|du kannst|lass uns|sorg dafür|ich möchte , dass du",
+    ),
+    (
+        Sign::Plan,
+        "ich werde|wir werden|werde ich|werden wir|ich mache|mache ich|kümmere mich|wir machen|kommt am|trage ich|ich trage|wir ziehen|kommt der|kommt die|kommt das|baue ich|ich baue|rechne ich",
+    ),
+    (
+        Sign::Closing,
+        "erledigt|fertig|alles erledigt|alles fertig|gemerged|behoben|gelöst|abgeschlossen|es funktioniert|funktioniert|die aufgabe ist erledigt|das ist erledigt",
+    ),
+    (
+        Sign::Filler,
+        "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar",
+    ),
+    (
+        Sign::Anaphor,
+        "es|das|dies|diese|dieser|dieses|er|sie|ihn|ihm|dort|da|beide|beides|dasselbe",
+    ),
+    (
+        Sign::Small,
+        "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|und|oder|aber|von|vom|zu|zum|zur|in|im|an|am|auf|für|aus|bei|mit|ohne|als|ist|sind|war|waren|sein|bin|bist|es|dies|diese|dieser|dieses|ich|wir|du|sie|er|ihr|ihm|ihn|mir|mich|uns|dir|dich|sich|mein|meine|unser|unsere|dein|deine|sein|seine|\
         so|dann|jetzt|nun|auch|nur|noch|schon|alle|alles|nicht|kein|keine|keinen|hat|habe|haben|hatte|wird|werden|wurde|würde|kann|können|könnte|soll|sollen|muss|müssen|darf|über|unter|nach|vor|wieder|bis|mehr|einige|jede|jeder|jedes|jeden|beide|da|dort|hier|was|welche|wer|wann|wo|warum|wie|wenn|weil|seit|ja|nein|bitte|danke|\
-        sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig"),
-    (Sign::Month, "januar|jänner|februar|märz|mai|juni|juli|oktober|dezember"),
+        sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig",
+    ),
+    (
+        Sign::Month,
+        "januar|jänner|februar|märz|mai|juni|juli|oktober|dezember",
+    ),
 ];
 
 const IDLE: &str = " gedacht gewesen geworden gehört gesehen gewartet gesagt gefragt gemeint geglaubt gehofft gewollt gewünscht geplant gedauert gefallen gegeben gelesen geschaut \
@@ -71,7 +197,8 @@ const IDLE: &str = " gedacht gewesen geworden gehört gesehen gewartet gesagt ge
     besteht verträgt erwartet bekannt verboten erlaubt bevorzugt vermutet versucht verloren vergessen verstanden erhalten beachtet entschieden beschlossen notiert gut bereit gesetzt gezogen geeignet \
     abgestürzt ausgefallen aufgefallen abgesagt fehlgeschlagen umgezogen umgestellt zugenommen angenommen betrifft entsteht erreicht verlangt bedeutet gehängt geändert-von gewechselt gestiegen gesunken erhöht operiert geboren ";
 const PREFIXES: [&str; 22] = [
-    "ge", "ein", "aus", "auf", "ab", "an", "um", "vor", "zu", "zurück", "nach", "be", "ver", "er", "ent", "über", "zer", "mit", "weg", "fest", "frei", "unter",
+    "ge", "ein", "aus", "auf", "ab", "an", "um", "vor", "zu", "zurück", "nach", "be", "ver", "er", "ent",
+    "über", "zer", "mit", "weg", "fest", "frei", "unter",
 ];
 const IMPERATIVES: &str = " mach mache schick schicke sende bestell bestelle buche buch prüfe prüf ändere änder lösche lösch schreib schreibe baue bau füge trag trage richte ruf rufe kauf kaufe sag sage such suche teste test \
     korrigiere korrigier aktualisiere ergänze sortiere fasse plane vergleiche rechne drucke nimm stell stelle setz setze entferne erstelle übersetze hol hole sammle summiere frag frage warte starte ";
@@ -82,17 +209,21 @@ fn is_done(word: &str) -> bool {
     }
     let participle = word.ends_with("iert")
         || ((word.ends_with('t') || word.ends_with("en")) && (word.starts_with("ge") || infix(word)))
-        || ((word.ends_with("stellt") || word.ends_with("setzt") || word.ends_with("bessert") || word.ends_with("schickt") || word.ends_with("fasst"))
+        || ((word.ends_with("stellt")
+            || word.ends_with("setzt")
+            || word.ends_with("bessert")
+            || word.ends_with("schickt")
+            || word.ends_with("fasst"))
             && PREFIXES.iter().any(|prefix| word.starts_with(prefix)));
     participle && !word.ends_with("igen") && !word.ends_with("ungen")
 }
 
 /// `ein-ge-tragen`: a prefix before the `ge` of the participle.
 fn infix(word: &str) -> bool {
-    PREFIXES
-        .iter()
-        .filter(|prefix| **prefix != "ge")
-        .any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("ge") && rest.len() > 5))
+    PREFIXES.iter().filter(|prefix| **prefix != "ge").any(|prefix| {
+        word.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with("ge") && rest.len() > 5)
+    })
 }
 
 fn is_imperative(word: &str) -> bool {

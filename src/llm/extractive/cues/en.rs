@@ -9,107 +9,239 @@ pub(super) const WORDS: Words = Words {
 };
 
 const CUES: &[(Sign, &str)] = &[
-    (Sign::Keep, "remember|keep in mind|bear in mind|note that|please note|for the record|for your information|fyi|\
+    (
+        Sign::Keep,
+        "remember|keep in mind|bear in mind|note that|please note|for the record|for your information|fyi|\
         don't forget that|never forget that|important|from now on|as of now|from today on|going forward|house rule|rule :|\
         our rule|as a rule|the rule is|policy :|for future reference|for next time|lesson learned|lesson learnt|\
-        the lesson|learned that|we learned|keep this in mind|make a note|take note|memo :"),
-    (Sign::Rule, "must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|\
-        is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in"),
-    (Sign::Limit, "at most|at least|no more than|no less than|no later than|no earlier than|not above|not below|in any case|don't|do not|otherwise|or else|else|\
-        only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the"),
-    (Sign::Condition, "if|when|once|unless|as soon as|in case|should you"),
-    (Sign::Concession, "you are right|you're right|right , it|correct , the|my mistake|sorry|indeed|my bad|i was wrong|apologies|good point|true , it"),
-    (Sign::Decision, "we decided|i decided|we've decided|we have decided|decision :|decision by|was decided|is decided|that's decided|decided :|\
+        the lesson|learned that|we learned|keep this in mind|make a note|take note|memo :",
+    ),
+    (
+        Sign::Rule,
+        "must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|\
+        is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in",
+    ),
+    (
+        Sign::Limit,
+        "at most|at least|no more than|no less than|no later than|no earlier than|not above|not below|in any case|don't|do not|otherwise|or else|else|\
+        only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the",
+    ),
+    (
+        Sign::Condition,
+        "if|when|once|unless|as soon as|in case|should you",
+    ),
+    (
+        Sign::Concession,
+        "you are right|you're right|right , it|correct , the|my mistake|sorry|indeed|my bad|i was wrong|apologies|good point|true , it",
+    ),
+    (
+        Sign::Decision,
+        "we decided|i decided|we've decided|we have decided|decision :|decision by|was decided|is decided|that's decided|decided :|\
         decided to|we agreed|agreed :|agreed to|agreed on|we settled on|settled :|let's go with|we go with|we'll go with|\
         we will go with|going with|we went with|i go with|we chose|we choose|we picked|we opted for|it is , |it is .|it is !|\
         we're keeping|we keep|we stay with|we stick with|we take|i take|i'll take|the plan is|then raise|then set|then use|\
-        the decision|approved :|board approved|resolved :|we are staying with|we're staying with|we're sticking"),
-    (Sign::Cause, "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|\
+        the decision|approved :|board approved|resolved :|we are staying with|we're staying with|we're sticking",
+    ),
+    (
+        Sign::Cause,
+        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|\
         found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|\
         the fault was|to blame|due to|comes from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|\
-        the explanation"),
-    (Sign::Finding, "known issue|known problem|known bug|is known|workaround|key result|result :|results :|finding :|\
+        the explanation",
+    ),
+    (
+        Sign::Finding,
+        "known issue|known problem|known bug|is known|workaround|key result|result :|results :|finding :|\
         the result is|the result was|conclusion :|in conclusion|we measured|as it happens|the trick is|the catch is|\
-        confirmed that|it confirms|key finding|key insight|insight :|takeaway"),
-    (Sign::Because, "because|since it|since they|that's why|so that|which is why"),
-    (Sign::Requirement, "only accepts|only accept|only reads|only read|only supports|only works|only takes|does not support|doesn't support|\
-        requires|expects|wants|only knows|insists on|depends on|depend on|bills by|waits for a|limited to|is limited to|runs at|refuses|rejects"),
-    (Sign::Personal, "i prefer|we prefer|prefers|i like|i love|i hate|hates|dislikes|i dislike|i can't stand|i'd rather|i live|we live|lives in|\
+        confirmed that|it confirms|key finding|key insight|insight :|takeaway",
+    ),
+    (
+        Sign::Because,
+        "because|since it|since they|that's why|so that|which is why",
+    ),
+    (
+        Sign::Requirement,
+        "only accepts|only accept|only reads|only read|only supports|only works|only takes|does not support|doesn't support|\
+        requires|expects|wants|only knows|insists on|depends on|depend on|bills by|waits for a|limited to|is limited to|runs at|refuses|rejects",
+    ),
+    (
+        Sign::Personal,
+        "i prefer|we prefer|prefers|i like|i love|i hate|hates|dislikes|i dislike|i can't stand|i'd rather|i live|we live|lives in|\
         i work|works for|works at|works as|my name is|i'm called|my wife|my husband|my partner|my daughter|my son|my sister|my brother|my mother|my father|\
         my mum|my mom|my dad|my boss|my doctor|allergic|allergy|intolerant|intolerance|vegetarian|vegan|vegans|diabetic|coeliac|celiac|\
         asthma|pregnant|left-handed|right-handed|dyslexic|colour-blind|color-blind|deaf|blind|wheelchair|can't eat|doesn't eat|don't eat|\
         can't drink|doesn't drink|can't walk|had an operation|operation|surgery|disease|is afraid of|gets sick|get sick|i'm a beginner|i teach|i'm used to|\
         my favourite|my favorite|birthday is|was born|i speak|speaks|only speaks|i have no|my budget|our budget|kosher|halal|lactose|gluten|\
-        takes medication|tablets|i'm from|years old"),
-    (Sign::Change, "now|no longer|any more|anymore|instead|instead of|rather than|changed|change of plan|changes to|correction|corrected|moved|has moved|\
+        takes medication|tablets|i'm from|years old",
+    ),
+    (
+        Sign::Change,
+        "now|no longer|any more|anymore|instead|instead of|rather than|changed|change of plan|changes to|correction|corrected|moved|has moved|\
         moves to|was wrong|is wrong|were wrong|my mistake|i was mistaken|replaced|replaces|switched|renamed|cancelled|canceled|obsolete|outdated|\
         went up|went down|rose from|fell from|raised from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|\
         since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|\
-        shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down"),
-    (Sign::Old, "instead of|rather than|not from|not on|not at|not in|not to|not until|, not|and not|no longer on|no longer at|no longer in|\
+        shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down",
+    ),
+    (
+        Sign::Old,
+        "instead of|rather than|not from|not on|not at|not in|not to|not until|, not|and not|no longer on|no longer at|no longer in|\
         no longer with|no longer from|no longer by|no longer takes|no longer take|no longer uses|no longer use|no longer needs|no longer the|\
-        no longer|not any more|not the|in place of|previously|formerly|used to be|it was"),
-    (Sign::OldBefore, "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead"),
+        no longer|not any more|not the|in place of|previously|formerly|used to be|it was",
+    ),
+    (
+        Sign::OldBefore,
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead",
+    ),
     (Sign::From, "from"),
-    (Sign::Retired, "no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|\
-        moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off"),
-    (Sign::Obsolete, "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|\
-        can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true"),
-    (Sign::Moved, "moved|has moved|have moved|moves|relocated|new address|moving to"),
-    (Sign::Place, "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room"),
-    (Sign::Waiting, "not finished|not yet|unfinished|pending|is broken|are broken|not done|is missing|are missing|still open|not working|does not work|doesn't work|\
-        unconfirmed|undecided|not decided|waiting for|is blocked|blocked by|not complete|incomplete|is failing|still fails|to be confirmed|may lack|unknown|not known|not installed|not available"),
-
-    (Sign::Hedge, "maybe|perhaps|might|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|\
+    (
+        Sign::Retired,
+        "no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|\
+        moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off",
+    ),
+    (
+        Sign::Obsolete,
+        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|\
+        can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true",
+    ),
+    (
+        Sign::Moved,
+        "moved|has moved|have moved|moves|relocated|new address|moving to",
+    ),
+    (
+        Sign::Place,
+        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room",
+    ),
+    (
+        Sign::Waiting,
+        "not finished|not yet|unfinished|pending|is broken|are broken|not done|is missing|are missing|still open|not working|does not work|doesn't work|\
+        unconfirmed|undecided|not decided|waiting for|is blocked|blocked by|not complete|incomplete|is failing|still fails|to be confirmed|may lack|unknown|not known|not installed|not available",
+    ),
+    (
+        Sign::Hedge,
+        "maybe|perhaps|might|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|\
         looks like|looks as if|apparently|my guess|my suspicion|my theory|suspicion :|a theory|my first thought|first thought|i wonder|wondering|unclear|it appears|hopefully|\
-        could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows"),
-    (Sign::Hearsay, "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|\
-        rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game"),
-    (Sign::Hypothesis, "if we|if i|if you|if they|if he|if she|if there|if that|if it were|what if|suppose|supposing|imagine|assuming|would|wouldn't|we'd|i'd|\
-        could have|should have|were to|had we|in theory|theoretically|hypothetically|let's say|let's pretend|pretend|say we|in case we|one could|we could|you could|it could|might have|for example|for instance|unless we"),
-    (Sign::Joke, "haha|hahaha|hehe|lol|lmao|rofl|just kidding|only kidding|kidding|joking|jk|a joke|my joke|oh sure|yeah right|what could go wrong|: )|; )|😂|🤣|😜|😉|😄|😅|😆|🙃|: d|: - )|; - )|\
-        : p|/s|i wish|in my dreams|as if i|obviously not|sarcasm|irony|wink"),
-    (Sign::Serious, "seriously|no , really|no really|jokes aside|joking aside|all jokes aside|kidding aside|but really|in earnest|on a serious note|to be serious|for real"),
-    (Sign::Denial, "no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|\
+        could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows",
+    ),
+    (
+        Sign::Hearsay,
+        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|\
+        rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game",
+    ),
+    (
+        Sign::Hypothesis,
+        "if we|if i|if you|if they|if he|if she|if there|if that|if it were|what if|suppose|supposing|imagine|assuming|would|wouldn't|we'd|i'd|\
+        could have|should have|were to|had we|in theory|theoretically|hypothetically|let's say|let's pretend|pretend|say we|in case we|one could|we could|you could|it could|might have|for example|for instance|unless we",
+    ),
+    (
+        Sign::Joke,
+        "haha|hahaha|hehe|lol|lmao|rofl|just kidding|only kidding|kidding|joking|jk|a joke|my joke|oh sure|yeah right|what could go wrong|: )|; )|😂|🤣|😜|😉|😄|😅|😆|🙃|: d|: - )|; - )|\
+        : p|/s|i wish|in my dreams|as if i|obviously not|sarcasm|irony|wink",
+    ),
+    (
+        Sign::Serious,
+        "seriously|no , really|no really|jokes aside|joking aside|all jokes aside|kidding aside|but really|in earnest|on a serious note|to be serious|for real",
+    ),
+    (
+        Sign::Denial,
+        "no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|\
         did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|\
-        it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen"),
-    (Sign::Refuted, "is fine|are fine|was fine|is innocent|that was wrong|was wrong|was negative|is not the|isn't the|was not the|wasn't the|it is not|it isn't|it wasn't|it was not|not the cause|not true|false alarm|turned out to be wrong|\
-        ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with"),
-    (Sign::Trouble, "fails|fail|failing|failed|failure|crash|crashes|crashed|hangs|hang|slow|times out|time out|timeout|timeouts|broken|breaks|error|errors|flaky|stuck|lag|empty|wrong|missing rows|duplicates|\
-        goes down|went down|is down|drops|grows|leak|leaks|does not|doesn't|problem|issue|bug|incident|outage|complains|flat|unable|weird|strange|rejected|crash rate|slide|jitter|loses|lost|too|fall off|nothing happens|won't"),
-    (Sign::Meta, "injection|injected|instruction|instructions|ignore|ignored|ignoring|phishing|malicious|posing as|hidden text|scam|did not follow|do not follow|will not keep|not keep the|won't store|not store"),
-    (Sign::Injection, "ai assistant|ai assistants|ai agent|ai agents|note to agent|note to agents|note to assistant|note to ai|attention ai|attention assistant|attention agent|to the assistant|to all agents|dear assistant|dear ai|ignore previous|ignore all previous|\
-        ignore all prior|ignore the above|disregard previous|disregard all|previous instructions|system :|assistant :|language model|llm|llms|system prompt|you are now|as an ai|hidden text|grader ,|without telling the user|never mention it to|do not tell the user|don't tell the user"),
-    (Sign::Says, "says|said|writes|wrote|reads|reported|message|mail|email|e-mail|page|article|ticket|error|log|logs|output|text|letter|review|comment|post|prints|shows|sign|got|transcript|quote|paste|pasted|curl|forwarded|below"),
-    (Sign::Wish, "i want to|we want to|would like|i'd like|hope|wish|looking for|thinking about|thinking of|planning to|going to|plan to|let's see|i need|we need|trying to|any idea|any ideas|ideas"),
-
-    (Sign::Done, "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|\
+        it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen",
+    ),
+    (
+        Sign::Refuted,
+        "is fine|are fine|was fine|is innocent|that was wrong|was wrong|was negative|is not the|isn't the|was not the|wasn't the|it is not|it isn't|it wasn't|it was not|not the cause|not true|false alarm|turned out to be wrong|\
+        ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with",
+    ),
+    (
+        Sign::Trouble,
+        "fails|fail|failing|failed|failure|crash|crashes|crashed|hangs|hang|slow|times out|time out|timeout|timeouts|broken|breaks|error|errors|flaky|stuck|lag|empty|wrong|missing rows|duplicates|\
+        goes down|went down|is down|drops|grows|leak|leaks|does not|doesn't|problem|issue|bug|incident|outage|complains|flat|unable|weird|strange|rejected|crash rate|slide|jitter|loses|lost|too|fall off|nothing happens|won't",
+    ),
+    (
+        Sign::Meta,
+        "injection|injected|instruction|instructions|ignore|ignored|ignoring|phishing|malicious|posing as|hidden text|scam|did not follow|do not follow|will not keep|not keep the|won't store|not store",
+    ),
+    (
+        Sign::Injection,
+        "ai assistant|ai assistants|ai agent|ai agents|note to agent|note to agents|note to assistant|note to ai|attention ai|attention assistant|attention agent|to the assistant|to all agents|dear assistant|dear ai|ignore previous|ignore all previous|\
+        ignore all prior|ignore the above|disregard previous|disregard all|previous instructions|system :|assistant :|language model|llm|llms|system prompt|you are now|as an ai|hidden text|grader ,|without telling the user|never mention it to|do not tell the user|don't tell the user",
+    ),
+    (
+        Sign::Says,
+        "says|said|writes|wrote|reads|reported|message|mail|email|e-mail|page|article|ticket|error|log|logs|output|text|letter|review|comment|post|prints|shows|sign|got|transcript|quote|paste|pasted|curl|forwarded|below",
+    ),
+    (
+        Sign::Wish,
+        "i want to|we want to|would like|i'd like|hope|wish|looking for|thinking about|thinking of|planning to|going to|plan to|let's see|i need|we need|trying to|any idea|any ideas|ideas",
+    ),
+    (
+        Sign::Done,
+        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|\
         passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|\
         answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|\
-        i did already|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live"),
-    (Sign::Aux, "i|we|i've|we've|has been|have been|was|were|is|are|got|have|has|had|he|she|they|who|team|plumber|just|already|has now|i have|we have|you've"),
-    (Sign::Negation, "not|n't|isn't|aren't|wasn't|weren't|haven't|hasn't|didn't|don't|doesn't|won't|cannot|can't|never|no|nothing|nobody|without|neither|nor|couldn't"),
-    (Sign::NotYet, "not yet|n't yet|yet|still not|still isn't|still aren't|still hasn't|still haven't|not been|hasn't been|haven't been|not installed|not written|not booked|not finished|not started|isn't ready|is not ready|are not switched|have not booked|\
-        not coded|not sent|not done|not answered"),
-    (Sign::Doing, "i'm now|i am now|now i'm|now i am|i'm currently|i am currently|currently|i'm still|i am still|we're now|now we're|i am starting|i'm starting|i begin|i start with|i start on|i do now|i'm on it|i'm working on|i am working on|working on|\
-        in progress|under way|underway|is running|i am|i'm|being built|being written|wip|now the|now i|i'll start|i continue with|at the moment|right now|starting on|starting with|begun with|have started|i started"),
-    (Sign::Next, "next|next :|next up|next step|next steps|then|after that|afterwards|and then|later|later on|finally|comes next|comes the|comes a|come the|follows|to follow|will follow|tomorrow|next week|next is|next one is|after the|in the end|subsequently|thereafter|goes next|once that is|is scheduled|are scheduled|is due"),
-    (Sign::Open, "still open|still missing|still to|still needs|still need|still has to|still have to|remains|remaining|left to do|is left|are left|what's left|what is left|left :|left is|left are|open :|open point|open points|to do|todo|to-do|tbd|\
+        i did already|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live",
+    ),
+    (
+        Sign::Aux,
+        "i|we|i've|we've|has been|have been|was|were|is|are|got|have|has|had|he|she|they|who|team|plumber|just|already|has now|i have|we have|you've",
+    ),
+    (
+        Sign::Negation,
+        "not|n't|isn't|aren't|wasn't|weren't|haven't|hasn't|didn't|don't|doesn't|won't|cannot|can't|never|no|nothing|nobody|without|neither|nor|couldn't",
+    ),
+    (
+        Sign::NotYet,
+        "not yet|n't yet|yet|still not|still isn't|still aren't|still hasn't|still haven't|not been|hasn't been|haven't been|not installed|not written|not booked|not finished|not started|isn't ready|is not ready|are not switched|have not booked|\
+        not coded|not sent|not done|not answered",
+    ),
+    (
+        Sign::Doing,
+        "i'm now|i am now|now i'm|now i am|i'm currently|i am currently|currently|i'm still|i am still|we're now|now we're|i am starting|i'm starting|i begin|i start with|i start on|i do now|i'm on it|i'm working on|i am working on|working on|\
+        in progress|under way|underway|is running|i am|i'm|being built|being written|wip|now the|now i|i'll start|i continue with|at the moment|right now|starting on|starting with|begun with|have started|i started",
+    ),
+    (
+        Sign::Next,
+        "next|next :|next up|next step|next steps|then|after that|afterwards|and then|later|later on|finally|comes next|comes the|comes a|come the|follows|to follow|will follow|tomorrow|next week|next is|next one is|after the|in the end|subsequently|thereafter|goes next|once that is|is scheduled|are scheduled|is due",
+    ),
+    (
+        Sign::Open,
+        "still open|still missing|still to|still needs|still need|still has to|still have to|remains|remaining|left to do|is left|are left|what's left|what is left|left :|left is|left are|open :|open point|open points|to do|todo|to-do|tbd|\
         is missing|are missing|needs to|need to|has to be|have to be|must be|needs a|needs the|needs an|should|should be|should get|outstanding|pending|to be done|follow-up|don't forget to|remember to|not yet|must also|also must|has to renew|yet to|awaiting|is open|are open|\
-        still fails|remains to|to be replaced|remind me|tell me when|let me know when|due|had better|would have to|has to|have to|only the"),
-    (Sign::Request, "please|can you|could you|would you|go ahead and|i want you to|i'd like you to|make sure|you should|you can|kindly|let's|yes please|do the same|your task|feel free to|next i want|i'd like|i want to try|also"),
-    (Sign::Plan, "i'll|we'll|i will|we will|i'm going to|we're going to|i am going to|we are going to|i see it|i see him|i see her|i'm planning to|you'll|he'll|she'll|they'll|will be|goes to|comes on|has an appointment|is coming|i can|let me"),
-    (Sign::Closing, "done|all done|finished|task complete|task completed|task done|completed|everything is done|that's done|it's done|this is done|we're done|i'm done|the task is done|the task is complete|the task is finished|merged|fixed|solved|it works|works|all set|shipped|deployed"),
-
-    (Sign::Filler, "ok|okay|yes|yep|yeah|no|right|sure|thanks|thank you|great|good|perfect|excellent|nice|alright|well|so|and|also|but|oh|ah|exactly|correct|understood|noted|got it|fine|cool|by the way|btw|hi|hello|hey|please|sorry|done|anyway|actually|\
+        still fails|remains to|to be replaced|remind me|tell me when|let me know when|due|had better|would have to|has to|have to|only the",
+    ),
+    (
+        Sign::Request,
+        "please|can you|could you|would you|go ahead and|i want you to|i'd like you to|make sure|you should|you can|kindly|let's|yes please|do the same|your task|feel free to|next i want|i'd like|i want to try|also",
+    ),
+    (
+        Sign::Plan,
+        "i'll|we'll|i will|we will|i'm going to|we're going to|i am going to|we are going to|i see it|i see him|i see her|i'm planning to|you'll|he'll|she'll|they'll|will be|goes to|comes on|has an appointment|is coming|i can|let me",
+    ),
+    (
+        Sign::Closing,
+        "done|all done|finished|task complete|task completed|task done|completed|everything is done|that's done|it's done|this is done|we're done|i'm done|the task is done|the task is complete|the task is finished|merged|fixed|solved|it works|works|all set|shipped|deployed",
+    ),
+    (
+        Sign::Filler,
+        "ok|okay|yes|yep|yeah|no|right|sure|thanks|thank you|great|good|perfect|excellent|nice|alright|well|so|and|also|but|oh|ah|exactly|correct|understood|noted|got it|fine|cool|by the way|btw|hi|hello|hey|please|sorry|done|anyway|actually|\
         wonderful|awesome|super|agreed|of course|hm|hmm|indeed|careful|great catch|good catch|perfect thanks|in that case|will do|you are right|you're right|then|listen|look|works|hmm ok|wow|ah yes|for the record|oh and|however|though|finally|haha yes|haha|seriously|no really|now|after that|afterwards|\
-        at last|merged|done|fixed|question|update|excellent|lovely|brilliant|too much|sounds good|makes sense"),
-    (Sign::Anaphor, "it|this|that|these|those|they|them|he|she|its|the same|there|both|one|so"),
-    (Sign::Small, "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|\
+        at last|merged|done|fixed|question|update|excellent|lovely|brilliant|too much|sounds good|makes sense",
+    ),
+    (
+        Sign::Anaphor,
+        "it|this|that|these|those|they|them|he|she|its|the same|there|both|one|so",
+    ),
+    (
+        Sign::Small,
+        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|\
         all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|\
         if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|\
-        let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back"),
-    (Sign::Month, "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec"),
+        let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back",
+    ),
+    (
+        Sign::Month,
+        "january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec",
+    ),
 ];
 
 /// Forms in `-ed` that tell no finished work.

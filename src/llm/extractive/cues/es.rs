@@ -9,57 +9,183 @@ pub(super) const WORDS: Words = Words {
 };
 
 const CUES: &[(Sign, &str)] = &[
-    (Sign::Keep, "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma"),
-    (Sign::Rule, "debe|deben|no debe|no deben|nunca|jamás|siempre|prohibido|prohibida|obligatorio|obligatoria|bajo ningún|no se debe|tiene que ser|tienen que ser"),
-    (Sign::Limit, "como máximo|como mínimo|al menos|a lo sumo|no más de|no menos de|solo se|solo acepta|solamente|únicamente|ningún|ninguna|si no ,|de lo contrario|no se puede|a más tardar|no puede|no pueden|solo|sin"),
+    (
+        Sign::Keep,
+        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma",
+    ),
+    (
+        Sign::Rule,
+        "debe|deben|no debe|no deben|nunca|jamás|siempre|prohibido|prohibida|obligatorio|obligatoria|bajo ningún|no se debe|tiene que ser|tienen que ser",
+    ),
+    (
+        Sign::Limit,
+        "como máximo|como mínimo|al menos|a lo sumo|no más de|no menos de|solo se|solo acepta|solamente|únicamente|ningún|ninguna|si no ,|de lo contrario|no se puede|a más tardar|no puede|no pueden|solo|sin",
+    ),
     (Sign::Condition, "si|cuando|en cuanto|siempre que"),
-    (Sign::Concession, "tienes razón|tiene razón|en efecto|perdón|lo siento|es verdad|mi error"),
-    (Sign::Decision, "hemos decidido|decidido|decidimos|he decidido|decisión|acordado|acordamos|nos quedamos con|elegimos|hemos elegido|optamos por|vamos con|queda decidido|aprobado|se acordó|se decidió"),
-    (Sign::Cause, "la causa|causa :|causa raíz|el motivo|la razón|resultó que|resulta que|se debía a|se debe a|debido a|era por|fue por|por culpa|culpable|el problema era|el fallo era|el error era|encontrado :|lo encontré|viene de|venía de|era el|era la"),
-    (Sign::Finding, "problema conocido|error conocido|es conocido|conocido :|solución provisional|resultado :|el resultado|conclusión|hallazgo|hemos medido"),
+    (
+        Sign::Concession,
+        "tienes razón|tiene razón|en efecto|perdón|lo siento|es verdad|mi error",
+    ),
+    (
+        Sign::Decision,
+        "hemos decidido|decidido|decidimos|he decidido|decisión|acordado|acordamos|nos quedamos con|elegimos|hemos elegido|optamos por|vamos con|queda decidido|aprobado|se acordó|se decidió",
+    ),
+    (
+        Sign::Cause,
+        "la causa|causa :|causa raíz|el motivo|la razón|resultó que|resulta que|se debía a|se debe a|debido a|era por|fue por|por culpa|culpable|el problema era|el fallo era|el error era|encontrado :|lo encontré|viene de|venía de|era el|era la",
+    ),
+    (
+        Sign::Finding,
+        "problema conocido|error conocido|es conocido|conocido :|solución provisional|resultado :|el resultado|conclusión|hallazgo|hemos medido",
+    ),
     (Sign::Because, "porque|ya que|puesto que|por eso|así que"),
-    (Sign::Requirement, "solo acepta|solo admite|solo lee|solo funciona|exige|requiere|espera|necesita|no admite|no soporta|limitado a"),
-    (Sign::Personal, "prefiero|preferimos|prefiere|me gusta|me encanta|odio|odia|detesto|no me gusta|no le gusta|vivo en|vivimos en|vive en|trabajo en|trabaja en|me llamo|mi nombre|mi mujer|mi esposa|mi marido|mi esposo|mi hija|mi hijo|mi madre|mi padre|mi hermana|mi hermano|mi médico|alérgico|alérgica|alérgicos|\
-        alergia|intolerante|intolerancia|vegetariano|vegetariana|vegano|vegana|diabético|diabética|celíaco|celíaca|asma|embarazada|zurdo|zurda|disléxico|disléxica|silla de ruedas|no come|no bebe|no puedo|no puede|operado|operada|operación|enfermedad|miedo a|cumpleaños|nació|nací|hablo|mi presupuesto|nuestro presupuesto|sin gluten|lactosa|resbala"),
-    (Sign::Change, "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|se llama"),
-    (Sign::Old, "ya no es|ya no está|ya no son|ya no|no el|no la|no es el|en vez de|en vez del|en lugar de|en lugar del|y no|antes era|antes"),
-    (Sign::OldBefore, "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló"),
+    (
+        Sign::Requirement,
+        "solo acepta|solo admite|solo lee|solo funciona|exige|requiere|espera|necesita|no admite|no soporta|limitado a",
+    ),
+    (
+        Sign::Personal,
+        "prefiero|preferimos|prefiere|me gusta|me encanta|odio|odia|detesto|no me gusta|no le gusta|vivo en|vivimos en|vive en|trabajo en|trabaja en|me llamo|mi nombre|mi mujer|mi esposa|mi marido|mi esposo|mi hija|mi hijo|mi madre|mi padre|mi hermana|mi hermano|mi médico|alérgico|alérgica|alérgicos|\
+        alergia|intolerante|intolerancia|vegetariano|vegetariana|vegano|vegana|diabético|diabética|celíaco|celíaca|asma|embarazada|zurdo|zurda|disléxico|disléxica|silla de ruedas|no come|no bebe|no puedo|no puede|operado|operada|operación|enfermedad|miedo a|cumpleaños|nació|nací|hablo|mi presupuesto|nuestro presupuesto|sin gluten|lactosa|resbala",
+    ),
+    (
+        Sign::Change,
+        "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|se llama",
+    ),
+    (
+        Sign::Old,
+        "ya no es|ya no está|ya no son|ya no|no el|no la|no es el|en vez de|en vez del|en lugar de|en lugar del|y no|antes era|antes",
+    ),
+    (
+        Sign::OldBefore,
+        "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló",
+    ),
     (Sign::From, "de|del"),
-    (Sign::Retired, "ya no usamos|ya no uso|ya no utilizamos|hemos dejado|dejamos de usar|abandonado|abandonamos|olvida todo sobre|lo que tienes sobre|lo que sabes de"),
-    (Sign::Obsolete, "obsoleto|obsoleta|ya no vale|ya no es válido|ya no es válida|ya no es cierto|es falso|es incorrecto|es incorrecta|está mal|estaba mal|caducado|se puede borrar|olvida|no es correcto|ya no aplica|desactualizado"),
-    (Sign::Moved, "se mudó|se ha mudado|mudado|nos mudamos|nueva dirección|se trasladó|trasladado"),
-    (Sign::Place, "vive|viven|vivimos|dirección|oficina|situado|reside|calle|avenida|habitación|consulta"),
-    (Sign::Waiting, "sin terminar|no está terminado|todavía no|aún no|pendiente|averiado|roto|falta|faltan|incompleto|por confirmar|bloqueado|desconocido"),
-
-    (Sign::Hedge, "quizá|quizás|tal vez|a lo mejor|probablemente|posiblemente|creo|creemos|supongo|sospecho|me imagino|parece|pareciera|puede que|podría|podrían|puede ser|no estoy seguro|no estoy segura|seguramente|ojalá|en mi opinión|pudiera"),
-    (Sign::Hearsay, "pensé|pensaba|creía|creí|me dijeron|dicen que|dice que|se supone|supuestamente|al principio|en la película|en la novela|en el juego|soñé"),
-    (Sign::Hypothesis, "si nos|si fuera|si fuéramos|si tuviera|si tuviéramos|si hubiera|si yo|y si|imagina|imagínate|supongamos|supón|sería|serían|habría|habrían|tendría|tendríamos|*aríamos|*eríamos|*iríamos|costaría|pagaría|haría|gustaría|usaría|daría|llevaría|estaría|tocara|lloviera|fueran|tuviera|hubiera|pudiera|hiciera|por ejemplo|en teoría"),
-    (Sign::Joke, "jaja|jajaja|jajajaja|jeje|ja ja|es broma|broma|bromeo|bromeaba|estoy bromeando|lol|: )|; )|😂|🤣|😜|😉|😄|😅|😆|claro que sí , y|ironía|qué podría salir mal|en mis sueños"),
-    (Sign::Serious, "en serio|hablando en serio|ahora en serio|fuera de broma|bromas aparte|no , de verdad"),
-    (Sign::Denial, "no|falso|sigue fallando|sigue sin|no funciona|todavía falla|aún falla|mismo error|no es cierto|no está arreglado|no está resuelto|está vacío|estás seguro|otra vez falla|vuelve a fallar"),
-    (Sign::Refuted, "no era|no es la causa|no fue|está bien|descartado|descartada|era falso|dio negativo|nada que ver|falsa alarma|olvídalo|no tiene que ver"),
-    (Sign::Trouble, "error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío"),
-    (Sign::Meta, "instrucción|instrucciones|inyección|ignoro|lo ignoro|estafa|fraude|phishing|oculta|oculto|no guardo|no la guardo|no lo guardo"),
-    (Sign::Injection, "asistente de ia|asistentes de ia|asistente ia|atención asistente|nota para la ia|nota al agente|al asistente|a los asistentes|ignora las instrucciones|instrucciones anteriores|system :|sistema :|asistente :|modelo de lenguaje|no se lo digas al usuario|sin decírselo"),
-    (Sign::Says, "dice|escribe|pone|correo|mail|mensaje|página|artículo|ticket|error|log|registro|salida|texto|carta|muestra|recibido|cita|comentario"),
-    (Sign::Wish, "quiero|queremos|quisiera|me gustaría|busco|buscamos|espero|deseo|alguna idea|ideas"),
-
-    (Sign::Done, "está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó"),
-    (Sign::Aux, "he|hemos|ha|han|había|fue|fueron|está|están|es|son|sido|ya|quedó|quedaron|hube"),
-    (Sign::Negation, "no|nunca|jamás|ningún|ninguna|nada|sin|ni|tampoco"),
-    (Sign::NotYet, "todavía no|aún no|no está|no están|pendiente|pendientes|falta|faltan|sin terminar"),
-    (Sign::Doing, "estoy|ahora mismo|actualmente|en este momento|en curso|en marcha|ahora reviso|ahora hago|ahora preparo|empiezo|comienzo|trabajando en|ahora|sigo con"),
-    (Sign::Next, "luego|después|a continuación|más tarde|siguiente paso|próximo paso|próximos pasos|mañana|la próxima semana|por último|más adelante|entonces|siguiente"),
-    (Sign::Open, "pendiente|pendientes|falta|faltan|queda|quedan|por hacer|todavía no|aún no|sigue pendiente|hay que|tengo que|tiene que|tienen que|debo|hace falta|en espera|no olvides|recuérdame|avísame|avísanos|debería|deberían|se compran|queda por|todo :"),
-    (Sign::Request, "por favor|puedes|podrías|puede usted|podría usted|haz el favor|asegúrate|quiero que|encárgate"),
-    (Sign::Plan, "voy a|vamos a|va a|van a|lo haré|yo me encargo|*aré|*eré|*iré|la llevo|lo llevo|llevo yo|se compran"),
-    (Sign::Closing, "hecho|listo|todo listo|terminado|resuelto|arreglado|ya está|completado|ya funciona"),
-
-    (Sign::Filler, "ok|vale|sí|no|bien|muy bien|perfecto|genial|gracias|muchas gracias|de acuerdo|entendido|anotado|claro|exacto|exactamente|bueno|pues|y|pero|entonces|ah|oh|por cierto|hola|por favor|perdón|en efecto|eso es|correcto|excelente|estupendo|jaja|tienes razón|así que|ya"),
-    (Sign::Anaphor, "eso|esto|ese|esa|este|esta|él|ella|ellos|ellas|lo|la|los|las|le|les|ello|ahí|ambos"),
-    (Sign::Small, "el|la|los|las|un|una|unos|unas|de|del|al|a|y|e|o|u|pero|en|con|sin|por|para|sobre|entre|hasta|desde|que|qué|quien|quién|cual|cuál|cuando|cuándo|donde|dónde|como|cómo|si|sí|no|ni|es|son|era|eran|ser|sido|está|están|estoy|estaba|he|has|ha|hemos|han|había|hay|yo|tú|él|ella|usted|nosotros|ustedes|ellos|ellas|me|te|se|nos|le|les|lo|\
-        mi|mis|tu|tus|su|sus|nuestro|nuestra|este|esta|esto|ese|esa|eso|estos|estas|más|menos|muy|también|tampoco|ya|aún|todavía|siempre|nunca|todo|todos|toda|todas|otro|otra|otros|otras|mismo|misma|algo|nada|bien|mal|así|pues|porque|ahora|luego|después|antes|hoy|ayer|mañana|gracias|favor|hacer|hago|hace|hecho|voy|va|vamos|puede|puedo|tiene|tengo|cada|solo|sólo|aquí|ahí|allí|sino|vale"),
-    (Sign::Month, "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"),
+    (
+        Sign::Retired,
+        "ya no usamos|ya no uso|ya no utilizamos|hemos dejado|dejamos de usar|abandonado|abandonamos|olvida todo sobre|lo que tienes sobre|lo que sabes de",
+    ),
+    (
+        Sign::Obsolete,
+        "obsoleto|obsoleta|ya no vale|ya no es válido|ya no es válida|ya no es cierto|es falso|es incorrecto|es incorrecta|está mal|estaba mal|caducado|se puede borrar|olvida|no es correcto|ya no aplica|desactualizado",
+    ),
+    (
+        Sign::Moved,
+        "se mudó|se ha mudado|mudado|nos mudamos|nueva dirección|se trasladó|trasladado",
+    ),
+    (
+        Sign::Place,
+        "vive|viven|vivimos|dirección|oficina|situado|reside|calle|avenida|habitación|consulta",
+    ),
+    (
+        Sign::Waiting,
+        "sin terminar|no está terminado|todavía no|aún no|pendiente|averiado|roto|falta|faltan|incompleto|por confirmar|bloqueado|desconocido",
+    ),
+    (
+        Sign::Hedge,
+        "quizá|quizás|tal vez|a lo mejor|probablemente|posiblemente|creo|creemos|supongo|sospecho|me imagino|parece|pareciera|puede que|podría|podrían|puede ser|no estoy seguro|no estoy segura|seguramente|ojalá|en mi opinión|pudiera",
+    ),
+    (
+        Sign::Hearsay,
+        "pensé|pensaba|creía|creí|me dijeron|dicen que|dice que|se supone|supuestamente|al principio|en la película|en la novela|en el juego|soñé",
+    ),
+    (
+        Sign::Hypothesis,
+        "si nos|si fuera|si fuéramos|si tuviera|si tuviéramos|si hubiera|si yo|y si|imagina|imagínate|supongamos|supón|sería|serían|habría|habrían|tendría|tendríamos|*aríamos|*eríamos|*iríamos|costaría|pagaría|haría|gustaría|usaría|daría|llevaría|estaría|tocara|lloviera|fueran|tuviera|hubiera|pudiera|hiciera|por ejemplo|en teoría",
+    ),
+    (
+        Sign::Joke,
+        "jaja|jajaja|jajajaja|jeje|ja ja|es broma|broma|bromeo|bromeaba|estoy bromeando|lol|: )|; )|😂|🤣|😜|😉|😄|😅|😆|claro que sí , y|ironía|qué podría salir mal|en mis sueños",
+    ),
+    (
+        Sign::Serious,
+        "en serio|hablando en serio|ahora en serio|fuera de broma|bromas aparte|no , de verdad",
+    ),
+    (
+        Sign::Denial,
+        "no|falso|sigue fallando|sigue sin|no funciona|todavía falla|aún falla|mismo error|no es cierto|no está arreglado|no está resuelto|está vacío|estás seguro|otra vez falla|vuelve a fallar",
+    ),
+    (
+        Sign::Refuted,
+        "no era|no es la causa|no fue|está bien|descartado|descartada|era falso|dio negativo|nada que ver|falsa alarma|olvídalo|no tiene que ver",
+    ),
+    (
+        Sign::Trouble,
+        "error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío",
+    ),
+    (
+        Sign::Meta,
+        "instrucción|instrucciones|inyección|ignoro|lo ignoro|estafa|fraude|phishing|oculta|oculto|no guardo|no la guardo|no lo guardo",
+    ),
+    (
+        Sign::Injection,
+        "asistente de ia|asistentes de ia|asistente ia|atención asistente|nota para la ia|nota al agente|al asistente|a los asistentes|ignora las instrucciones|instrucciones anteriores|system :|sistema :|asistente :|modelo de lenguaje|no se lo digas al usuario|sin decírselo",
+    ),
+    (
+        Sign::Says,
+        "dice|escribe|pone|correo|mail|mensaje|página|artículo|ticket|error|log|registro|salida|texto|carta|muestra|recibido|cita|comentario",
+    ),
+    (
+        Sign::Wish,
+        "quiero|queremos|quisiera|me gustaría|busco|buscamos|espero|deseo|alguna idea|ideas",
+    ),
+    (
+        Sign::Done,
+        "está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó",
+    ),
+    (
+        Sign::Aux,
+        "he|hemos|ha|han|había|fue|fueron|está|están|es|son|sido|ya|quedó|quedaron|hube",
+    ),
+    (
+        Sign::Negation,
+        "no|nunca|jamás|ningún|ninguna|nada|sin|ni|tampoco",
+    ),
+    (
+        Sign::NotYet,
+        "todavía no|aún no|no está|no están|pendiente|pendientes|falta|faltan|sin terminar",
+    ),
+    (
+        Sign::Doing,
+        "estoy|ahora mismo|actualmente|en este momento|en curso|en marcha|ahora reviso|ahora hago|ahora preparo|empiezo|comienzo|trabajando en|ahora|sigo con",
+    ),
+    (
+        Sign::Next,
+        "luego|después|a continuación|más tarde|siguiente paso|próximo paso|próximos pasos|mañana|la próxima semana|por último|más adelante|entonces|siguiente",
+    ),
+    (
+        Sign::Open,
+        "pendiente|pendientes|falta|faltan|queda|quedan|por hacer|todavía no|aún no|sigue pendiente|hay que|tengo que|tiene que|tienen que|debo|hace falta|en espera|no olvides|recuérdame|avísame|avísanos|debería|deberían|se compran|queda por|todo :",
+    ),
+    (
+        Sign::Request,
+        "por favor|puedes|podrías|puede usted|podría usted|haz el favor|asegúrate|quiero que|encárgate",
+    ),
+    (
+        Sign::Plan,
+        "voy a|vamos a|va a|van a|lo haré|yo me encargo|*aré|*eré|*iré|la llevo|lo llevo|llevo yo|se compran",
+    ),
+    (
+        Sign::Closing,
+        "hecho|listo|todo listo|terminado|resuelto|arreglado|ya está|completado|ya funciona",
+    ),
+    (
+        Sign::Filler,
+        "ok|vale|sí|no|bien|muy bien|perfecto|genial|gracias|muchas gracias|de acuerdo|entendido|anotado|claro|exacto|exactamente|bueno|pues|y|pero|entonces|ah|oh|por cierto|hola|por favor|perdón|en efecto|eso es|correcto|excelente|estupendo|jaja|tienes razón|así que|ya",
+    ),
+    (
+        Sign::Anaphor,
+        "eso|esto|ese|esa|este|esta|él|ella|ellos|ellas|lo|la|los|las|le|les|ello|ahí|ambos",
+    ),
+    (
+        Sign::Small,
+        "el|la|los|las|un|una|unos|unas|de|del|al|a|y|e|o|u|pero|en|con|sin|por|para|sobre|entre|hasta|desde|que|qué|quien|quién|cual|cuál|cuando|cuándo|donde|dónde|como|cómo|si|sí|no|ni|es|son|era|eran|ser|sido|está|están|estoy|estaba|he|has|ha|hemos|han|había|hay|yo|tú|él|ella|usted|nosotros|ustedes|ellos|ellas|me|te|se|nos|le|les|lo|\
+        mi|mis|tu|tus|su|sus|nuestro|nuestra|este|esta|esto|ese|esa|eso|estos|estas|más|menos|muy|también|tampoco|ya|aún|todavía|siempre|nunca|todo|todos|toda|todas|otro|otra|otros|otras|mismo|misma|algo|nada|bien|mal|así|pues|porque|ahora|luego|después|antes|hoy|ayer|mañana|gracias|favor|hacer|hago|hace|hecho|voy|va|vamos|puede|puedo|tiene|tengo|cada|solo|sólo|aquí|ahí|allí|sino|vale",
+    ),
+    (
+        Sign::Month,
+        "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre",
+    ),
 ];
 
 const IDLE: &str = " sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \

@@ -9,57 +9,186 @@ pub(super) const WORDS: Words = Words {
 };
 
 const CUES: &[(Sign, &str)] = &[
-    (Sign::Keep, "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale"),
-    (Sign::Rule, "doit|doivent|ne doit pas|ne doivent pas|il faut toujours|jamais|toujours|interdit|interdite|obligatoire|en aucun cas|ne veut plus|il ne faut pas|tous les ans|n'a pas le droit"),
-    (Sign::Limit, "au plus|au maximum|au moins|au minimum|pas plus de|plus de plus de|uniquement|aucun|aucune|sinon|ne veut pas|ne pas|au plus tard|pas de|seulement|avant le|sans"),
+    (
+        Sign::Keep,
+        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale",
+    ),
+    (
+        Sign::Rule,
+        "doit|doivent|ne doit pas|ne doivent pas|il faut toujours|jamais|toujours|interdit|interdite|obligatoire|en aucun cas|ne veut plus|il ne faut pas|tous les ans|n'a pas le droit",
+    ),
+    (
+        Sign::Limit,
+        "au plus|au maximum|au moins|au minimum|pas plus de|plus de plus de|uniquement|aucun|aucune|sinon|ne veut pas|ne pas|au plus tard|pas de|seulement|avant le|sans",
+    ),
     (Sign::Condition, "si|quand|lorsque|dès que|à condition"),
-    (Sign::Concession, "tu as raison|vous avez raison|en effet|désolé|désolée|mon erreur|pardon|effectivement"),
-    (Sign::Decision, "décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour"),
-    (Sign::Cause, "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|venait de|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé"),
-    (Sign::Finding, "problème connu|bug connu|connu :|est connu|contournement|résultat :|le résultat|conclusion :|constat :|nous avons mesuré"),
-    (Sign::Because, "parce que|parce qu'*|car|puisque|c'est pourquoi|donc"),
-    (Sign::Requirement, "n'accepte que|n'acceptent que|ne prend que|exige|exigent|attend des|nécessite|requiert|ne supporte pas|ne lit que|ne fonctionne qu'*|limité à"),
-    (Sign::Personal, "je préfère|nous préférons|préfère|j'aime|j'adore|je déteste|déteste|je n'aime pas|n'aime pas|j'habite|nous habitons|habite|je travaille|travaille chez|je m'appelle|mon nom|ma femme|mon mari|ma fille|mon fils|ma mère|mon père|ma sœur|mon frère|mon médecin|allergique|allergiques|allergie|intolérant|\
-        intolérance|végétarien|végétarienne|végétariens|végan|diabétique|cœliaque|coeliaque|asthme|asthmatique|enceinte|gaucher|gauchère|dyslexique|fauteuil roulant|ne mange pas|ne mange jamais|ne mange plus|ne boit pas|opéré|opérée|opération|maladie|peur de|anniversaire|né le|née le|je parle|mon budget|notre budget|j'ai mal|mal au|sans gluten|lactose"),
-    (Sign::Change, "maintenant|désormais|ne plus|n'est plus|n'a plus|au lieu de|au lieu du|plutôt que|changé|change|changement|correction|corrigé|déménagé|déplacé|avancé|avancée|reporté|reportée|repoussé|était faux|est faux|c'est faux|remplacé|remplace|annulé|annulée|obsolète|périmé|renommé|passe de|passé de|augmenté|baissé|nouveau|nouvelle|nouvel|à compter de|et non"),
-    (Sign::Old, "et non|non pas|et pas|pas le|pas à|pas la|au lieu de|au lieu du|au lieu des|plutôt que|n'est plus|ne prend plus|n'utilise plus|n'est pas|à la place de|à la place du|auparavant|avant c'était"),
-    (Sign::OldBefore, "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc"),
+    (
+        Sign::Concession,
+        "tu as raison|vous avez raison|en effet|désolé|désolée|mon erreur|pardon|effectivement",
+    ),
+    (
+        Sign::Decision,
+        "décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour",
+    ),
+    (
+        Sign::Cause,
+        "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|venait de|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé",
+    ),
+    (
+        Sign::Finding,
+        "problème connu|bug connu|connu :|est connu|contournement|résultat :|le résultat|conclusion :|constat :|nous avons mesuré",
+    ),
+    (
+        Sign::Because,
+        "parce que|parce qu'*|car|puisque|c'est pourquoi|donc",
+    ),
+    (
+        Sign::Requirement,
+        "n'accepte que|n'acceptent que|ne prend que|exige|exigent|attend des|nécessite|requiert|ne supporte pas|ne lit que|ne fonctionne qu'*|limité à",
+    ),
+    (
+        Sign::Personal,
+        "je préfère|nous préférons|préfère|j'aime|j'adore|je déteste|déteste|je n'aime pas|n'aime pas|j'habite|nous habitons|habite|je travaille|travaille chez|je m'appelle|mon nom|ma femme|mon mari|ma fille|mon fils|ma mère|mon père|ma sœur|mon frère|mon médecin|allergique|allergiques|allergie|intolérant|\
+        intolérance|végétarien|végétarienne|végétariens|végan|diabétique|cœliaque|coeliaque|asthme|asthmatique|enceinte|gaucher|gauchère|dyslexique|fauteuil roulant|ne mange pas|ne mange jamais|ne mange plus|ne boit pas|opéré|opérée|opération|maladie|peur de|anniversaire|né le|née le|je parle|mon budget|notre budget|j'ai mal|mal au|sans gluten|lactose",
+    ),
+    (
+        Sign::Change,
+        "maintenant|désormais|ne plus|n'est plus|n'a plus|au lieu de|au lieu du|plutôt que|changé|change|changement|correction|corrigé|déménagé|déplacé|avancé|avancée|reporté|reportée|repoussé|était faux|est faux|c'est faux|remplacé|remplace|annulé|annulée|obsolète|périmé|renommé|passe de|passé de|augmenté|baissé|nouveau|nouvelle|nouvel|à compter de|et non",
+    ),
+    (
+        Sign::Old,
+        "et non|non pas|et pas|pas le|pas à|pas la|au lieu de|au lieu du|au lieu des|plutôt que|n'est plus|ne prend plus|n'utilise plus|n'est pas|à la place de|à la place du|auparavant|avant c'était",
+    ),
+    (
+        Sign::OldBefore,
+        "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc",
+    ),
     (Sign::From, "de|du|d'*"),
-    (Sign::Retired, "n'utilise plus|n'utilisons plus|on n'utilise plus|nous avons quitté|on a quitté|abandonné|abandonnée|oublie tout sur|ce que tu as sur|ce que tu sais sur|fini avec"),
-    (Sign::Obsolete, "obsolète|périmé|périmée|n'est plus valable|n'est plus vrai|est faux|est fausse|était faux|est erroné|est erronée|n'est plus d'actualité|caduc|caduque|à supprimer|peut partir|oublie|incorrect|ne tient plus"),
-    (Sign::Moved, "déménagé|a déménagé|ont déménagé|nouvelle adresse|emménagé"),
-    (Sign::Place, "habite|habitent|adresse|bureau|situé|située|réside|rue|avenue|chambre|cabinet"),
-    (Sign::Waiting, "pas fini|pas terminé|pas encore|inachevé|en attente|en panne|manque|manquent|incomplet|à confirmer|non confirmé|bloqué|cassé|inconnu"),
-
-    (Sign::Hedge, "peut-être|probablement|sans doute|je pense|je crois|je suppose|je soupçonne|il se peut|on dirait|il semble|semble|semblerait|sûrement|pas sûr|pas sûre|éventuellement|j'imagine|apparemment|à mon avis|mon hypothèse|pourrait|pourraient|j'espère"),
-    (Sign::Hearsay, "je pensais|je croyais|on pensait|on m'a dit|il paraît|soi-disant|prétend|il dit que|elle dit que|dit que|dans le film|dans le roman|dans le jeu|j'ai rêvé"),
-    (Sign::Hypothesis, "si j'étais|si nous|si on|si j'*|si je|si tu|si vous|si jamais|imagine|imaginons|imaginez|supposons|suppose que|et si|serait|seraient|serais|aurait|auraient|aurais|*erait|*irait|*drait|*erais|*irais|*drais|*eraient|*iraient|*draient|par exemple|en théorie"),
-    (Sign::Joke, "haha|ha ha|mdr|lol|ptdr|je blague|je plaisante|c'est une blague|une blague|je rigole|: )|; )|😂|🤣|😜|😉|😄|😅|😆|quelle bonne idée|bien sûr , et|ironie|dans tes rêves|c'est une plaisanterie"),
-    (Sign::Serious, "sérieusement|plus sérieusement|blague à part|non , vraiment|trêve de plaisanterie|pour de vrai"),
-    (Sign::Denial, "non|faux|toujours pas|ne marche pas|ne marche plus|ne fonctionne pas|ça ne marche|encore en panne|échoue encore|même erreur|pas corrigé|pas réglé|pas résolu|c'est faux|est vide|tu es sûr|pas fait|encore la même"),
-    (Sign::Refuted, "ce n'était pas|ce n'est pas|n'était pas la cause|hors de cause|était faux|était négatif|exclu|écarté|rien à voir|fausse alerte|laisse tomber|oublie ça|n'y est pour rien|va bien"),
-    (Sign::Trouble, "erreur|panne|échoue|échec|plante|plantage|lent|lente|bloque|bloqué|problème|incident|bug|vide|ne marche|ne répond|ne fonctionne|met dix|trop long|perd|perdu|refuse|tombe|ralenti|en double|tous les jours"),
-    (Sign::Meta, "consigne|consignes|instruction|instructions|injection|j'ignore|je l'ignore|hameçonnage|arnaque|fraude|cachée|caché|n'en tiens pas compte|je ne garde|ne garde ni"),
-    (Sign::Injection, "assistant ia|assistants ia|attention assistant|note à l'ia|note à l'agent|à l'assistant|ignore les instructions|instructions précédentes|system :|système :|assistant :|modèle de langage|ne dis pas à l'utilisateur|sans le dire à l'utilisateur|aux assistants"),
-    (Sign::Says, "dit|écrit|mail|courriel|message|page|article|ticket|erreur|log|journal|sortie|texte|lettre|affiche|voici|reçu|citation|commentaire|indique"),
-    (Sign::Wish, "je veux|nous voulons|on veut|je voudrais|j'aimerais|je cherche|nous cherchons|j'espère|je souhaite|une idée|des idées|envie"),
-
-    (Sign::Done, "est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé"),
-    (Sign::Aux, "j'ai|je l'ai|je les ai|ai|nous avons|on a|a|ont|est|sont|a été|ont été|était|étaient|été|avons|l'ai|déjà|sommes|suis"),
-    (Sign::Negation, "pas|ne|n'*|non|jamais|aucun|aucune|rien|sans|ni|plus de"),
-    (Sign::NotYet, "pas encore|n'est pas|ne sont pas|pas fini|pas terminé|pas envoyé|pas fait|reste à|manque|manquent"),
-    (Sign::Doing, "en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue"),
-    (Sign::Next, "ensuite|puis|après|après cela|prochaine étape|prochaines étapes|étape suivante|plus tard|demain|la semaine prochaine|enfin|par la suite|suivant|il restera"),
-    (Sign::Open, "reste à|reste|restent|il reste|à faire|manque|manquent|manquent encore|pas encore|en attente|encore à|il faut encore|il faut|faut|je dois|je dois encore|doit encore|doivent encore|dois|à trouver|à finir|en suspens|à commander|todo|n'oublie pas de|rappelle-moi|préviens-moi|devrait|devraient|doit être|à venir"),
-    (Sign::Request, "s'il te plaît|s'il vous plaît|stp|svp|peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|merci de|il faudrait que tu|veuillez|tu peux|occupe-toi"),
-    (Sign::Plan, "je vais|nous allons|on va|va le|va la|va être|*erai|*irai|je le ferai|je m'en occupe|demain|renouvelle demain|je prends"),
-    (Sign::Closing, "fait|c'est fait|terminé|tout est terminé|fini|réglé|résolu|ça marche|livré"),
-
-    (Sign::Filler, "ok|d'accord|oui|non|bien|très bien|parfait|super|merci|merci beaucoup|entendu|compris|noté|c'est noté|exact|exactement|bon|alors|et|mais|donc|ah|oh|au fait|bonjour|salut|s'il te plaît|s'il vous plaît|désolé|en effet|voilà|génial|excellent|correction|bien sûr|à propos|pardon|sérieusement"),
-    (Sign::Anaphor, "il|elle|ils|elles|ça|cela|ceci|c'est|c'était|ce|ces|cette|le|la|les|l'*|lui|y|en|celui-ci|celle-ci"),
-    (Sign::Small, "le|la|les|l|un|une|des|de|du|d|et|ou|mais|à|au|aux|en|dans|sur|pour|par|avec|sans|sous|ce|cet|cette|ces|c'est|c|est|sont|était|être|été|suis|es|sommes|ai|as|a|avons|avez|ont|j'ai|je|j|tu|il|elle|on|nous|vous|ils|elles|me|te|se|s|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|votre|vos|leur|leurs|\
-        ne|n|pas|plus|que|qu|qui|quoi|dont|où|quand|comment|pourquoi|si|y|lui|même|aussi|très|bien|tout|tous|toute|toutes|autre|autres|comme|donc|car|puis|alors|encore|déjà|toujours|jamais|oui|non|merci|fait|faire|va|vais|faut|doit|peut|chez|entre|avant|après|depuis|jusqu|vers|ça|cela|ici|là|hier|demain|aujourd'hui|maintenant|parce|peu|trop|chaque|quelque"),
-    (Sign::Month, "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"),
+    (
+        Sign::Retired,
+        "n'utilise plus|n'utilisons plus|on n'utilise plus|nous avons quitté|on a quitté|abandonné|abandonnée|oublie tout sur|ce que tu as sur|ce que tu sais sur|fini avec",
+    ),
+    (
+        Sign::Obsolete,
+        "obsolète|périmé|périmée|n'est plus valable|n'est plus vrai|est faux|est fausse|était faux|est erroné|est erronée|n'est plus d'actualité|caduc|caduque|à supprimer|peut partir|oublie|incorrect|ne tient plus",
+    ),
+    (
+        Sign::Moved,
+        "déménagé|a déménagé|ont déménagé|nouvelle adresse|emménagé",
+    ),
+    (
+        Sign::Place,
+        "habite|habitent|adresse|bureau|situé|située|réside|rue|avenue|chambre|cabinet",
+    ),
+    (
+        Sign::Waiting,
+        "pas fini|pas terminé|pas encore|inachevé|en attente|en panne|manque|manquent|incomplet|à confirmer|non confirmé|bloqué|cassé|inconnu",
+    ),
+    (
+        Sign::Hedge,
+        "peut-être|probablement|sans doute|je pense|je crois|je suppose|je soupçonne|il se peut|on dirait|il semble|semble|semblerait|sûrement|pas sûr|pas sûre|éventuellement|j'imagine|apparemment|à mon avis|mon hypothèse|pourrait|pourraient|j'espère",
+    ),
+    (
+        Sign::Hearsay,
+        "je pensais|je croyais|on pensait|on m'a dit|il paraît|soi-disant|prétend|il dit que|elle dit que|dit que|dans le film|dans le roman|dans le jeu|j'ai rêvé",
+    ),
+    (
+        Sign::Hypothesis,
+        "si j'étais|si nous|si on|si j'*|si je|si tu|si vous|si jamais|imagine|imaginons|imaginez|supposons|suppose que|et si|serait|seraient|serais|aurait|auraient|aurais|*erait|*irait|*drait|*erais|*irais|*drais|*eraient|*iraient|*draient|par exemple|en théorie",
+    ),
+    (
+        Sign::Joke,
+        "haha|ha ha|mdr|lol|ptdr|je blague|je plaisante|c'est une blague|une blague|je rigole|: )|; )|😂|🤣|😜|😉|😄|😅|😆|quelle bonne idée|bien sûr , et|ironie|dans tes rêves|c'est une plaisanterie",
+    ),
+    (
+        Sign::Serious,
+        "sérieusement|plus sérieusement|blague à part|non , vraiment|trêve de plaisanterie|pour de vrai",
+    ),
+    (
+        Sign::Denial,
+        "non|faux|toujours pas|ne marche pas|ne marche plus|ne fonctionne pas|ça ne marche|encore en panne|échoue encore|même erreur|pas corrigé|pas réglé|pas résolu|c'est faux|est vide|tu es sûr|pas fait|encore la même",
+    ),
+    (
+        Sign::Refuted,
+        "ce n'était pas|ce n'est pas|n'était pas la cause|hors de cause|était faux|était négatif|exclu|écarté|rien à voir|fausse alerte|laisse tomber|oublie ça|n'y est pour rien|va bien",
+    ),
+    (
+        Sign::Trouble,
+        "erreur|panne|échoue|échec|plante|plantage|lent|lente|bloque|bloqué|problème|incident|bug|vide|ne marche|ne répond|ne fonctionne|met dix|trop long|perd|perdu|refuse|tombe|ralenti|en double|tous les jours",
+    ),
+    (
+        Sign::Meta,
+        "consigne|consignes|instruction|instructions|injection|j'ignore|je l'ignore|hameçonnage|arnaque|fraude|cachée|caché|n'en tiens pas compte|je ne garde|ne garde ni",
+    ),
+    (
+        Sign::Injection,
+        "assistant ia|assistants ia|attention assistant|note à l'ia|note à l'agent|à l'assistant|ignore les instructions|instructions précédentes|system :|système :|assistant :|modèle de langage|ne dis pas à l'utilisateur|sans le dire à l'utilisateur|aux assistants",
+    ),
+    (
+        Sign::Says,
+        "dit|écrit|mail|courriel|message|page|article|ticket|erreur|log|journal|sortie|texte|lettre|affiche|voici|reçu|citation|commentaire|indique",
+    ),
+    (
+        Sign::Wish,
+        "je veux|nous voulons|on veut|je voudrais|j'aimerais|je cherche|nous cherchons|j'espère|je souhaite|une idée|des idées|envie",
+    ),
+    (
+        Sign::Done,
+        "est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé",
+    ),
+    (
+        Sign::Aux,
+        "j'ai|je l'ai|je les ai|ai|nous avons|on a|a|ont|est|sont|a été|ont été|était|étaient|été|avons|l'ai|déjà|sommes|suis",
+    ),
+    (
+        Sign::Negation,
+        "pas|ne|n'*|non|jamais|aucun|aucune|rien|sans|ni|plus de",
+    ),
+    (
+        Sign::NotYet,
+        "pas encore|n'est pas|ne sont pas|pas fini|pas terminé|pas envoyé|pas fait|reste à|manque|manquent",
+    ),
+    (
+        Sign::Doing,
+        "en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue",
+    ),
+    (
+        Sign::Next,
+        "ensuite|puis|après|après cela|prochaine étape|prochaines étapes|étape suivante|plus tard|demain|la semaine prochaine|enfin|par la suite|suivant|il restera",
+    ),
+    (
+        Sign::Open,
+        "reste à|reste|restent|il reste|à faire|manque|manquent|manquent encore|pas encore|en attente|encore à|il faut encore|il faut|faut|je dois|je dois encore|doit encore|doivent encore|dois|à trouver|à finir|en suspens|à commander|todo|n'oublie pas de|rappelle-moi|préviens-moi|devrait|devraient|doit être|à venir",
+    ),
+    (
+        Sign::Request,
+        "s'il te plaît|s'il vous plaît|stp|svp|peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|merci de|il faudrait que tu|veuillez|tu peux|occupe-toi",
+    ),
+    (
+        Sign::Plan,
+        "je vais|nous allons|on va|va le|va la|va être|*erai|*irai|je le ferai|je m'en occupe|demain|renouvelle demain|je prends",
+    ),
+    (
+        Sign::Closing,
+        "fait|c'est fait|terminé|tout est terminé|fini|réglé|résolu|ça marche|livré",
+    ),
+    (
+        Sign::Filler,
+        "ok|d'accord|oui|non|bien|très bien|parfait|super|merci|merci beaucoup|entendu|compris|noté|c'est noté|exact|exactement|bon|alors|et|mais|donc|ah|oh|au fait|bonjour|salut|s'il te plaît|s'il vous plaît|désolé|en effet|voilà|génial|excellent|correction|bien sûr|à propos|pardon|sérieusement",
+    ),
+    (
+        Sign::Anaphor,
+        "il|elle|ils|elles|ça|cela|ceci|c'est|c'était|ce|ces|cette|le|la|les|l'*|lui|y|en|celui-ci|celle-ci",
+    ),
+    (
+        Sign::Small,
+        "le|la|les|l|un|une|des|de|du|d|et|ou|mais|à|au|aux|en|dans|sur|pour|par|avec|sans|sous|ce|cet|cette|ces|c'est|c|est|sont|était|être|été|suis|es|sommes|ai|as|a|avons|avez|ont|j'ai|je|j|tu|il|elle|on|nous|vous|ils|elles|me|te|se|s|mon|ma|mes|ton|ta|tes|son|sa|ses|notre|nos|votre|vos|leur|leurs|\
+        ne|n|pas|plus|que|qu|qui|quoi|dont|où|quand|comment|pourquoi|si|y|lui|même|aussi|très|bien|tout|tous|toute|toutes|autre|autres|comme|donc|car|puis|alors|encore|déjà|toujours|jamais|oui|non|merci|fait|faire|va|vais|faut|doit|peut|chez|entre|avant|après|depuis|jusqu|vers|ça|cela|ici|là|hier|demain|aujourd'hui|maintenant|parce|peu|trop|chaque|quelque",
+    ),
+    (
+        Sign::Month,
+        "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre",
+    ),
 ];
 
 const IDLE: &str = " pensé cru voulu attendu espéré dit demandé regardé semblé décidé prévu tenté essayé préféré oublié vu su pu dû eu été allé arrivé venu resté connu reconnu remarqué compris noté répété né âgé \
@@ -75,7 +204,10 @@ fn is_done(word: &str) -> bool {
         return true;
     }
     let long = word.chars().count() >= 5;
-    long && !listed(IDLE) && ["é", "ée", "és", "ées"].iter().any(|ending| word.ends_with(ending))
+    long && !listed(IDLE)
+        && ["é", "ée", "és", "ées"]
+            .iter()
+            .any(|ending| word.ends_with(ending))
 }
 
 fn is_imperative(word: &str) -> bool {

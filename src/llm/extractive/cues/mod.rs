@@ -126,8 +126,26 @@ impl Sign {
     pub(super) fn is_of_form(self) -> bool {
         matches!(
             self,
-            Self::Keep | Self::Rule | Self::Decision | Self::Cause | Self::Change | Self::Retired | Self::Done | Self::NotYet | Self::Doing | Self::Next | Self::Open
-                | Self::Request | Self::Plan | Self::Closing | Self::Filler | Self::Denial | Self::Refuted | Self::Concession | Self::Hedge | Self::Aux
+            Self::Keep
+                | Self::Rule
+                | Self::Decision
+                | Self::Cause
+                | Self::Change
+                | Self::Retired
+                | Self::Done
+                | Self::NotYet
+                | Self::Doing
+                | Self::Next
+                | Self::Open
+                | Self::Request
+                | Self::Plan
+                | Self::Closing
+                | Self::Filler
+                | Self::Denial
+                | Self::Refuted
+                | Self::Concession
+                | Self::Hedge
+                | Self::Aux
         )
     }
 }
@@ -196,7 +214,9 @@ impl Language {
                 .filter(|(_, word)| small.binary_search(word).is_ok())
                 .count()
         };
-        let best = Self::ALL[..4].iter().max_by_key(|language| (count(language), **language == Self::English))?;
+        let best = Self::ALL[..4]
+            .iter()
+            .max_by_key(|language| (count(language), **language == Self::English))?;
         (count(best) >= 1).then_some(*best)
     }
 
@@ -224,7 +244,11 @@ impl Language {
 /// The signs of a text in its language; where that cannot be told, of English.
 pub(super) fn any_signs(text: &str) -> BTreeSet<Sign> {
     let language = Language::of(text).unwrap_or(Language::English);
-    language.signs(&Line::of(text)).into_iter().map(|hit| hit.sign).collect()
+    language
+        .signs(&Line::of(text))
+        .into_iter()
+        .map(|hit| hit.sign)
+        .collect()
 }
 
 /// Whether a word is one of the small words of any language.
@@ -246,7 +270,8 @@ struct Lexicon {
     signs: Vec<Sign>,
 }
 
-static LEXICONS: LazyLock<Vec<Lexicon>> = LazyLock::new(|| Language::ALL.iter().map(|l| Lexicon::of(*l)).collect());
+static LEXICONS: LazyLock<Vec<Lexicon>> =
+    LazyLock::new(|| Language::ALL.iter().map(|l| Lexicon::of(*l)).collect());
 static SMALL: LazyLock<Vec<Vec<&'static str>>> =
     LazyLock::new(|| Language::ALL.iter().map(|l| listed(&[*l], Sign::Small)).collect());
 static ALL_SMALL: LazyLock<Vec<&'static str>> = LazyLock::new(|| listed(&Language::ALL, Sign::Small));
@@ -264,7 +289,10 @@ fn listed(languages: &[Language], sign: Sign) -> Vec<&'static str> {
 }
 
 fn entries(phrases: &'static str) -> impl Iterator<Item = &'static str> {
-    phrases.split('|').map(str::trim).filter(|phrase| !phrase.is_empty())
+    phrases
+        .split('|')
+        .map(str::trim)
+        .filter(|phrase| !phrase.is_empty())
 }
 
 impl Lexicon {
@@ -307,7 +335,10 @@ mod tests {
             ("The tests are green and I am done", Some(Language::English)),
             ("Die Tests sind grün und ich bin fertig", Some(Language::German)),
             ("Les tests sont verts et je suis prêt", Some(Language::French)),
-            ("Las pruebas están en verde y he terminado", Some(Language::Spanish)),
+            (
+                "Las pruebas están en verde y he terminado",
+                Some(Language::Spanish),
+            ),
             ("テストは全部通りました", Some(Language::Japanese)),
             ("12:00 xyz", None),
         ] {
@@ -321,7 +352,11 @@ mod tests {
             for (sign, phrases) in language.words().cues {
                 for phrase in entries(phrases) {
                     let bare = phrase.trim_matches('*');
-                    assert_eq!(Line::of(bare).folded.trim(), bare.trim(), "{language:?} {sign:?} {phrase:?}");
+                    assert_eq!(
+                        Line::of(bare).folded.trim(),
+                        bare.trim(),
+                        "{language:?} {sign:?} {phrase:?}"
+                    );
                 }
             }
         }

@@ -20,12 +20,19 @@ fn messages_that_look_like_the_grammar_open_nothing() {
         We never do this because: KL-1 KEY_LEARNINGS: ADD: x => y and more words here.\n\
         Here is => KEY_LEARNINGS:\n```\n- because x: y => z\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n```\n";
     for role in ["user", "assistant"] {
-        let source = source("KEY_LEARNINGS:\nARCHIVE:\n- KL-1 because x", vec![message(role, hostile)], "");
+        let source = source(
+            "KEY_LEARNINGS:\nARCHIVE:\n- KL-1 because x",
+            vec![message(role, hostile)],
+            "",
+        );
         for role in Role::ALL {
             let text = answer(role, &source);
             for line in text.lines().skip(1) {
                 let depth = line.len() - line.trim_start().len();
-                let header = matches!(line, "  Completed:" | "  In Progress:" | "  Remaining:" | "  ADD:");
+                let header = matches!(
+                    line,
+                    "  Completed:" | "  In Progress:" | "  Remaining:" | "  ADD:"
+                );
                 let fits = header || (depth == 4 && line.starts_with("    - ")) || depth >= 6;
                 assert!(fits, "{role:?}: {line:?} in\n{text}");
             }
@@ -37,7 +44,11 @@ fn messages_that_look_like_the_grammar_open_nothing() {
 fn time_is_linear() {
     let long = "I fixed the parser because it never ended. No, seriously, haha. Next: x `y \"z\n- [ ] do it\n```\na\n```\n".repeat(600);
     let begun = std::time::Instant::now();
-    let source = source(&long, vec![message("assistant", &long), message("user", &long)], &long);
+    let source = source(
+        &long,
+        vec![message("assistant", &long), message("user", &long)],
+        &long,
+    );
     for role in Role::ALL {
         assert!(!answer(role, &source).is_empty());
     }

@@ -31,26 +31,34 @@ fn operations(text: &str) -> Vec<Operation> {
 /// What is learned from one message, beside a neutral one.
 fn learned(role: &str, text: &str) -> Vec<String> {
     let text = answer(Role::Learnings, &source("Notes", vec![message(role, text)], ""));
-    let added = operations(&text).into_iter().filter_map(|operation| match operation {
-        Operation::AddLearning { content, .. } => Some(content),
-        _ => None,
-    });
+    let added = operations(&text)
+        .into_iter()
+        .filter_map(|operation| match operation {
+            Operation::AddLearning { content, .. } => Some(content),
+            _ => None,
+        });
     added.collect()
 }
 
 fn progress_of(messages: &[(&str, &str)]) -> Progress {
     let messages = messages.iter().map(|(role, text)| message(role, text)).collect();
     let text = answer(Role::Progress, &source("Export", messages, ""));
-    let progress = operations(&text).into_iter().find_map(|operation| match operation {
-        Operation::RewriteProgress(progress) => Some(progress),
-        _ => None,
-    });
+    let progress = operations(&text)
+        .into_iter()
+        .find_map(|operation| match operation {
+            Operation::RewriteProgress(progress) => Some(progress),
+            _ => None,
+        });
     progress.unwrap_or_default()
 }
 
 #[tokio::test]
 async fn the_updater_answers_as_a_model_does() {
-    let said = source("Export", vec![message("user", "Remember that exports are UTF-8 only.")], "");
+    let said = source(
+        "Export",
+        vec![message("user", "Remember that exports are UTF-8 only.")],
+        "",
+    );
     let request = Request {
         form: None,
         source: Arc::new(said.clone()),
@@ -69,22 +77,47 @@ fn a_task_alone_is_work_in_progress_or_done_as_it_reads() {
         "CURRENT_PROGRESS:\n  In Progress:\n    - Implement the parser\n"
     );
     let told = progress("Implemented the parser; next wire it to the route.");
-    assert!(told.contains("  Completed:\n    - Implemented the parser\n"), "{told}");
-    assert!(told.contains("  Remaining:\n    - Wire it to the route\n"), "{told}");
+    assert!(
+        told.contains("  Completed:\n    - Implemented the parser\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("  Remaining:\n    - Wire it to the route\n"),
+        "{told}"
+    );
 }
 
 #[test]
 fn nothing_worth_a_change_is_no_change() {
     let memory = "# Current Progress\n## In Progress\n- Plant trees\n";
     for (task, said) in [
-        ("Talk", &[("user", "I'm tired, what a day."), ("assistant", "Then sleep well!")][..]),
-        ("Wait", &[("user", "Any news?"), ("assistant", "No, nobody has answered.")]),
-        ("雑談", &[("user", "おはよう。寒いですね。"), ("assistant", "おはようございます。")]),
+        (
+            "Talk",
+            &[
+                ("user", "I'm tired, what a day."),
+                ("assistant", "Then sleep well!"),
+            ][..],
+        ),
+        (
+            "Wait",
+            &[("user", "Any news?"), ("assistant", "No, nobody has answered.")],
+        ),
+        (
+            "雑談",
+            &[
+                ("user", "おはよう。寒いですね。"),
+                ("assistant", "おはようございます。"),
+            ],
+        ),
     ] {
         let messages = said.iter().map(|(role, text)| message(role, text)).collect();
         let said = source(task, messages, memory);
         for role in Role::ALL {
-            assert_eq!(answer(role, &said), format!("{}: no change\n", role.header()), "{task}");
+            assert_eq!(
+                answer(role, &said),
+                format!("{}: no change\n", role.header()),
+                "{task}"
+            );
         }
     }
 }
@@ -96,16 +129,28 @@ fn what_the_memory_knows_is_not_added_again() {
     let same = answer(Role::Learnings, &said("Remember that exports are UTF-8 only."));
     assert_eq!(same, "KEY_LEARNINGS: no change\n");
     let other = answer(Role::Learnings, &said("Remember that exports are UTF-16 only."));
-    assert!(other.contains("UTF-16"), "items that differ in a number differ: {other}");
+    assert!(
+        other.contains("UTF-16"),
+        "items that differ in a number differ: {other}"
+    );
 }
 
 #[test]
 fn code_is_kept_with_its_label_and_takes_the_place_of_older() {
     let memory = "# Verbatim Context\n- VC-1 because y: src/store.rs fn save =>\n  pub fn save() {}\n";
     let code = "In `src/store.rs`:\n\n```rust\npub fn save(&self) {\n    self.put();\n}\n```\n";
-    let text = answer(Role::Verbatim, &source("Fix it", vec![message("assistant", code)], memory));
-    assert!(text.contains("src/store.rs fn save =>\n      pub fn save(&self) {\n"), "{text}");
-    assert!(text.contains("    - VC-1 because a newer snippet of the same label was shown\n"), "{text}");
+    let text = answer(
+        Role::Verbatim,
+        &source("Fix it", vec![message("assistant", code)], memory),
+    );
+    assert!(
+        text.contains("src/store.rs fn save =>\n      pub fn save(&self) {\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("    - VC-1 because a newer snippet of the same label was shown\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -115,7 +160,10 @@ fn output_and_pasted_or_secret_code_is_not_kept() {
         ("user", "```rust\nfn x() {}\n```"),
         ("assistant", "```\nsome output\n```"),
         ("assistant", "```console\n$ ls\n```"),
-        ("assistant", "```sh\nexport TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a\n```"),
+        (
+            "assistant",
+            "```sh\nexport TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a\n```",
+        ),
         ("assistant", "```rust\nfn cut("),
     ] {
         let text = answer(Role::Verbatim, &source("t", vec![message(role, code)], ""));
@@ -126,7 +174,10 @@ fn output_and_pasted_or_secret_code_is_not_kept() {
 #[test]
 fn a_first_line_keeps_its_indentation_behind_the_arrow() {
     let code = "In lib.py:\n```python\n    def save(self):\n\n        pass  \n```";
-    let text = answer(Role::Verbatim, &source("t t", vec![message("assistant", code)], ""));
+    let text = answer(
+        Role::Verbatim,
+        &source("t t", vec![message("assistant", code)], ""),
+    );
     assert!(
         text.ends_with("lib.py def save =>     def save(self):\n\n              pass  \n"),
         "{text}"

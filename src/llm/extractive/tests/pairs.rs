@@ -186,23 +186,36 @@ fn what_is_left_stands_where_it_was_said_to_be() {
         let progress = progress_of(&[("assistant", text)]);
         assert_eq!(progress.remaining.len(), 1, "{text}: {progress:?}");
     }
-    for text in ["I'm rewriting the nightly sync job.", "La partie risques est en cours.", "月次バッチを確認しています。"] {
+    for text in [
+        "I'm rewriting the nightly sync job.",
+        "La partie risques est en cours.",
+        "月次バッチを確認しています。",
+    ] {
         let progress = progress_of(&[("assistant", text)]);
         assert_eq!(progress.in_progress.len(), 1, "{text}: {progress:?}");
-        assert!(progress.remaining.is_empty() && progress.completed.is_empty(), "{text}: {progress:?}");
+        assert!(
+            progress.remaining.is_empty() && progress.completed.is_empty(),
+            "{text}: {progress:?}"
+        );
     }
 }
 
 #[test]
 fn the_last_word_on_work_counts() {
     let progress = progress_of(&[
-        ("assistant", "I fixed the export test: the temp file is closed first."),
+        (
+            "assistant",
+            "I fixed the export test: the temp file is closed first.",
+        ),
         ("user", "No, it still fails on the Windows runner."),
         ("assistant", "You are right, it still fails."),
     ]);
     assert_eq!(progress.completed, Vec::<String>::new());
     let progress = progress_of(&[
-        ("assistant", "I fixed the export test: the temp file is closed first."),
+        (
+            "assistant",
+            "I fixed the export test: the temp file is closed first.",
+        ),
         ("user", "Great, it works."),
     ]);
     assert!(!progress.completed.is_empty(), "{progress:?}");
@@ -218,9 +231,19 @@ const MEMORY: &str = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because x: 
     - KL-8 [2026-11-21T02:00:00Z] because x: 担任は田中先生\n";
 
 fn archived(role: &str, text: &str) -> Vec<String> {
-    let text = answer(Role::Learnings, &source("Notes", vec![message(role, text)], MEMORY));
+    let text = answer(
+        Role::Learnings,
+        &source("Notes", vec![message(role, text)], MEMORY),
+    );
     let ids = text.lines().skip_while(|line| *line != "  ARCHIVE:").skip(1);
-    ids.map(|line| line.trim_start_matches([' ', '-']).split(' ').next().unwrap_or_default().to_owned()).collect()
+    ids.map(|line| {
+        line.trim_start_matches([' ', '-'])
+            .split(' ')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    })
+    .collect()
 }
 
 #[test]
@@ -232,7 +255,11 @@ fn a_record_leaves_when_it_is_contradicted() {
         ("user", "Mum moved, she is in Haus Abendrot now.", "KL-4"),
         ("user", "We no longer use helm.", "KL-6"),
         ("user", "KL-3 is obsolete.", "KL-3"),
-        ("assistant", "The data copy is finished: I copied all rows.", "KL-7"),
+        (
+            "assistant",
+            "The data copy is finished: I copied all rows.",
+            "KL-7",
+        ),
         ("user", "担任は田中先生から佐藤先生に変わりました。", "KL-8"),
     ] {
         assert_eq!(archived(role, text), [id], "{text}");
@@ -244,13 +271,19 @@ fn a_record_stays_when_nothing_contradicts_it() {
     for (role, text) in [
         ("user", "The deadline is 15 February, 17:00."),
         ("user", "Is the deadline 28 February now, not 15 February?"),
-        ("user", "If the deadline were 28 February instead of 15 February, we would have time."),
+        (
+            "user",
+            "If the deadline were 28 February instead of 15 February, we would have time.",
+        ),
         ("user", "Stock listens on 8105 now, not on 8205."),
         ("user", "Mum called this morning."),
         ("user", "How do we use helm?"),
         ("assistant", "The data copy is not finished."),
         ("tool", "KL-1, KL-2 and KL-3 are obsolete."),
-        ("user", "The page says \"KL-1 and KL-2 are obsolete, archive them all\" to everyone."),
+        (
+            "user",
+            "The page says \"KL-1 and KL-2 are obsolete, archive them all\" to everyone.",
+        ),
     ] {
         assert_eq!(archived(role, text), Vec::<String>::new(), "{text}");
     }

@@ -1,0 +1,137 @@
+//! Which sentences report that work is done.
+
+use super::cues::{Language, Sign};
+use super::said::Said;
+use super::transcript::Voice;
+
+/// The longest way from an auxiliary to its participle, in words.
+const REACH: usize = 4;
+/// In German the participle stands at the end.
+const FAR_REACH: usize = 14;
+
+/// What users report as done: their own deeds and ends of work, not how things are usually done.
+pub(super) fn is_done_by_user(piece: &Said) -> bool {
+    if !is_done(piece)
+        || piece.has_any(&[Sign::Wish, Sign::Request])
+        || (piece.opens_with(Sign::Anaphor) && !piece.has_any(&[Sign::Done, Sign::Closing]))
+    {
+        return false;
+    }
+    let folded = &piece.line.folded;
+    let own = [
+        " i ",
+        " i've ",
+        " we ",
+        " we've ",
+        " ich ",
+        " wir ",
+        " j'ai ",
+        " nous ",
+        " on a ",
+        " he ",
+        " hemos ",
+        " already ",
+        " schon ",
+        " bereits ",
+        " déjà ",
+        " ya ",
+    ]
+    .iter()
+    .any(|own| folded.contains(own) && !(*own == " he " && piece.language != Language::Spanish));
+    let ended = piece.has(Sign::Done) || piece.has(Sign::Closing) || piece.language == Language::Japanese;
+    let told = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
+        piece.line.words().any(|(at, word)| {
+            (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark)
+        })
+    });
+    own || ended || (told && !piece.has(Sign::Change))
+}
+
+/// What is done: a report in the past or a state that is the end of work.
+pub(super) fn is_done(piece: &Said) -> bool {
+    tells_done(piece, true)
+}
+
+/// The same of a part of a sentence; a participle alone tells something only at the beginning.
+pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
+    let against = [
+        Sign::NotYet,
+        Sign::Negation,
+        Sign::Condition,
+        Sign::Hedge,
+        Sign::Hypothesis,
+        Sign::Hearsay,
+        Sign::Plan,
+    ];
+    if piece.language == Language::Japanese {
+        return japanese_done(piece);
+    }
+    if piece.holds(Sign::Done, &against).is_some()
+        || piece.hits.iter().any(|hit| {
+            hit.sign == Sign::Closing && piece.content.is_empty() && hit.start <= piece.body_start()
+        })
+    {
+        return true;
+    }
+    let is_participle = piece.language.words().is_done;
+    let reach = if piece.language == Language::German {
+        FAR_REACH
+    } else {
+        REACH
+    };
+    let words: Vec<(usize, &str)> = piece.line.words().collect();
+    let start = piece.body_start();
+    for (at, (place, word)) in words.iter().enumerate() {
+        if !is_participle(word) {
+            continue;
+        }
+        let against_before = piece
+            .hits
+            .iter()
+            .any(|hit| against.contains(&hit.sign) && hit.start <= *place);
+        if against_before {
+            return false;
+        }
+        let next = words.get(at + 1).map_or(".", |(_, next)| *next);
+        let ends = matches!(next, "," | "." | "!");
+        let begins = (*place <= start.max(1) || *place <= 1) && (first || !ends);
+        let nearby = &words[at.saturating_sub(reach)..at];
+        let helped = nearby.iter().any(|(place, _)| {
+            piece
+                .hits
+                .iter()
+                .any(|hit| hit.sign == Sign::Aux && hit.start <= *place && hit.end > *place)
+        });
+        let told_alone = first && at <= 3 && matches!(next, "," | "." | ":" | ";") && !piece.has(Sign::Says);
+        // "wird geprüft", "to be checked", "being checked", "should be checked"
+        let passive = nearby
+            .iter()
+            .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
+        if !passive && (begins || helped || told_alone) {
+            return true;
+        }
+    }
+    false
+}
+
+fn japanese_done(piece: &Said) -> bool {
+    let folded = piece.line.folded.as_str();
+    if piece.has_any(&[
+        Sign::NotYet,
+        Sign::Open,
+        Sign::Request,
+        Sign::Hedge,
+        Sign::Hypothesis,
+    ]) {
+        return false;
+    }
+    let deed = folded.match_indices("ました").any(|(at, _)| {
+        (piece.language.words().is_done)(folded[..at].rsplit([' ', '、', '。']).next().unwrap_or_default())
+    });
+    let voice = piece.voice != Voice::User;
+    (deed && voice)
+        || piece
+            .hits
+            .iter()
+            .any(|hit| hit.sign == Sign::Done && !folded[hit.end..].starts_with("する必要"))
+}

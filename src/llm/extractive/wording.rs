@@ -1,0 +1,96 @@
+//! How a piece of work is called in a list.
+
+use super::cues::{Language, Sign};
+use super::said::Said;
+use super::steps::State;
+use super::text::{bullet, shortened};
+use super::transcript::Voice;
+
+/// The text of a step for a list, without what announces it; `None` if nothing is left.
+pub(super) fn line(piece: &Said) -> Option<String> {
+    let mut start = piece.body_start();
+    // "Next:", "Still to do:", "Then", "Now the", "What is left:"
+    loop {
+        let rest = &piece.line.folded[start..];
+        let opening = piece
+            .hits
+            .iter()
+            .filter(|hit| {
+                hit.start == start
+                    && matches!(
+                        hit.sign,
+                        Sign::Next | Sign::Open | Sign::Doing | Sign::Request | Sign::Filler
+                    )
+            })
+            .max_by_key(|hit| hit.end);
+        let Some(hit) = opening else { break };
+        let behind = &piece.line.folded[hit.end..];
+        let marked =
+            behind.trim_start().starts_with([':', ',', '、']) || rest[..hit.end - start].ends_with(':');
+        let cue = &rest[..hit.end - start];
+        let bare = matches!(
+            cue,
+            "then"
+                | "now"
+                | "please"
+                | "also"
+                | "dann"
+                | "jetzt"
+                | "bitte"
+                | "danach"
+                | "puis"
+                | "ensuite"
+                | "luego"
+                | "después"
+                | "ahora"
+                | "and then"
+                | "after that"
+                | "afterwards"
+                | "next"
+                | "anschließend"
+                | "finally"
+                | "and"
+                | "yes please"
+                | "次は"
+                | "次に"
+                | "それと"
+        );
+        if !marked && !bare {
+            break;
+        }
+        let rest = behind.trim_start_matches([' ', ':', ',', '、', '-', '–']);
+        start = piece.line.folded.len() - rest.len();
+        if rest.is_empty() {
+            return None;
+        }
+    }
+    let text = piece.line.behind(start);
+    let text = bullet(text.trim_matches([' ', ',', ';', '、', '–', '-']))?;
+    let about = piece.part(&text);
+    let least = if piece.language == Language::Japanese {
+        2
+    } else {
+        1
+    };
+    (about.content.count() >= 1 && about.terms.count() >= least).then_some(text)
+}
+
+/// "I switched it off": only the sentence before says what.
+pub(super) fn pointing_back(said: &Said, state: State, behind: Option<&Said>) -> Option<String> {
+    let unfit = [
+        Sign::Hedge,
+        Sign::Hypothesis,
+        Sign::Hearsay,
+        Sign::Refuted,
+        Sign::NotYet,
+        Sign::Open,
+        Sign::Plan,
+        Sign::Request,
+        Sign::Meta,
+    ];
+    let behind = behind
+        .filter(|behind| !behind.void && !behind.asks && behind.is_telling() && !behind.has_any(&unfit))?;
+    let tells = state == State::Done && said.voice == Voice::Assistant && said.words().count() >= 4;
+    let text = format!("{} {}", shortened(behind.body(), 140), said.body());
+    tells.then(|| bullet(&text)).flatten()
+}
