@@ -147,7 +147,7 @@ proptest! {
     #[test]
     fn everything_but_the_rules_can_go_and_each_piece_once(items in items(), document in document()) {
         let parts = whole(&items, &document).parts;
-        let steps = drops(&parts);
+        let steps = drops(&parts, None);
         let mut seen = BTreeSet::new();
         for step in &steps {
             prop_assert!(parts[step.part].name != "rules");

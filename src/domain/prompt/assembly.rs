@@ -67,7 +67,7 @@ pub fn assemble(
     let mut found = parts(material);
     found.retain(|part| material.selection.takes(&part.name));
     let (parts, dropped) = match max_tokens {
-        Some((max_tokens, count)) => fit(found, max_tokens, count)?,
+        Some((max_tokens, count)) => fit(found, material.selection.query.as_deref(), max_tokens, count)?,
         None => (found, Vec::new()),
     };
     Ok(Assembly { parts, dropped })

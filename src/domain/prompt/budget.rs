@@ -3,6 +3,8 @@
 use super::assembly::{Count, Dropped, tokens};
 use super::category::{DATETIME, FREE, GENERATED, STABLE, WORKFLOW};
 use super::part::{Part, PartSource, Piece, PieceId};
+use crate::domain::search::words::{folded, words};
+use std::collections::BTreeSet;
 
 /// Sections whose records go first, one by one, and where the oldest stands in them: tasks and decisions are
 /// written at the top.
@@ -57,30 +59,50 @@ pub struct OverBudget {
 /// 3. other categories as a whole, the last by name first;
 /// 4. as a whole `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`, `user_information`.
 ///
-/// `rules` are never dropped.
+/// `rules` are never dropped. With a query the records of 1. that have none of its words go first, in that order, then
+/// the others, of each section those that have the fewest of the words first.
 #[must_use]
-pub fn drops(parts: &[Part]) -> Vec<Drop> {
+pub fn drops(parts: &[Part], query: Option<&str>) -> Vec<Drop> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
     let whole = |part| Drop { part, piece: None };
+    let wanted = words_of(query.unwrap_or_default());
     let mut steps = Vec::new();
+    let mut wanted_steps = Vec::new();
     for (name, oldest) in BY_RECORD {
         let Some(part) = place(name) else { continue };
         let pieces = parts[part].pieces.iter().enumerate();
-        let mut records: Vec<usize> = pieces
+        let mut records: Vec<(usize, usize)> = pieces
             .filter(|(_, piece)| matches!(piece.id, PieceId::Record(_)))
-            .map(|(place, _)| place)
+            .map(|(place, piece)| (matters(&piece.text, &wanted), place))
             .collect();
         if let Oldest::Last = oldest {
             records.reverse();
         }
+        // Stable: of those that matter alike the oldest stays first.
+        records.sort_by_key(|(score, _)| *score);
+        let unwanted = records.partition_point(|(score, _)| *score == 0);
+        let goes_at_once = unwanted == records.len();
         // What is left goes with the last record.
         records.pop();
-        steps.extend(records.into_iter().map(|piece| Drop {
-            part,
-            piece: Some(piece),
-        }));
+        for (index, (_, piece)) in records.into_iter().enumerate() {
+            let steps = if index < unwanted {
+                &mut steps
+            } else {
+                &mut wanted_steps
+            };
+            steps.push(Drop {
+                part,
+                piece: Some(piece),
+            });
+        }
+        let steps = if goes_at_once {
+            &mut steps
+        } else {
+            &mut wanted_steps
+        };
         steps.push(whole(part));
     }
+    steps.extend(wanted_steps);
     steps.extend(BEFORE_CATEGORIES.into_iter().filter_map(place).map(whole));
     let others = parts.iter().enumerate().rev().filter(|(_, part)| {
         let name = part.name.as_str();
@@ -94,16 +116,30 @@ pub fn drops(parts: &[Part]) -> Vec<Drop> {
     steps
 }
 
+/// How many of the wanted words a text has.
+fn matters(text: &str, wanted: &BTreeSet<String>) -> usize {
+    match wanted.is_empty() {
+        true => 0,
+        false => words_of(text).intersection(wanted).count(),
+    }
+}
+
+/// The words of a text, each once.
+fn words_of(text: &str) -> BTreeSet<String> {
+    words(text).map(|word| folded(&text[word])).collect()
+}
+
 /// Drops as few steps of [`drops`] as make the parts fit, and says what went.
 ///
 /// # Errors
 /// [`OverBudget`] if nothing but the rules is left and they do not fit.
 pub(super) fn fit(
     parts: Vec<Part>,
+    query: Option<&str>,
     max_tokens: usize,
     count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
-    let steps = drops(&parts);
+    let steps = drops(&parts, query);
     let tokens_without = |steps: &[Drop]| {
         let kept = Kept::without(&parts, steps);
         tokens(&kept.pieces(&parts), count)

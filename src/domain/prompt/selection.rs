@@ -9,6 +9,8 @@ pub struct Selection {
     pub include: Option<BTreeSet<String>>,
     /// None of these.
     pub exclude: BTreeSet<String>,
+    /// What the prompt is for: under a budget, records that have words of it are kept before others.
+    pub query: Option<String>,
 }
 
 impl Selection {

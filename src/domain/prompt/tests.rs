@@ -163,6 +163,36 @@ fn a_budget_drops_the_oldest_records_then_parts_and_never_the_rules() {
 }
 
 #[test]
+fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
+    let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n\n# Recent Tasks\n- T-2 tea\n- T-1 Parser tests\n";
+    let shown = |query: Option<&str>, max: usize| {
+        let material = Material {
+            items: &[],
+            document: Some(document),
+            time: DateTime::UNIX_EPOCH,
+            zone: Tz::UTC,
+            selection: &Selection {
+                exclude: ["datetime".to_owned()].into(),
+                query: query.map(str::to_owned),
+                ..Selection::default()
+            },
+        };
+        assemble(&material, Some((max, &bytes))).unwrap().text()
+    };
+    let whole = shown(Some("PARSER"), 1_000);
+    assert_eq!(whole, shown(None, 1_000), "nothing is dropped, so nothing moves");
+    let tight = shown(Some("PARSER"), whole.len() - 25);
+    for kept in ["KL-1", "T-1"] {
+        assert!(tight.contains(kept), "{tight}");
+    }
+    for gone in ["T-2", "KL-2", "KL-3"] {
+        assert!(!tight.contains(gone), "{tight}");
+    }
+    let without = shown(None, whole.len() - 25);
+    assert!(!without.contains("T-1") && without.contains("KL-3"), "{without}");
+}
+
+#[test]
 fn what_looks_like_a_known_category_is_that_category_or_refused() {
     let check = |name: &str| check_writable(&name.parse().unwrap());
     for good in ["rules", "workflow", "tool_guidance", "style", "Freedom"] {

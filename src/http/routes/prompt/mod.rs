@@ -34,7 +34,7 @@ use chrono::{DateTime, Utc};
 /// With `max_tokens` this is left out until the rest fits: records of `recent_tasks`, `decisions`,
 /// `verbatim_context` and `key_learnings`, in this order and in each from the oldest on; `free`; other categories,
 /// the last by name first; `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`,
-/// `user_information`. Never `rules`.
+/// `user_information`. Never `rules`. With `query` records that have none of its words go before those that have some.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/prompt",

@@ -34,6 +34,28 @@ pub(crate) struct PromptParams {
 pub(crate) struct ExcludeParam {
     /// None of these parts: names separated by commas; may be repeated.
     exclude: Option<String>,
+    /// What the prompt is for, at most 1,000 bytes: with `max_tokens`, records that have none of its words are left out
+    /// before those that have some.
+    #[param(max_length = 1000)]
+    query: Option<String>,
+}
+
+/// The longest query, in bytes.
+const MAX_QUERY_BYTES: usize = 1_000;
+
+fn words(query: &mut QueryReader) -> Result<Option<String>, Problem> {
+    match query.text("query")? {
+        Some(words) if words.len() > MAX_QUERY_BYTES => {
+            let detail = format!(
+                "query has {} bytes; at most {MAX_QUERY_BYTES} are taken",
+                words.len()
+            );
+            Err(Problem::invalid("query", detail)
+                .with("limit", MAX_QUERY_BYTES)
+                .with("actual", words.len()))
+        }
+        words => Ok(words),
+    }
 }
 
 impl FromQuery for PromptParams {
@@ -54,6 +76,7 @@ impl FromQuery for PromptParams {
             selection: Selection {
                 include,
                 exclude: query.names("exclude").unwrap_or_default(),
+                query: words(query)?,
             },
             timezone: timezone.transpose()?.unwrap_or(Tz::UTC),
             as_of: query.time("as_of")?,
