@@ -3,7 +3,7 @@
 //! The rooms and who may call whom (`tests/it/architecture.rs` holds the arrows):
 //!
 //! ```text
-//! main → cli → {http, background, pipeline} → {storage, llm} → domain
+//! main → cli → {http, mcp, background, pipeline} → {storage, llm} → domain
 //! ```
 //!
 //! - [`domain`]: the pure core: documents, the update DSL, what an update does to a memory.
@@ -11,6 +11,7 @@
 //! - [`llm`]: models behind one trait, and the built-in updater without a model.
 //! - [`pipeline`]: `/update`, from a task and messages to a new version.
 //! - [`http`]: routes, extractors, problems, middleware, and the OpenAPI document.
+//! - `mcp`: tools, resources and prompts of the Model Context Protocol, over requests of the HTTP interface.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
 //! - [`config`], [`telemetry`], [`clock`], [`random`], [`tokens`]: what all of them are given.
@@ -22,6 +23,7 @@ pub mod config;
 pub mod domain;
 pub mod http;
 pub mod llm;
+mod mcp;
 pub mod pipeline;
 pub mod random;
 pub mod storage;

@@ -20,10 +20,12 @@ pub use lines::Guard;
 use lines::Lines;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::{self, IsTerminal};
+use std::str::FromStr;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Directive;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -58,7 +60,11 @@ where
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(io::stderr().is_terminal())
         .with_writer(lines);
-    let filter = EnvFilter::new(filter);
+    // At finer levels this crate writes whole messages, and bodies are never logged.
+    let quiet = Directive::from_str("rmcp=warn").ok();
+    let filter = quiet
+        .into_iter()
+        .fold(EnvFilter::new(filter), EnvFilter::add_directive);
     let layer = match format {
         LogFormat::Text => layer.fmt_fields(PlainFields).with_filter(filter).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),

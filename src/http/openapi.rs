@@ -65,6 +65,7 @@ const TAGS: &[(&str, &str)] = &[
     ),
     ("handoff", "Views of recent changes for whoever continues."),
     ("search", "Full text of the newest documents."),
+    ("mcp", "The same as tools of the Model Context Protocol."),
     ("keys", "API keys."),
     ("health", "The state of the service."),
 ];

@@ -3,12 +3,13 @@
 use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
 use super::routes::{
-    archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log,
+    archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log, mcp,
     memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates,
     vaults, window,
 };
 use super::{Settings, openapi, state::AppState};
 use axum::Router;
+use axum::extract::Extension;
 use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use utoipa_axum::router::OpenApiRouter;
@@ -34,6 +35,7 @@ pub(crate) fn api() -> OpenApiRouter<AppState> {
         .merge(health())
         .merge(quick())
         .merge(with_models())
+        .merge(protocol())
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
@@ -50,6 +52,26 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
         .route_layer(from_fn_with_state(request_timeout, middleware::around_health))
         .merge(quick().route_layer(work(request_timeout)))
         .merge(with_models().route_layer(work(update_timeout)))
+        .merge(
+            protocol()
+                .route_layer(work(update_timeout))
+                .layer(Extension(mcp::Protocol::new(state, of_tools(state)))),
+        )
+}
+
+/// What tools ask for on behalf of a caller who was let in.
+fn of_tools(state: &AppState) -> Router {
+    let bounded = |time| from_fn_with_state(time, middleware::around_tools);
+    let Settings {
+        request_timeout,
+        update_timeout,
+        ..
+    } = *state.settings;
+    let (router, _) = quick()
+        .route_layer(bounded(request_timeout))
+        .merge(with_models().route_layer(bounded(update_timeout)))
+        .split_for_parts();
+    router.fallback(no_such_route).with_state(state.clone())
 }
 
 /// The state of the service; answered also when it is busy.
@@ -131,6 +153,11 @@ fn with_models() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(update::update))
         .routes(routes!(handoff::refresh::refresh))
+}
+
+/// The Model Context Protocol, whose tools ask the routes above.
+fn protocol() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(mcp::mcp))
 }
 
 async fn no_such_route() -> Problem {

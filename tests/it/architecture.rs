@@ -1,10 +1,10 @@
 //! The rooms call each other along the arrows and no other way:
-//! `main → cli → {http, pipeline} → {storage, llm} → domain`.
+//! `main → cli → {http, mcp, pipeline} → {storage, llm} → domain`, and `http → mcp`.
 
 use std::path::{Path, PathBuf};
 
 /// A room and what it may not name.
-const FORBIDDEN: [(&str, &[&str]); 6] = [
+const FORBIDDEN: [(&str, &[&str]); 7] = [
     (
         "domain",
         &[
@@ -12,6 +12,7 @@ const FORBIDDEN: [(&str, &[&str]); 6] = [
             "crate::llm",
             "crate::pipeline",
             "crate::http",
+            "crate::mcp",
             "crate::cli",
             "crate::config",
             "crate::clock",
@@ -35,6 +36,7 @@ const FORBIDDEN: [(&str, &[&str]); 6] = [
             "crate::llm",
             "crate::pipeline",
             "crate::http",
+            "crate::mcp",
             "crate::cli",
             "axum",
             "reqwest",
@@ -47,6 +49,7 @@ const FORBIDDEN: [(&str, &[&str]); 6] = [
             "crate::storage",
             "crate::pipeline",
             "crate::http",
+            "crate::mcp",
             "crate::cli",
             "axum",
             "sqlx",
@@ -55,9 +58,30 @@ const FORBIDDEN: [(&str, &[&str]); 6] = [
     ),
     (
         "pipeline",
-        &["crate::http", "crate::cli", "axum", "sqlx", "reqwest"],
+        &[
+            "crate::http",
+            "crate::mcp",
+            "crate::cli",
+            "axum",
+            "sqlx",
+            "reqwest",
+        ],
     ),
     ("http", &["crate::cli", "crate::llm::", "sqlx", "reqwest"]),
+    (
+        "mcp",
+        &[
+            "crate::storage",
+            "crate::llm",
+            "crate::pipeline",
+            "crate::http",
+            "crate::cli",
+            "crate::config",
+            "axum",
+            "sqlx",
+            "reqwest",
+        ],
+    ),
     (
         "config",
         &[
@@ -71,9 +95,10 @@ const FORBIDDEN: [(&str, &[&str]); 6] = [
 ];
 
 /// What only these rooms may name, wherever else it would stand.
-const RESERVED: [(&str, &[&str]); 3] = [
+const RESERVED: [(&str, &[&str]); 4] = [
     ("sqlx::query", &["storage"]),
     ("axum::", &["http"]),
+    ("rmcp::", &["mcp", "http", "cli"]),
     ("reqwest::", &["llm", "cli"]),
 ];
 

@@ -15,6 +15,7 @@ mod idempotency;
 mod kept_heads;
 mod landed_migrations;
 mod life;
+mod mcp;
 mod memory_tool;
 mod migrations;
 mod observability;

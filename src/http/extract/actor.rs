@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 /// The header that names the actor.
-const X_ACTOR_ID: &str = "X-Actor-Id";
+pub(crate) const X_ACTOR_ID: &str = "X-Actor-Id";
 
 /// The header, for the documentation.
 #[derive(utoipa::IntoParams)]

@@ -56,6 +56,12 @@ pub(crate) async fn around_work(State(work): State<Work>, request: Request, next
     bounds::concurrency(state, request, once).await
 }
 
+/// The layer around routes that a tool asks, where the caller was found out by the message that called it.
+pub(crate) async fn around_tools(State(time): State<Duration>, request: Request, next: Next) -> Response {
+    let run = move |request| bounds::time(time, request, move |request| next.run(request));
+    access::check_again(request, run).await
+}
+
 /// The layer around routes that answer also when all others are refused.
 pub(crate) async fn around_health(State(time): State<Duration>, request: Request, next: Next) -> Response {
     bounds::time(time, request, |request| next.run(request)).await

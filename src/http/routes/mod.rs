@@ -12,6 +12,7 @@ pub(crate) mod health;
 pub(crate) mod items;
 pub(crate) mod keys;
 pub(crate) mod log;
+pub(crate) mod mcp;
 pub(crate) mod memories;
 mod memory;
 pub(crate) mod memory_tool;

@@ -51,6 +51,24 @@ pub(super) async fn check<F: Future<Output = Response>>(
     response
 }
 
+/// Whether a caller who was let in may do this, too.
+pub(super) async fn check_again<F: Future<Output = Response>>(
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let route = parts.extensions.get::<MatchedPath>().cloned();
+    let (Some(caller), Some(route)) = (caller, route) else {
+        // What nobody guards is a fault, and is not answered to everybody.
+        return Problem::internal("nobody has said who makes the request of a tool").into_response();
+    };
+    match permit(&CallerOf(caller), &mut parts, route.as_str()).await {
+        Ok(()) => next(Request::from_parts(parts, body)).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
 /// A problem, and how whoever gets it stands with the rate.
 type Refused = (Problem, Option<Standing>);
 

@@ -20,7 +20,11 @@ const ADMIN: [(Method, &str); 2] = [
 ];
 
 /// What `reader` suffices for though it is no GET: the route asks for more itself where the request changes something.
-const READS: [(Method, &str); 1] = [(Method::POST, "/v1/vaults/{vault_id}/memory-tool")];
+const READS: [(Method, &str); 2] = [
+    (Method::POST, "/mcp"),
+    (Method::POST, "/v1/vaults/{vault_id}/memory-tool"),
+];
+
 /// What needs `proposer`: with this role it is a proposal, which the route sees to.
 const PROPOSER: [(Method, &str); 2] = [
     (Method::POST, "/v1/vaults/{vault_id}/memories/{memory_id}/update"),
@@ -90,5 +94,6 @@ mod tests {
         assert_eq!(role(&Method::GET, "/v1/keys"), AccessRole::Admin);
         assert_eq!(role(&Method::GET, "/v1/keys/{key_id}"), AccessRole::Admin);
         assert_eq!(role(&Method::DELETE, "/v1/a/new/route"), AccessRole::Writer);
+        assert_eq!(role(&Method::POST, "/mcp"), AccessRole::Reader);
     }
 }

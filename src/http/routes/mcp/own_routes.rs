@@ -1,0 +1,139 @@
+//! The service's own routes, asked without a connection: what a tool does passes the same extractors, handlers and
+//! storage functions as a request does, with the caller, the place among running requests, and the actor of the
+//! message that called it. It is neither counted by the rates nor logged a second time.
+
+use crate::domain::access::Caller;
+use crate::http::extract::actor::X_ACTOR_ID;
+use crate::http::middleware::access::Admission;
+use crate::http::middleware::bounds::Slot;
+use crate::http::problem::{Cause, Problem};
+use crate::http::serve::Peer;
+use crate::mcp::{Answer, Ask, Away, Backend, Fixed, Method, Opened};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, ETAG, RETRY_AFTER};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, TryStreamExt};
+use rmcp::model::Extensions;
+use tower::ServiceExt;
+
+/// Asks the routes of this service.
+pub(crate) struct OwnRoutes {
+    routes: Router,
+}
+
+impl OwnRoutes {
+    /// `routes` tests what the caller may do, and bounds the time.
+    pub(super) fn new(routes: Router) -> Self {
+        Self { routes }
+    }
+
+    async fn response(&self, from: &Extensions, ask: Ask) -> Response {
+        let request = match request(from, ask) {
+            Ok(request) => request,
+            Err(problem) => return problem.into_response(),
+        };
+        let (method, route) = (request.method().clone(), self.routes.clone());
+        let response = match route.oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+        if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
+            let status = response.status().as_u16();
+            tracing::warn!(%method, status, %cause, "what a tool asked for failed");
+        }
+        response
+    }
+}
+
+impl Backend for OwnRoutes {
+    const HAS_SESSION: bool = false;
+
+    fn fixed(&self, from: &Extensions) -> Fixed {
+        let fixed = from
+            .get::<Parts>()
+            .and_then(|parts| parts.extensions.get::<Fixed>());
+        fixed.cloned().unwrap_or_default()
+    }
+
+    async fn ask(&self, from: &Extensions, ask: Ask) -> Result<Answer, Away> {
+        let response = self.response(from, ask).await;
+        whole(response).await
+    }
+
+    async fn open(&self, from: &Extensions, ask: Ask) -> Result<Opened, Away> {
+        let response = self.response(from, ask).await;
+        let is_stream = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value == "text/event-stream");
+        if !is_stream {
+            return Ok(Opened::Refused(whole(response).await?));
+        }
+        let pieces = response.into_body().into_data_stream();
+        let pieces = pieces.map_err(|error| Away(format!("the stream of the service broke ({error})")));
+        Ok(Opened::Stream(pieces.boxed()))
+    }
+}
+
+/// The request of a tool, made by whoever called it.
+fn request(from: &Extensions, ask: Ask) -> Result<Request, Problem> {
+    let Some(message) = from.get::<Parts>() else {
+        return Err(Problem::internal("a message without its request"));
+    };
+    let method = match ask.method {
+        Method::Get => axum::http::Method::GET,
+        Method::Post => axum::http::Method::POST,
+        Method::Put => axum::http::Method::PUT,
+    };
+    let mut request = Request::builder()
+        .method(method)
+        .uri(ask.target())
+        .body(Body::from(ask.body))
+        .map_err(|_| Problem::invalid("arguments", "the arguments are too long for a request"))?;
+    let headers = request.headers_mut();
+    for (name, value) in ask.headers {
+        let value = HeaderValue::try_from(value).map_err(Problem::internal)?;
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    if let Some(actor) = message.headers.get(X_ACTOR_ID) {
+        headers.insert(HeaderName::from_static("x-actor-id"), actor.clone());
+    }
+    let given = &message.extensions;
+    let taken = request.extensions_mut();
+    taken.extend(kept::<Caller>(given));
+    taken.extend(kept::<Admission>(given));
+    taken.extend(kept::<Slot>(given));
+    taken.extend(kept::<Peer>(given));
+    Ok(request)
+}
+
+/// One thing that is known of a request, if it is.
+fn kept<T: Clone + Send + Sync + 'static>(given: &axum::http::Extensions) -> axum::http::Extensions {
+    let mut one = axum::http::Extensions::new();
+    if let Some(value) = given.get::<T>() {
+        one.insert(value.clone());
+    }
+    one
+}
+
+async fn whole(response: Response) -> Result<Answer, Away> {
+    let (parts, body) = response.into_parts();
+    // Made by this service, whose answers are bounded by its own limits.
+    let body = to_bytes(body, usize::MAX)
+        .await
+        .map_err(|error| Away(error.to_string()))?;
+    Ok(Answer {
+        status: parts.status.as_u16(),
+        etag: text(&parts.headers, &ETAG),
+        retry_after: text(&parts.headers, &RETRY_AFTER),
+        body,
+    })
+}
+
+fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}

@@ -1,0 +1,72 @@
+//! Messages that the transport refused: told as a problem like everywhere else, or, where the body is the fault, as a
+//! JSON-RPC error, which clients of the protocol understand.
+
+use crate::http::problem::{Kind, Problem};
+use axum::Json;
+use axum::body::to_bytes;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// Codes of JSON-RPC.
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+
+/// More than any sentence of the transport has.
+const MAX_SENTENCE_BYTES: usize = 8 * 1024;
+
+/// What the transport answered, in the form of this service where it is a refusal in plain text.
+pub(super) async fn as_told_here(response: Response, message: &[u8]) -> Result<Response, Problem> {
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return Ok(response);
+    }
+    let sentence = to_bytes(response.into_body(), MAX_SENTENCE_BYTES)
+        .await
+        .unwrap_or_default();
+    let sentence = String::from_utf8_lossy(&sentence).into_owned();
+    if sentence.starts_with("fail to deserialize") {
+        return Ok(unreadable(message));
+    }
+    let kind = match status {
+        StatusCode::BAD_REQUEST => Kind::Malformed,
+        StatusCode::FORBIDDEN => Kind::Forbidden,
+        StatusCode::NOT_FOUND => Kind::NotFound,
+        StatusCode::NOT_ACCEPTABLE => Kind::NotAcceptable,
+        StatusCode::PAYLOAD_TOO_LARGE => Kind::TooLarge,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Kind::UnsupportedMediaType,
+        _ => return Err(Problem::internal(sentence)),
+    };
+    Err(Problem::new(kind, sentence))
+}
+
+/// A body that is no message.
+fn unreadable(message: &[u8]) -> Response {
+    let (code, told, id) = match serde_json::from_slice::<Value>(message) {
+        Err(error) => (
+            PARSE_ERROR,
+            format!("Parse error: the body is not JSON: {error}"),
+            Value::Null,
+        ),
+        Ok(Value::Array(_)) => (
+            INVALID_REQUEST,
+            "Invalid Request: batches are not taken; send one message a request".to_owned(),
+            Value::Null,
+        ),
+        Ok(value) => (
+            INVALID_REQUEST,
+            "Invalid Request: the body is no JSON-RPC 2.0 message with method and params".to_owned(),
+            match value.get("id") {
+                Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+                _ => Value::Null,
+            },
+        ),
+    };
+    let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": told } });
+    (StatusCode::BAD_REQUEST, Json(error)).into_response()
+}

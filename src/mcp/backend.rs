@@ -1,0 +1,164 @@
+//! Who answers what tools, resources and prompts ask for.
+
+use super::fixed::Fixed;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use rmcp::model::Extensions;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::future::Future;
+use url::form_urlencoded::Serializer;
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// Reads.
+    Get,
+    /// Does something.
+    Post,
+    /// Writes a whole.
+    Put,
+}
+
+/// One request of the HTTP interface.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    /// What it does.
+    pub(crate) method: Method,
+    /// The decoded segments of its path.
+    pub(crate) path: Vec<String>,
+    /// Its parameters.
+    pub(crate) query: Vec<(&'static str, String)>,
+    /// Its headers.
+    pub(crate) headers: Vec<(&'static str, String)>,
+    /// What it sends.
+    pub(crate) body: Vec<u8>,
+}
+
+impl Ask {
+    /// A request to something below `/v1`, answered as JSON.
+    pub(super) fn new(method: Method, path: &[&str]) -> Self {
+        let path = std::iter::once("v1").chain(path.iter().copied());
+        Self {
+            method,
+            path: path.map(str::to_owned).collect(),
+            query: Vec::new(),
+            headers: vec![("accept", "application/json".to_owned())],
+            body: Vec::new(),
+        }
+    }
+
+    /// Asks for another form than JSON.
+    pub(super) fn accept(mut self, media_type: &str) -> Self {
+        self.headers.retain(|(name, _)| *name != "accept");
+        self.header("accept", media_type)
+    }
+
+    /// Adds a header.
+    pub(super) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Adds a parameter.
+    pub(super) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.query.push((name, value.to_string()));
+        self
+    }
+
+    /// Adds a parameter that may be missing.
+    pub(super) fn maybe<T: ToString>(self, name: &'static str, value: Option<T>) -> Self {
+        match value {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
+    /// Sends a text.
+    pub(super) fn text(self, text: String) -> Self {
+        let mut ask = self.header("content-type", "text/plain; charset=utf-8");
+        ask.body = text.into_bytes();
+        ask
+    }
+
+    /// Sends JSON.
+    pub(super) fn json(self, body: &Value) -> Self {
+        let mut ask = self.header("content-type", "application/json");
+        ask.body = body.to_string().into_bytes();
+        ask
+    }
+
+    /// Path and query as they stand in a request.
+    pub(crate) fn target(&self) -> String {
+        let mut target = String::new();
+        for segment in &self.path {
+            target.push('/');
+            for byte in segment.bytes() {
+                if byte.is_ascii_alphanumeric() || b"._~:@-".contains(&byte) {
+                    target.push(char::from(byte));
+                } else {
+                    // Writing to a string cannot fail.
+                    let _ = write!(target, "%{byte:02X}");
+                }
+            }
+        }
+        if !self.query.is_empty() {
+            target.push('?');
+            let mut query = Serializer::new(String::new());
+            query.extend_pairs(&self.query);
+            target.push_str(&query.finish());
+        }
+        target
+    }
+}
+
+/// An answer with its whole body.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// Its status.
+    pub(crate) status: u16,
+    /// `ETag`.
+    pub(crate) etag: Option<String>,
+    /// `Retry-After`.
+    pub(crate) retry_after: Option<String>,
+    /// Its body.
+    pub(crate) body: Bytes,
+}
+
+/// An answer of which more may come.
+pub(crate) enum Opened {
+    /// It did not succeed.
+    Refused(Answer),
+    /// Its pieces.
+    Stream(BoxStream<'static, Result<Bytes, Away>>),
+}
+
+/// Nobody answers; the sentence says who is missing and what would help.
+#[derive(Debug)]
+pub(crate) struct Away(pub(crate) String);
+
+/// Answers requests. `from` is what belongs to the message that caused them.
+pub(crate) trait Backend: Send + Sync + 'static {
+    /// Whether it speaks with one client for as long as that is there, so that it can push to it.
+    const HAS_SESSION: bool;
+
+    /// The vault and memory that are fixed for this client.
+    fn fixed(&self, from: &Extensions) -> Fixed;
+
+    /// Asks and reads the whole answer.
+    fn ask(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Answer, Away>> + Send;
+
+    /// Asks for a stream.
+    fn open(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Opened, Away>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_names_stays_one_segment_and_one_value() {
+        let ask = Ask::new(Method::Get, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
+        assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
+    }
+}

@@ -1,0 +1,237 @@
+//! What went wrong, told to a model: what, and what to do next.
+
+use super::backend::{Answer, Away};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+
+/// The longest list of further members of a problem that is told, in bytes.
+const MAX_MEMBERS_BYTES: usize = 4_000;
+
+/// Where a problem stands in the `_meta` of a tool error, for programs.
+const META: &str = "working-memory/problem";
+
+/// A call that failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    /// The status that the route answered with; 0 where none was asked.
+    status: u16,
+    detail: String,
+    next: String,
+    problem: Option<Value>,
+}
+
+impl Failure {
+    /// A call that cannot be done as it is.
+    pub(super) fn new(detail: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            status: 0,
+            detail: detail.into(),
+            next: next.into(),
+            problem: None,
+        }
+    }
+
+    /// An argument is not valid.
+    pub(super) fn argument(name: &str, detail: impl Into<String>) -> Self {
+        Self::new(
+            detail,
+            format!("Correct {name} and call again; nothing was changed."),
+        )
+    }
+
+    /// An argument is missing that is not fixed for this client.
+    pub(super) fn missing(name: &'static str) -> Self {
+        let next = match name {
+            "vault" => {
+                "Call again with vault; if you do not know it, ask the user which vault their memories are in."
+            }
+            _ => "Call again with memory; memory_list lists the memories of a vault.",
+        };
+        Self::new(
+            format!("the argument {name} is missing, and this connection does not fix it"),
+            next,
+        )
+    }
+
+    /// An argument names something else than what is fixed for this client.
+    pub(super) fn contradicts(name: &'static str, given: &str, fixed: &str) -> Self {
+        Self::new(
+            format!("{name} is {given}, but this connection is fixed to the {name} {fixed}"),
+            format!("Leave {name} out, or give {fixed}."),
+        )
+    }
+
+    /// The status that the route answered with, if one was asked.
+    pub(super) fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// What another answer than a success says.
+    pub(super) fn of_answer(answer: &Answer) -> Self {
+        let problem = serde_json::from_slice(&answer.body).unwrap_or_default();
+        Self::of_problem(problem, answer.status, answer.retry_after.as_deref())
+    }
+
+    /// The same of a problem that came otherwise.
+    pub(super) fn of_problem(problem: Value, status: u16, retry_after: Option<&str>) -> Self {
+        let text = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
+        let kind = text("type").rsplit(':').next().unwrap_or_default();
+        let mut detail = match (text("detail"), text("title")) {
+            ("", "") => format!("what answers is no working-memory service (status {status})"),
+            ("", title) => title.to_owned(),
+            (detail, _) => detail.to_owned(),
+        };
+        if let Some(more) = further_members(&problem) {
+            // Writing to a string cannot fail.
+            let _ = write!(detail, " ({more})");
+        }
+        let next = next_step(kind, &problem, retry_after);
+        Self {
+            status,
+            detail,
+            next,
+            problem: problem.is_object().then_some(problem),
+        }
+    }
+
+    /// As the result of a tool.
+    pub(super) fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.sentence())]);
+        if let Some(problem) = self.problem {
+            let mut meta = MetaObject::new();
+            meta.insert(META.to_owned(), problem);
+            result.meta = Some(meta);
+        }
+        result
+    }
+
+    /// As an error of the protocol, where there is no other form: of resources and prompts.
+    pub(super) fn into_error(self) -> ErrorData {
+        let sentence = self.sentence();
+        match self.status {
+            0 | 400 | 403 | 422 => ErrorData::invalid_params(sentence, self.problem),
+            401 => ErrorData::invalid_request(sentence, self.problem),
+            404 | 410 => ErrorData::resource_not_found(sentence, self.problem),
+            _ => ErrorData::internal_error(sentence, self.problem),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let Self { detail, next, .. } = self;
+        let stop = if detail.ends_with('.') { "" } else { "." };
+        format!("{detail}{stop}\nNext: {next}")
+    }
+}
+
+impl From<Away> for Failure {
+    fn from(Away(sentence): Away) -> Self {
+        Self {
+            status: 503,
+            ..Self::new(
+                sentence,
+                "Nothing was read or changed. Go on without the memory for now, tell the user, and try again later.",
+            )
+        }
+    }
+}
+
+/// What a problem says beyond its sentence, such as the items that were rejected.
+fn further_members(problem: &Value) -> Option<String> {
+    let known = ["type", "title", "status", "detail", "field", "instance"];
+    let members: Map<String, Value> = problem
+        .as_object()?
+        .iter()
+        .filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null())
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let text = Value::Object(members).to_string();
+    (text.len() > 2 && text.len() <= MAX_MEMBERS_BYTES).then_some(text)
+}
+
+fn next_step(kind: &str, problem: &Value, retry_after: Option<&str>) -> String {
+    let field = problem.get("field").and_then(Value::as_str);
+    let wait = retry_after.map_or_else(
+        || "Wait a moment".to_owned(),
+        |seconds| format!("Wait {seconds} s"),
+    );
+    match kind {
+        "malformed" | "invalid" => match field {
+            Some("as_of") => "Give a time of the past in the form 2026-11-22T08:00:00Z.".to_owned(),
+            Some("cursor") => "Take next_cursor of the page before as it is, with the same other arguments.".to_owned(),
+            Some(field) if field != "body" => {
+                format!("Correct {field} and call again; nothing was changed.")
+            }
+            _ => "Correct what is named above and call again; nothing was changed.".to_owned(),
+        },
+        "unauthorized" => "Nothing works without a key. Tell the user to give this connection an API key: the header \
+            Authorization: Bearer <key>, or WORKING_MEMORY_API_KEY for `working-memory mcp`."
+            .to_owned(),
+        "forbidden" => match problem.get("required_role").and_then(Value::as_str) {
+            Some(role) => format!(
+                "Nothing was changed, and trying again does not help: tell the user that this needs a key with the \
+                 role {role}."
+            ),
+            None => "Nothing was changed, and trying again does not help: tell the user what this key may not do."
+                .to_owned(),
+        },
+        "not-found" if problem.get("freshness").is_some() => {
+            "Call memory_handoff with refresh: true to make one.".to_owned()
+        }
+        "not-found" => match field {
+            Some("ref" | "as_of") => "See which versions there are with memory_history, view log.".to_owned(),
+            Some("section") => "Read the whole document without section to see which sections there are.".to_owned(),
+            Some("record_id") => "See which records there are with memory_history, view records, status all.".to_owned(),
+            _ => "Check the names: memory_list lists the memories of a vault. To begin a new memory, call memory_edit, \
+                memory_record or memory_write with its name."
+                .to_owned(),
+        },
+        "gone" => "That text was removed for good; choose another version with memory_history, view log.".to_owned(),
+        "precondition-failed" | "conflict" => "Nothing was changed, because somebody else changed the memory \
+            meanwhile or it is not in the state you expect. Read it again with memory_read, put your change into what \
+            it says now, and call again with that version."
+            .to_owned(),
+        "collapse" => "Nothing was changed. Read the memory again and write a text that keeps what it says, or take \
+            out single records with memory_edit and a reason. If the loss is wanted, a person has to put that text."
+            .to_owned(),
+        "too-large" => "Nothing was changed. Shorten it and call again; memory_edit can archive what has served its \
+            purpose."
+            .to_owned(),
+        "too-many-requests" | "unavailable" | "request-timeout" | "still-running" => {
+            format!("{wait} and call again.")
+        }
+        "model-failed" | "model-timeout" => "Nothing was saved. Call memory_update again later, or write what \
+            matters yourself with memory_edit."
+            .to_owned(),
+        _ => "Try once more; if it fails again, tell the user that the memory service failed.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_failure_says_what_and_what_next() {
+        let problem = json!({"type": "urn:working-memory:problem:forbidden", "title": "t", "status": 403,
+            "detail": "POST is taken here with the role writer or more; this key has the role reader",
+            "required_role": "writer"});
+        let text = Failure::of_problem(problem, 403, None).sentence();
+        assert!(text.contains("role reader") && text.contains("Next: "), "{text}");
+        assert!(text.contains("needs a key with the role writer"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_problem_is_told_too() {
+        let text = Failure::of_problem(Value::Null, 502, None).sentence();
+        assert!(text.contains("no working-memory service (status 502)"), "{text}");
+    }
+
+    #[test]
+    fn a_wait_names_its_seconds() {
+        let problem = json!({"type": "urn:working-memory:problem:unavailable", "detail": "busy"});
+        let text = Failure::of_problem(problem, 503, Some("5")).sentence();
+        assert!(text.ends_with("Next: Wait 5 s and call again."), "{text}");
+    }
+}

@@ -1,0 +1,23 @@
+//! The Model Context Protocol: memories as tools, resources and prompts of an agent's client.
+//!
+//! Every tool is a translation: its arguments become one request of the HTTP interface, the answer becomes its
+//! structured content, and a problem becomes a tool error that says what to do next. Who answers the requests is a
+//! [`Backend`]: within the service its own routes (`http::routes::mcp`), for `working-memory mcp` a service over HTTP
+//! (`cli::mcp`). So a tool is the same over both transports, and role, vault, limits and storage functions are those of
+//! the route.
+
+mod arguments;
+mod backend;
+mod completion;
+mod failure;
+mod fixed;
+mod frames;
+mod prompts;
+mod resources;
+mod server;
+mod tools;
+mod watch;
+
+pub(crate) use backend::{Answer, Ask, Away, Backend, Method, Opened};
+pub(crate) use fixed::Fixed;
+pub(crate) use server::Server;

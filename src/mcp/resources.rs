@@ -1,0 +1,381 @@
+//! Resources: what a client can read, and show to its user, without a tool.
+
+use super::backend::{Answer, Ask, Backend, Method};
+use super::failure::Failure;
+use super::fixed::Fixed;
+use crate::domain::ids::{MemoryId, VaultId};
+use rmcp::model::{
+    Extensions, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+use serde_json::Value;
+use std::str::FromStr;
+
+const SCHEME: &str = "memory://";
+
+/// The instructions for agents, which belong to no memory.
+const GUIDANCE: &str = "memory://guidance";
+
+const MARKDOWN: &str = "text/markdown";
+const JSON: &str = "application/json";
+
+/// What can be read of a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Context,
+    Prompt,
+    Window,
+    Handoff,
+    Version(String),
+    Record(String),
+}
+
+/// The parts that a memory has once: the last segment of their address, and what they are.
+const WHOLE: [(&str, Part, &str, &str); 4] = [
+    (
+        "context",
+        Part::Context,
+        "Document",
+        "The newest document of the memory.",
+    ),
+    (
+        "prompt",
+        Part::Prompt,
+        "Prompt",
+        "A system prompt assembled from the memory and its items.",
+    ),
+    (
+        "window",
+        Part::Window,
+        "Window",
+        "Status, recent tasks and decisions.",
+    ),
+    (
+        "handoff",
+        Part::Handoff,
+        "Handoff",
+        "What changed lately, for whoever continues the work.",
+    ),
+];
+
+/// An address that was understood.
+#[derive(Debug)]
+enum Address {
+    Guidance,
+    Of {
+        vault: VaultId,
+        memory: MemoryId,
+        part: Part,
+    },
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(uri: &str) -> Result<Self, String> {
+        if uri == GUIDANCE {
+            return Ok(Self::Guidance);
+        }
+        let unknown = || {
+            format!(
+                "{uri:.200} is no resource: there are {GUIDANCE}, {SCHEME}{{vault}}/{{memory}}/ with context, prompt, window \
+                 or handoff behind it, …/contexts/{{ref}} and …/records/{{id}}"
+            )
+        };
+        let path = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
+        let segments: Vec<String> = path
+            .split('/')
+            .map(decoded)
+            .collect::<Option<_>>()
+            .ok_or_else(unknown)?;
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let (vault, memory, rest) = match segments.as_slice() {
+            [vault, memory, rest @ ..] => (vault, memory, rest),
+            _ => return Err(unknown()),
+        };
+        let part = match rest {
+            ["contexts", version] if !version.is_empty() => Part::Version((*version).to_owned()),
+            ["records", id] if !id.is_empty() => Part::Record((*id).to_owned()),
+            [name] => {
+                let whole = WHOLE
+                    .iter()
+                    .find(|(known, ..)| known == name)
+                    .ok_or_else(unknown)?;
+                whole.1.clone()
+            }
+            _ => return Err(unknown()),
+        };
+        Ok(Self::Of {
+            vault: vault
+                .parse()
+                .map_err(|rule| format!("the vault of {uri:.200} {rule}"))?,
+            memory: memory
+                .parse()
+                .map_err(|rule| format!("the memory of {uri:.200} {rule}"))?,
+            part,
+        })
+    }
+}
+
+fn decoded(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            let digits = std::str::from_utf8(&digits).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The templates.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let whole = WHOLE.map(|(name, _, title, description)| {
+        ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/{name}"), name)
+            .with_title(title)
+            .with_description(description)
+            .with_mime_type(MARKDOWN)
+    });
+    let version = ResourceTemplate::new(
+        format!("{SCHEME}{{vault}}/{{memory}}/contexts/{{ref}}"),
+        "version",
+    )
+    .with_title("Version")
+    .with_description("One version of the document, by its number or context_id.")
+    .with_mime_type(MARKDOWN);
+    let record = ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/records/{{id}}"), "record")
+        .with_title("Record")
+        .with_description("One learning, snippet, task or decision with reason, birth and end, such as KL-3.")
+        .with_mime_type(JSON);
+    whole.into_iter().chain([version, record]).collect()
+}
+
+/// One page of resources: the guidance, then the documents of the memories, vault by vault. A client that is fixed to
+/// one memory gets all that this has.
+pub(super) async fn list<B: Backend>(
+    backend: &B,
+    from: &Extensions,
+    cursor: Option<String>,
+) -> Result<ListResourcesResult, Failure> {
+    let fixed = backend.fixed(from);
+    let mut resources = Vec::new();
+    if cursor.is_none() {
+        let guidance = Resource::new(GUIDANCE, "guidance")
+            .with_title("Guidance")
+            .with_description("How an agent keeps its memory: what is worth keeping, and how.")
+            .with_mime_type(MARKDOWN);
+        resources.push(guidance);
+    }
+    let next = match &fixed {
+        Fixed {
+            vault: Some(vault),
+            memory: Some(memory),
+        } => {
+            resources.extend(WHOLE.map(|(name, _, title, description)| {
+                Resource::new(
+                    format!("{SCHEME}{vault}/{memory}/{name}"),
+                    format!("{memory}/{name}"),
+                )
+                .with_title(format!("{title} of {memory}"))
+                .with_description(description)
+                .with_mime_type(MARKDOWN)
+            }));
+            None
+        }
+        _ => documents(backend, from, &fixed, cursor, &mut resources).await?,
+    };
+    let mut result = ListResourcesResult::with_all_items(resources);
+    result.next_cursor = next;
+    Ok(result)
+}
+
+/// The documents of one page of memories; the cursor of the page behind it. A cursor names the vault, and its memories'
+/// own cursor behind a slash.
+async fn documents<B: Backend>(
+    backend: &B,
+    from: &Extensions,
+    fixed: &Fixed,
+    cursor: Option<String>,
+    resources: &mut Vec<Resource>,
+) -> Result<Option<String>, Failure> {
+    let vaults = match &fixed.vault {
+        Some(vault) => vec![vault.to_string()],
+        None => {
+            let ask = Ask::new(Method::Get, &["vaults"]).query("limit", 500);
+            names(&read_json(backend, from, ask).await?, "vault_id")
+        }
+    };
+    let (vault, page) = match &cursor {
+        None => match vaults.first() {
+            Some(vault) => (vault.clone(), None),
+            None => return Ok(None),
+        },
+        Some(cursor) => {
+            let bad = || Failure::argument("cursor", "cursor is not one that this list gave");
+            let (vault, page) = cursor.split_once('/').ok_or_else(bad)?;
+            let known = vaults.iter().any(|known| known == vault);
+            (
+                known.then(|| vault.to_owned()).ok_or_else(bad)?,
+                Some(page).filter(|page| !page.is_empty()),
+            )
+        }
+    };
+    let ask = Ask::new(Method::Get, &["vaults", &vault, "memories"]).maybe("cursor", page);
+    let list = read_json(backend, from, ask).await?;
+    resources.extend(names(&list, "memory_id").into_iter().map(|memory| {
+        Resource::new(
+            format!("{SCHEME}{vault}/{memory}/context"),
+            format!("{vault}/{memory}"),
+        )
+        .with_title(format!("Document of {memory}"))
+        .with_mime_type(MARKDOWN)
+    }));
+    Ok(match list["next_cursor"].as_str() {
+        Some(next) => Some(format!("{vault}/{next}")),
+        None => vaults
+            .iter()
+            .skip_while(|known| **known != vault)
+            .nth(1)
+            .map(|next| format!("{next}/")),
+    })
+}
+
+/// The values of a member in a page.
+pub(super) fn names(list: &Value, member: &str) -> Vec<String> {
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| item[member].as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Reads a resource.
+pub(super) async fn read<B: Backend>(
+    backend: &B,
+    from: &Extensions,
+    uri: &str,
+) -> Result<ReadResourceResult, Failure> {
+    let address: Address = uri.parse().map_err(|detail: String| {
+        Failure::new(detail, "Take an address from resources/list or a template.")
+    })?;
+    let (ask, media_type) = match &address {
+        Address::Guidance => (Ask::new(Method::Get, &["guidance"]).accept(MARKDOWN), MARKDOWN),
+        Address::Of { vault, memory, part } => {
+            backend.fixed(from).check(vault, memory)?;
+            let of = |below: &[&str]| {
+                let path = ["vaults", vault.as_str(), "memories", memory.as_str()];
+                Ask::new(Method::Get, &[&path, below].concat())
+            };
+            match part {
+                Part::Context => (of(&["context"]).accept(MARKDOWN), MARKDOWN),
+                Part::Prompt => (of(&["prompt"]).accept(MARKDOWN), MARKDOWN),
+                Part::Window => (of(&["window"]).accept(MARKDOWN), MARKDOWN),
+                Part::Handoff => (of(&["handoff"]).accept(MARKDOWN), MARKDOWN),
+                Part::Version(version) => (of(&["contexts", version]).accept(MARKDOWN), MARKDOWN),
+                Part::Record(id) => (of(&["records", id]), JSON),
+            }
+        }
+    };
+    let answer = ask_for(backend, from, ask).await?;
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    let contents = ResourceContents::text(text, uri).with_mime_type(media_type);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+/// Asks, and takes a success only.
+pub(super) async fn ask_for<B: Backend>(backend: &B, from: &Extensions, ask: Ask) -> Result<Answer, Failure> {
+    let answer = backend.ask(from, ask).await?;
+    match answer.status {
+        200..=299 => Ok(answer),
+        _ => Err(Failure::of_answer(&answer)),
+    }
+}
+
+/// The same, and reads JSON.
+pub(super) async fn read_json<B: Backend>(
+    backend: &B,
+    from: &Extensions,
+    ask: Ask,
+) -> Result<Value, Failure> {
+    let answer = ask_for(backend, from, ask).await?;
+    Ok(serde_json::from_slice(&answer.body).unwrap_or_default())
+}
+
+/// Whether changes of a resource can be told: it belongs to a memory and is no version, which never changes.
+pub(super) fn is_watchable(uri: &str) -> bool {
+    of_memory(uri).is_some()
+}
+
+/// Vault and memory of a resource whose changes can be told.
+pub(super) fn of_memory(uri: &str) -> Option<(VaultId, MemoryId)> {
+    match uri.parse().ok()? {
+        Address::Of {
+            part: Part::Version(_),
+            ..
+        }
+        | Address::Guidance => None,
+        Address::Of { vault, memory, .. } => Some((vault, memory)),
+    }
+}
+
+/// Whether an event of its memory changes a resource.
+pub(super) fn is_changed_by(uri: &str, kind: &str) -> bool {
+    let Ok(Address::Of { part, .. }) = uri.parse() else {
+        return false;
+    };
+    match kind {
+        "memory_deleted" => true,
+        "handoff" => part == Part::Handoff,
+        // A new version also makes a handoff stale.
+        "version" => !matches!(part, Part::Version(_)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_understood_or_refused_with_what_there_is() {
+        for good in [
+            "memory://guidance",
+            "memory://v/m/context",
+            "memory://v/agent:1@home/handoff",
+            "memory://v/m/contexts/3",
+            "memory://v/m/records/KL-3",
+            "memory://v/m%2D1/window",
+        ] {
+            assert!(good.parse::<Address>().is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "memory://",
+            "memory://v",
+            "memory://v/m",
+            "memory://v/m/",
+            "memory://v/m/other",
+            "memory://v/../context",
+            "memory://v/m/contexts/",
+            "memory://v/m/context/more",
+            "memory://v/m%2/context",
+            "memory://v/m%ff/context",
+            "file:///etc/passwd",
+        ] {
+            assert!(bad.parse::<Address>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn events_change_what_they_concern() {
+        assert!(is_changed_by("memory://v/m/context", "version"));
+        assert!(is_changed_by("memory://v/m/records/KL-1", "version"));
+        assert!(is_changed_by("memory://v/m/handoff", "handoff"));
+        assert!(!is_changed_by("memory://v/m/context", "handoff"));
+        assert!(!is_changed_by("memory://v/m/contexts/1", "version"));
+        assert!(!is_watchable("memory://v/m/contexts/1") && !is_watchable(GUIDANCE));
+    }
+}

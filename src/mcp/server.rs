@@ -1,0 +1,214 @@
+//! The protocol's methods, each handed to what answers it.
+
+use super::backend::Backend;
+use super::failure::Failure;
+use super::watch::Watch;
+use super::{completion, prompts, resources, tools};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What a client is told of this server as a whole.
+const INSTRUCTIONS: &str = include_str!("texts/instructions.md");
+
+type Context = RequestContext<RoleServer>;
+
+/// A server of the protocol.
+pub(crate) struct Server<B> {
+    backend: Arc<B>,
+    watch: Watch,
+}
+
+impl<B: Backend> Server<B> {
+    /// Nothing is asked yet.
+    pub(crate) fn new(backend: Arc<B>) -> Self {
+        Self {
+            backend,
+            watch: Watch::default(),
+        }
+    }
+}
+
+impl<B: Backend> ServerHandler for Server<B> {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        let implementation =
+            Implementation::new("working-memory", env!("CARGO_PKG_VERSION")).with_title("Working memory");
+        ServerConfig::new(capabilities)
+            .with_server_info(implementation)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        // Versions with a handshake subscribe for a session, and only some transports have one.
+        if !B::HAS_SESSION
+            && let Some(resources) = &mut result.capabilities.resources
+        {
+            resources.subscribe = None;
+        }
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request)?;
+        let fixed = self.backend.fixed(&context.extensions);
+        Ok(ListToolsResult::with_all_items(tools::list(&fixed)))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::get(name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let call = tools::Call::new(&*self.backend, &context);
+        let run = tools::run(&request.name, call, request.arguments.unwrap_or_default());
+        let result = tokio::select! {
+            result = run => result,
+            () = context.ct.cancelled() => return Err(ErrorData::invalid_request("the request was cancelled", None)),
+        };
+        Ok(result.unwrap_or_else(|| tools::unknown(&request.name)).into())
+    }
+
+    /// A call whose arguments are no object comes here, since it is no call as the schema has it.
+    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        if method != "tools/call" {
+            return Err(ErrorData::new(
+                rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+                method,
+                None,
+            ));
+        }
+        let name = params.as_ref().and_then(|params| params.get("name"));
+        let result = name.and_then(Value::as_str).map(tools::without_arguments);
+        let result = result.and_then(|result| serde_json::to_value(result).ok());
+        result.map(CustomResult::new).ok_or_else(|| {
+            ErrorData::invalid_params(
+                "tools/call needs the name of a tool and an object of arguments",
+                None,
+            )
+        })
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = resources::list(&*self.backend, &context.extensions, cursor).await;
+        listed.map_err(Failure::into_error)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(request)?;
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = resources::read(&*self.backend, &context.extensions, &request.uri).await;
+        read.map(Into::into).map_err(Failure::into_error)
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let known = uris.filter(|uri| resources::is_watchable(uri));
+        Some(
+            SubscriptionFilter::builder()
+                .resource_subscriptions(known)
+                .build(),
+        )
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let listened = self.watch.listen(&*self.backend, &context).await;
+        listened.map_err(Failure::into_error)
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+        let subscribed = self.watch.subscribe(&self.backend, request.uri, &context).await;
+        subscribed.map_err(Failure::into_error)
+    }
+
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Result<(), ErrorData> {
+        self.watch.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(request)?;
+        let fixed = self.backend.fixed(&context.extensions);
+        Ok(ListPromptsResult::with_all_items(prompts::list(&fixed)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let prompt = prompts::get(&*self.backend, &context.extensions, &request.name, arguments).await;
+        prompt.map(Into::into).map_err(Failure::into_error)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
+        let completed = completion::complete(&*self.backend, &context.extensions, request).await;
+        completed.map_err(Failure::into_error)
+    }
+}
+
+/// Refuses the cursor of a list that has one page.
+fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        Some(cursor) if !cursor.is_empty() => Err(ErrorData::invalid_params(
+            "cursor is not one that this list gave: it has one page",
+            None,
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,69 @@
+//! The Model Context Protocol over HTTP, in the messages that clients send.
+
+mod bad_input;
+mod pages;
+mod protocol;
+mod roles;
+mod tools;
+mod updates;
+mod watched;
+
+use crate::harness::{Answer, Service};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+/// A request with the headers of a client.
+pub(super) fn posting(service: &Service, query: &str) -> RequestBuilder {
+    service
+        .request(Method::POST, &format!("/mcp{query}"))
+        .header("Accept", "application/json, text/event-stream")
+        .header("MCP-Protocol-Version", "2025-11-25")
+}
+
+/// A request message.
+pub(super) fn message(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+/// The answer to a message of which nothing is fixed: its result or its error.
+pub(super) async fn ask(service: &Service, method: &str, params: Value) -> Value {
+    let request = posting(service, "").json(&message(method, params));
+    Answer::to(request).await.is(200).json()
+}
+
+/// The result of a tool.
+pub(super) async fn call(service: &Service, tool: &str, arguments: Value) -> Value {
+    let answer = ask(
+        service,
+        "tools/call",
+        json!({"name": tool, "arguments": arguments}),
+    )
+    .await;
+    assert!(answer["result"].is_object(), "{answer}");
+    answer["result"].clone()
+}
+
+/// The structured content of a tool about the memory `agent` of `acme` that has to succeed.
+#[track_caller]
+pub(super) fn done(result: &Value) -> &Value {
+    assert_eq!(result["isError"], false, "{result}");
+    &result["structuredContent"]
+}
+
+/// The sentence of a tool that has to fail.
+#[track_caller]
+pub(super) fn refused(result: &Value) -> &str {
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(result["structuredContent"].is_null(), "{result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("\nNext: "), "{text}");
+    text
+}
+
+/// The arguments of a tool with the memory `agent` of `acme`.
+pub(super) fn agent(more: Value) -> Value {
+    let mut arguments = json!({"vault": "acme", "memory": "agent"});
+    let object = arguments.as_object_mut().unwrap();
+    object.extend(more.as_object().unwrap().clone());
+    arguments
+}

@@ -1,0 +1,109 @@
+//! Resources and pages.
+
+use super::{agent, ask, call, done};
+use crate::harness::Service;
+use serde_json::{Value, json};
+
+async fn read(service: &Service, uri: &str) -> Value {
+    ask(service, "resources/read", json!({"uri": uri})).await
+}
+
+#[tokio::test]
+async fn all_resources_of_a_memory_are_read() {
+    let service = Service::start().await;
+    let edit = json!({"learnings": {"add": [{"reason": "r", "content": "a fact"}]}});
+    done(&call(&service, "memory_edit", agent(edit)).await);
+    done(&call(&service, "memory_handoff", agent(json!({"refresh": true}))).await);
+    for (uri, media_type, holds) in [
+        ("memory://guidance", "text/markdown", "memory"),
+        ("memory://acme/agent/context", "text/markdown", "a fact"),
+        ("memory://acme/agent/prompt", "text/markdown", "a fact"),
+        ("memory://acme/agent/window", "text/markdown", ""),
+        ("memory://acme/agent/handoff", "text/markdown", "KL-1"),
+        ("memory://acme/agent/contexts/1", "text/markdown", "a fact"),
+        ("memory://acme/agent/records/KL-1", "application/json", "a fact"),
+    ] {
+        let contents = read(&service, uri).await["result"]["contents"][0].clone();
+        assert_eq!(
+            (&contents["uri"], &contents["mimeType"]),
+            (&json!(uri), &json!(media_type))
+        );
+        assert!(
+            contents["text"].as_str().unwrap().contains(holds),
+            "{uri}: {contents}"
+        );
+    }
+    for uri in [
+        "memory://acme/none/context",
+        "memory://acme/agent/contexts/9",
+        "memory://acme/agent/records/KL-9",
+    ] {
+        let answer = read(&service, uri).await;
+        assert_eq!(answer["error"]["code"], -32002, "{uri}: {answer}");
+    }
+    for uri in ["memory://acme", "file:///etc/passwd", "memory://../agent/context"] {
+        let answer = read(&service, uri).await;
+        assert_eq!(answer["error"]["code"], -32602, "{uri}: {answer}");
+    }
+    let templates = ask(&service, "resources/templates/list", json!({})).await;
+    assert_eq!(
+        templates["result"]["resourceTemplates"].as_array().unwrap().len(),
+        6
+    );
+}
+
+#[tokio::test]
+async fn lists_go_on_behind_their_cursor() {
+    let service = Service::start().await;
+    for number in 0..60 {
+        let path = format!("/v1/vaults/v{}/memories/m{number:02}/context", number % 3);
+        let put = service
+            .request(reqwest::Method::PUT, &path)
+            .header("Content-Type", "text/plain")
+            .body("a");
+        crate::harness::Answer::to(put).await.is(201);
+    }
+    let (mut uris, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let params = if cursor.is_null() {
+            json!({})
+        } else {
+            json!({"cursor": cursor})
+        };
+        let page = ask(&service, "resources/list", params).await["result"].clone();
+        for resource in page["resources"].as_array().unwrap() {
+            uris.push(resource["uri"].as_str().unwrap().to_owned());
+        }
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(uris.len(), 61);
+    assert_eq!(uris[0], "memory://guidance");
+    let bad = ask(&service, "resources/list", json!({"cursor": "zz"})).await;
+    assert_eq!(bad["error"]["code"], -32602, "{bad}");
+
+    for number in 0..60 {
+        service
+            .memory(&format!("m{number:02}"))
+            .put("a word")
+            .await
+            .is(201);
+    }
+    let first = call(&service, "memory_list", json!({"vault": "acme"})).await;
+    let second = json!({"vault": "acme", "cursor": done(&first)["next_cursor"]});
+    let second = call(&service, "memory_list", second).await;
+    assert_eq!(done(&first)["items"].as_array().unwrap().len(), 50);
+    assert_eq!(done(&second)["items"].as_array().unwrap().len(), 10);
+    let found = json!({"vault": "acme", "query": "word", "limit": 40});
+    let found = call(&service, "memory_search", found).await;
+    let rest = json!({"vault": "acme", "query": "word", "limit": 40, "cursor": done(&found)["next_cursor"]});
+    assert_eq!(
+        done(&call(&service, "memory_search", rest).await)["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        20
+    );
+}

@@ -1,0 +1,192 @@
+//! Versions, lists, prompts, completion: the protocol around the tools.
+
+use super::{ask, message, posting};
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// What a client of the newest version sends with every request.
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    message(method, params)
+}
+
+async fn ask_modern(service: &Service, method: &str, params: Value) -> Value {
+    let request = posting(service, "")
+        .header("Mcp-Method", method)
+        .json(&modern(method, params.clone()));
+    let mut request = request.build().unwrap();
+    request
+        .headers_mut()
+        .insert("mcp-protocol-version", "2026-07-28".parse().unwrap());
+    if let Some(name) = params.get("name").or(params.get("uri")).and_then(Value::as_str) {
+        request.headers_mut().insert("mcp-name", name.parse().unwrap());
+    }
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .tls_certs_only([])
+        .build()
+        .unwrap();
+    let response = client.execute(request).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "application/json");
+    serde_json::from_slice(&response.bytes().await.unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn every_version_is_served_without_a_session() {
+    let service = Service::start().await;
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let request = service
+            .request(Method::POST, "/mcp")
+            .header("Accept", "application/json, text/event-stream")
+            .json(&message("initialize", params));
+        let answer = Answer::to(request).await.is(200);
+        assert!(!answer.headers.contains_key("mcp-session-id"));
+        let answer = answer.json();
+        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
+        let capabilities = &answer["result"]["capabilities"];
+        for name in ["tools", "resources", "prompts", "completions"] {
+            assert!(capabilities[name].is_object(), "{version}: {capabilities}");
+        }
+        assert!(capabilities["resources"]["subscribe"].is_null(), "{capabilities}");
+        assert!(
+            answer["result"]["instructions"]
+                .as_str()
+                .unwrap()
+                .contains("memory_edit")
+        );
+    }
+    let told = posting(&service, "").json(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    Answer::to(told).await.is(202);
+    assert_eq!(ask(&service, "ping", json!({})).await["result"], json!({}));
+    Answer::to(service.request(Method::GET, "/mcp"))
+        .await
+        .problem(405, "method-not-allowed", None);
+}
+
+#[tokio::test]
+async fn the_newest_version_discovers_lists_and_calls_in_single_requests() {
+    let service = Service::start().await;
+    let discovered = ask_modern(&service, "server/discover", json!({})).await;
+    let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")), "{discovered}");
+    let tools = ask_modern(&service, "tools/list", json!({})).await;
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
+    let arguments = json!({"vault": "acme", "memory": "agent", "text": "a"});
+    let written = ask_modern(
+        &service,
+        "tools/call",
+        json!({"name": "memory_write", "arguments": arguments}),
+    )
+    .await;
+    assert_eq!(written["result"]["structuredContent"]["version"], 1, "{written}");
+}
+
+#[tokio::test]
+async fn the_ten_tools_have_all_that_a_model_needs() {
+    let service = Service::start().await;
+    let list = ask(&service, "tools/list", json!({})).await;
+    let tools = list["result"]["tools"].as_array().unwrap();
+    let hints = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        tool["annotations"].clone()
+    };
+    for name in [
+        "memory_read",
+        "memory_prompt",
+        "memory_history",
+        "memory_search",
+        "memory_list",
+    ] {
+        assert_eq!(hints(name)["readOnlyHint"], true, "{name}");
+    }
+    for name in ["memory_edit", "memory_write", "memory_update", "memory_record"] {
+        assert_eq!(hints(name)["readOnlyHint"], false, "{name}");
+        assert_eq!(hints(name)["destructiveHint"], false, "{name}");
+    }
+    assert_eq!(hints("memory_write")["idempotentHint"], true);
+    assert_eq!(hints("memory_handoff")["idempotentHint"], true);
+    assert_eq!(hints("memory_update")["openWorldHint"], true);
+    for tool in tools {
+        assert!(
+            tool["title"].is_string() && tool["outputSchema"]["type"] == "object",
+            "{tool}"
+        );
+    }
+    let beyond = ask(&service, "tools/list", json!({"cursor": "x"})).await;
+    assert_eq!(beyond["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn prompts_hold_what_the_memory_says() {
+    let service = Service::start().await;
+    service
+        .memory("agent")
+        .put("# Description\nThe parser.\n")
+        .await
+        .is(201);
+    let list = ask(&service, "prompts/list", json!({})).await;
+    let names: Vec<&str> = list["result"]["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["resume", "wrap_up", "review_memory"]);
+    for name in names {
+        let arguments = json!({"vault": "acme", "memory": "agent"});
+        let prompt = ask(
+            &service,
+            "prompts/get",
+            json!({"name": name, "arguments": arguments}),
+        )
+        .await;
+        let told = prompt["result"].to_string();
+        assert!(
+            told.contains("The parser.") && told.contains("acme"),
+            "{name}: {told}"
+        );
+        assert!(prompt["result"]["description"].is_string());
+    }
+    let fresh = json!({"name": "resume", "arguments": {"vault": "acme", "memory": "new", "task": "begin"}});
+    let fresh = ask(&service, "prompts/get", fresh).await["result"].to_string();
+    assert!(
+        fresh.contains("there is none yet") && fresh.contains("begin"),
+        "{fresh}"
+    );
+    for bad in [
+        json!({"name": "resume"}),
+        json!({"name": "none", "arguments": {}}),
+        json!({"name": "wrap_up", "arguments": {"vault": "acme", "memory": "agent", "x": "y"}}),
+    ] {
+        let refused = ask(&service, "prompts/get", bad).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn names_of_vaults_and_memories_are_completed() {
+    let service = Service::start().await;
+    for memory in ["parser", "pages", "other"] {
+        service.memory(memory).put("a").await.is(201);
+    }
+    let completed = async |name: &str, value: &str, context: Value| {
+        let reference = json!({"type": "ref/resource", "uri": "memory://{vault}/{memory}/context"});
+        let params =
+            json!({"ref": reference, "argument": {"name": name, "value": value}, "context": context});
+        ask(&service, "completion/complete", params).await["result"]["completion"]["values"].clone()
+    };
+    assert_eq!(completed("vault", "a", json!({})).await, json!(["acme"]));
+    let acme = json!({"arguments": {"vault": "acme"}});
+    assert_eq!(
+        completed("memory", "pa", acme.clone()).await,
+        json!(["pages", "parser"])
+    );
+    assert_eq!(completed("memory", "/", acme).await, json!([]));
+    assert_eq!(completed("memory", "", json!({})).await, json!([]));
+}

@@ -1,0 +1,113 @@
+//! Keys, roles and vaults: as for the routes.
+
+use super::{agent, message, posting};
+use crate::access::{Holder, first_admin};
+use crate::harness::{Answer, Service};
+use serde_json::{Value, json};
+
+async fn call(service: &Service, holder: &Holder<'_>, query: &str, tool: &str, arguments: Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments});
+    let request = posting(service, query)
+        .bearer_auth(&holder.token)
+        .json(&message("tools/call", params));
+    Answer::to(request).await.is(200).json()["result"].clone()
+}
+
+#[tokio::test]
+async fn nothing_is_answered_without_a_key_where_keys_are_asked_for() {
+    let service = Service::start().await;
+    first_admin(&service).await;
+    let request = posting(&service, "").json(&message("tools/list", json!({})));
+    Answer::to(request).await.problem(401, "unauthorized", None);
+}
+
+#[tokio::test]
+async fn a_reader_reads_and_its_edit_names_the_role() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    admin.put("acme", "text").await.is(201);
+    let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
+    let read = call(&service, &reader, "", "memory_read", agent(json!({}))).await;
+    assert_eq!(super::done(&read)["context"], "text");
+    for (tool, arguments) in [
+        ("memory_write", json!({"text": "b"})),
+        (
+            "memory_edit",
+            json!({"learnings": {"add": [{"reason": "r", "content": "c"}]}}),
+        ),
+        ("memory_record", json!({"kind": "status", "goal": "g"})),
+        ("memory_update", json!({"task": "t"})),
+        ("memory_handoff", json!({"refresh": true})),
+    ] {
+        let result = call(&service, &reader, "", tool, agent(arguments)).await;
+        let text = super::refused(&result);
+        assert!(
+            (text.contains("role writer") || text.contains("role proposer")) && text.contains("role reader"),
+            "{tool}: {text}"
+        );
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_foreign_vault_reads_like_one_that_does_not_exist() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    admin.put("other", "secret").await.is(201);
+    let writer = admin
+        .make(json!({"name": "w", "role": "writer", "vaults": ["acme"]}))
+        .await;
+    for tool in ["memory_read", "memory_write", "memory_list", "memory_search"] {
+        let arguments = |vault: &str| match tool {
+            "memory_write" => json!({"vault": vault, "memory": "agent", "text": "t"}),
+            "memory_search" => json!({"vault": vault, "query": "secret"}),
+            "memory_list" => json!({"vault": vault}),
+            _ => json!({"vault": vault, "memory": "agent"}),
+        };
+        let there = call(&service, &writer, "", tool, arguments("other")).await;
+        let nowhere = call(&service, &writer, "", tool, arguments("nowhere")).await;
+        assert_eq!(super::refused(&there), super::refused(&nowhere), "{tool}");
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn the_actor_is_the_key_and_a_header_names_another_where_that_is_allowed() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let writer = admin.make(json!({"name": "bot", "role": "writer"})).await;
+    let written = call(&service, &writer, "", "memory_write", agent(json!({"text": "a"}))).await;
+    super::done(&written);
+    let read = call(&service, &writer, "", "memory_read", agent(json!({}))).await;
+    assert_eq!(super::done(&read)["actor_id"], "bot");
+}
+
+#[tokio::test]
+async fn what_the_address_fixes_may_be_left_out_and_not_contradicted() {
+    let service = Service::start().await;
+    service.memory("agent").put("text").await.is(201);
+    let fixed = "?vault=acme&memory=agent";
+    let result = |arguments: Value| {
+        let params = json!({"name": "memory_read", "arguments": arguments});
+        let request = posting(&service, fixed).json(&message("tools/call", params));
+        async { Answer::to(request).await.is(200).json()["result"].clone() }
+    };
+    for good in [
+        json!({}),
+        json!({"vault": "acme"}),
+        json!({"vault": null, "memory": "agent"}),
+    ] {
+        assert_eq!(super::done(&result(good).await)["context"], "text");
+    }
+    for bad in [json!({"vault": "other"}), json!({"memory": "other"})] {
+        let refused = result(bad).await;
+        assert!(super::refused(&refused).contains("fixed to the"), "{refused}");
+    }
+    let tools = posting(&service, fixed).json(&message("tools/list", json!({})));
+    let tools = Answer::to(tools).await.is(200).json();
+    assert_eq!(tools["result"]["tools"][0]["inputSchema"]["required"], json!([]));
+    let wrong = posting(&service, "?vault=..").json(&message("tools/list", json!({})));
+    Answer::to(wrong).await.problem(422, "invalid", Some("vault"));
+    let unknown = posting(&service, "?room=a").json(&message("tools/list", json!({})));
+    Answer::to(unknown).await.problem(422, "invalid", Some("room"));
+}
