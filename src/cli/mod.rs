@@ -15,6 +15,7 @@ mod items;
 mod keys;
 mod log;
 mod man;
+mod mcp;
 mod memories;
 mod migrate;
 mod offline;

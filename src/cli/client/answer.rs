@@ -19,8 +19,10 @@ const TOLD_FAULTS: usize = 20;
 pub(in crate::cli) struct Answer {
     /// Its status.
     pub(in crate::cli) status: u16,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
+    /// Its headers.
+    pub(in crate::cli) headers: HeaderMap,
+    /// Its body.
+    pub(in crate::cli) body: Vec<u8>,
 }
 
 impl Answer {

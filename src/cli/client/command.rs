@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, finish};
 use crate::cli::{
-    approve, completions, decision, diff, get, handoff, items, log, man, memories, operations, prompt, put,
+    approve, completions, decision, diff, get, handoff, items, log, man, mcp, memories, operations, prompt, put,
     records, restore, search, sections, set_status, task, update, updates, window,
 };
 use clap::Subcommand;
@@ -53,6 +53,8 @@ pub enum ClientCommand {
     Items(items::Items),
     /// Print the assembled prompt.
     Prompt(prompt::Prompt),
+    /// Speak the Model Context Protocol on standard input and output, for agents' clients.
+    Mcp(mcp::Mcp),
     /// Print the handoff, from its local copy.
     Show(handoff::show::Show),
     /// Print how old the local copy of the handoff is.
@@ -85,7 +87,7 @@ impl ClientCommand {
             .enable_all()
             .build()
             .map_err(|error| Failure::failed(format!("cannot start: {error}")))?;
-        runtime.block_on(async {
+        let outcome = runtime.block_on(async {
             match self {
                 Self::Put(command) => command.run().await,
                 Self::Get(command) => command.run().await,
@@ -108,10 +110,14 @@ impl ClientCommand {
                 Self::Items(command) => command.run().await,
                 Self::Prompt(command) => command.run().await,
                 Self::Refresh(command) => command.run().await,
+                Self::Mcp(command) => command.run().await,
                 Self::Show(_) | Self::Status(_) | Self::Path(_) | Self::Completions(_) | Self::Man(_) => {
                     Ok(())
                 }
             }
-        })
+        });
+        // A read of standard input cannot be broken off, and nobody waits for it any more.
+        runtime.shutdown_background();
+        outcome
     }
 }

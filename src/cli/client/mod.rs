@@ -15,6 +15,7 @@ mod project;
 mod service;
 mod settings;
 mod text;
+mod wire;
 
 pub(super) use answer::Answer;
 pub(super) use events::{Feed, Told};
@@ -23,6 +24,6 @@ pub(super) use input::{read, read_text};
 pub(super) use output::{Look, Output};
 pub(super) use page::{List, PageArgs, all};
 pub(super) use reqwest::Method;
-pub(super) use service::{Call, Service};
-pub(super) use settings::{Place, PlaceArgs, ServiceArgs};
+pub(super) use service::{Begun, Call, Service};
+pub(super) use settings::{Connection, KeySource, Place, PlaceArgs, ServiceArgs};
 pub(super) use text::one_line;

@@ -2,30 +2,24 @@
 
 use super::answer::{Answer, judged};
 use super::failure::{Exit, Failure};
-use super::settings::{Place, ServiceArgs, Surroundings, is_loopback};
+use super::settings::{Connection, Place, ServiceArgs, Surroundings};
+use super::wire::{Broken, MAX_ANSWER_BYTES, client, innermost, whole};
 use crate::clock::{Clock, SystemClock};
-use crate::domain::ids::VaultId;
+use crate::domain::ids::{MemoryId, VaultId};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
 };
 use reqwest::{Body, Method};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
-use std::error::Error as _;
 use std::time::Duration;
 use url::Url;
-
-/// How long a connection may take to come about.
-const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// How long an answer may take where the command says nothing else.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 
 /// Waited before a request whose connection was lost is sent again, the same and under the same key.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
-
-/// The largest answer that is read, in bytes.
-const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
 
 const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -111,7 +105,29 @@ impl Service {
         Ok(call.about(format!("vault {vault}")))
     }
 
-    fn call(&self, method: Method, segments: &[&str]) -> Result<Call<'_>, Failure> {
+    /// The vault and memory that are meant, as far as they are named.
+    pub(in crate::cli) fn named(&self) -> Result<(Option<VaultId>, Option<MemoryId>), Failure> {
+        let place = &self.args.place;
+        Ok((
+            self.surroundings.named_vault(place)?,
+            self.surroundings.named_memory(place)?,
+        ))
+    }
+
+    /// How it is reached, for the configuration of another program.
+    pub(in crate::cli) fn connection(&self) -> Result<Connection, Failure> {
+        let (vault, memory) = self.named()?;
+        Ok(Connection {
+            url: self.url.clone(),
+            vault,
+            memory,
+            actor: self.surroundings.actor(&self.args)?,
+            key: self.surroundings.key_source(&self.args),
+        })
+    }
+
+    /// A request to a path.
+    pub(in crate::cli) fn call(&self, method: Method, segments: &[&str]) -> Result<Call<'_>, Failure> {
         if let Some(bad) = segments
             .iter()
             .find(|segment| matches!(**segment, "" | "." | ".."))
@@ -142,25 +158,6 @@ impl Service {
             about: String::new(),
         })
     }
-}
-
-/// No redirects, since one could carry the key elsewhere, and no proxy to this machine itself.
-fn client(url: &Url) -> Result<reqwest::Client, Failure> {
-    // Nothing else in this process installs one before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIME);
-    if is_loopback(url) {
-        builder = builder.no_proxy();
-    }
-    if url.scheme() == "http" {
-        builder = builder.tls_certs_only([]);
-    }
-    builder
-        .build()
-        .map_err(|error| Failure::failed(format!("cannot speak to {url}: {}", innermost(&error))))
 }
 
 /// A request that is being put together.
@@ -222,6 +219,23 @@ impl Call<'_> {
         Ok(self)
     }
 
+    /// Sets a header.
+    ///
+    /// # Errors
+    /// It can stand in no header.
+    pub(in crate::cli) fn header(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
+        let value = HeaderValue::from_str(value)
+            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is no text of a header")))?;
+        self.headers.insert(HeaderName::from_static(name), value);
+        Ok(self)
+    }
+
+    /// Sends this, of the media type that a header says.
+    pub(in crate::cli) fn body(mut self, body: Vec<u8>) -> Self {
+        self.body = body;
+        self
+    }
+
     /// Asks only for what is another than this; the answer may be 304, without a body.
     pub(in crate::cli) fn if_none_match(mut self, etag: Option<&HeaderValue>) -> Self {
         if let Some(etag) = etag {
@@ -262,6 +276,15 @@ impl Call<'_> {
     /// # Errors
     /// Nobody answers, or not in time, or the answer is a refusal.
     pub(in crate::cli) async fn send(self) -> Result<Answer, Failure> {
+        let answer = self.exchange().await?;
+        judged(answer, &self.about)
+    }
+
+    /// The same with whatever it answers.
+    ///
+    /// # Errors
+    /// Nobody answers, or not in time.
+    pub(in crate::cli) async fn exchange(&self) -> Result<Answer, Failure> {
         let mut pauses = match self.method {
             Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
             // Has no key, and a second one would not find what the first removed.
@@ -270,7 +293,7 @@ impl Call<'_> {
         let mut lost = None;
         loop {
             let error = match self.once().await {
-                Ok(answer) => return judged(answer, &self.about),
+                Ok(answer) => return Ok(answer),
                 Err(Broken::Http(error)) => error,
                 Err(Broken::TooLarge) => {
                     return Err(Failure::failed(format!(
@@ -305,9 +328,27 @@ impl Call<'_> {
     /// # Errors
     /// As [`Call::send`].
     pub(super) async fn open(self) -> Result<reqwest::Response, Failure> {
+        let about = self.about.clone();
+        match self.begin().await? {
+            Begun::Success(response) => Ok(response),
+            Begun::Other(answer) => Err(judged(answer, &about)
+                .err()
+                .unwrap_or_else(|| Failure::failed("the answer is no stream"))),
+        }
+    }
+
+    /// The same with whatever it answers. It bears no key of a retry, under which the answer would come as a whole.
+    ///
+    /// # Errors
+    /// Nobody answers, or not in time.
+    pub(in crate::cli) async fn begin(mut self) -> Result<Begun, Failure> {
+        self.headers.remove(IDEMPOTENCY_KEY);
         let service = self.service;
         let request = service.client.request(self.method.clone(), self.url.clone());
-        let beginning = request.headers(self.headers.clone()).send();
+        let beginning = request
+            .headers(self.headers.clone())
+            .body(Body::from(self.body.clone()))
+            .send();
         let Ok(begun) = tokio::time::timeout(service.timeout, beginning).await else {
             let sentence = format!("{} did not answer in time", service.url);
             return Err(Failure::new(Exit::Busy, sentence));
@@ -317,12 +358,10 @@ impl Call<'_> {
             false => self.lost(&error),
         })?;
         if response.status().is_success() {
-            return Ok(response);
+            return Ok(Begun::Success(response));
         }
         match tokio::time::timeout(service.timeout, whole(response)).await {
-            Ok(Ok(answer)) => Err(judged(answer, &self.about)
-                .err()
-                .unwrap_or_else(|| Failure::failed("the answer is no stream"))),
+            Ok(Ok(answer)) => Ok(Begun::Other(answer)),
             _ => Err(Failure::failed(format!("the answer of {} was lost", service.url))),
         }
     }
@@ -363,42 +402,10 @@ impl Call<'_> {
     }
 }
 
-/// An answer with its body.
-async fn whole(mut response: reqwest::Response) -> Result<Answer, Broken> {
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-            return Err(Broken::TooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(Answer {
-        status,
-        headers,
-        body,
-    })
-}
-
-/// An exchange that came to no end.
-enum Broken {
-    Http(reqwest::Error),
-    TooLarge,
-}
-
-impl From<reqwest::Error> for Broken {
-    fn from(error: reqwest::Error) -> Self {
-        Self::Http(error)
-    }
-}
-
-/// The last cause of an error: the one that says something to a person.
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause = error.source();
-    let mut text = error.to_string();
-    while let Some(inner) = cause {
-        text = inner.to_string();
-        cause = inner.source();
-    }
-    text
+/// An answer that has begun.
+pub(in crate::cli) enum Begun {
+    /// Its body is still to come.
+    Success(reqwest::Response),
+    /// Of another status, with its whole body.
+    Other(Answer),
 }

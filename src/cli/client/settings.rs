@@ -64,6 +64,32 @@ pub(in crate::cli) struct Place {
     pub(in crate::cli) memory: MemoryId,
 }
 
+/// How a service is reached, for the configuration of another program.
+#[derive(Debug)]
+pub(in crate::cli) struct Connection {
+    /// Its address.
+    pub(in crate::cli) url: Url,
+    /// The vault, if one is named.
+    pub(in crate::cli) vault: Option<VaultId>,
+    /// The memory, if one is named.
+    pub(in crate::cli) memory: Option<MemoryId>,
+    /// Who makes changes, if anybody is named.
+    pub(in crate::cli) actor: Option<ActorId>,
+    /// Where its key is.
+    pub(in crate::cli) key: KeySource,
+}
+
+/// Where a key is.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cli) enum KeySource {
+    /// There is none.
+    None,
+    /// In this file.
+    File(PathBuf),
+    /// In `WORKING_MEMORY_API_KEY`.
+    Variable,
+}
+
 impl PlaceArgs {
     /// The memory that the command is about.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
@@ -76,7 +102,7 @@ impl PlaceArgs {
 }
 
 /// Looks a variable up.
-type Environment = dyn Fn(&str) -> Option<String>;
+type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// What the options do not say.
 pub(super) struct Surroundings {
@@ -92,7 +118,10 @@ impl Surroundings {
         Self::new(|name| std::env::var(name).ok(), &folder)
     }
 
-    fn new(environment: impl Fn(&str) -> Option<String> + 'static, folder: &Path) -> Result<Self, Failure> {
+    fn new(
+        environment: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+        folder: &Path,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             environment: Box::new(environment),
             project: Project::find(folder)?,
@@ -129,28 +158,38 @@ impl Surroundings {
 
     /// The vault.
     pub(super) fn vault(&self, args: &PlaceArgs) -> Result<VaultId, Failure> {
+        self.named_vault(args)?
+            .ok_or_else(|| not_named("vault", "WORKING_MEMORY_VAULT"))
+    }
+
+    /// The vault, if one is named.
+    pub(super) fn named_vault(&self, args: &PlaceArgs) -> Result<Option<VaultId>, Failure> {
         if let Some(vault) = &args.vault {
-            return Ok(vault.clone());
+            return Ok(Some(vault.clone()));
         }
         let entry = self
             .project
             .as_ref()
             .and_then(|project| project.entries.vault.as_ref());
-        self.id("WORKING_MEMORY_VAULT", "vault", entry)?
-            .ok_or_else(|| not_named("vault", "WORKING_MEMORY_VAULT"))
+        self.id("WORKING_MEMORY_VAULT", "vault", entry)
     }
 
     /// The memory.
     pub(super) fn memory(&self, args: &PlaceArgs) -> Result<MemoryId, Failure> {
+        self.named_memory(args)?
+            .ok_or_else(|| not_named("memory", "WORKING_MEMORY_MEMORY"))
+    }
+
+    /// The memory, if one is named.
+    pub(super) fn named_memory(&self, args: &PlaceArgs) -> Result<Option<MemoryId>, Failure> {
         if let Some(memory) = &args.memory {
-            return Ok(memory.clone());
+            return Ok(Some(memory.clone()));
         }
         let entry = self
             .project
             .as_ref()
             .and_then(|project| project.entries.memory.as_ref());
-        self.id("WORKING_MEMORY_MEMORY", "memory", entry)?
-            .ok_or_else(|| not_named("memory", "WORKING_MEMORY_MEMORY"))
+        self.id("WORKING_MEMORY_MEMORY", "memory", entry)
     }
 
     /// Who makes changes, if anybody is named.
@@ -163,6 +202,16 @@ impl Surroundings {
             .as_ref()
             .and_then(|project| project.entries.actor.as_ref());
         self.id("WORKING_MEMORY_ACTOR", "actor", entry)
+    }
+
+    /// Where the key is, if there is one, in the order in which [`Self::service`] looks.
+    pub(super) fn key_source(&self, args: &ServiceArgs) -> KeySource {
+        let of_project = || self.project.as_ref()?.entries.key_file.clone();
+        match &args.key_file {
+            Some(path) => KeySource::File(path.clone()),
+            None if self.variable("WORKING_MEMORY_API_KEY").is_some() => KeySource::Variable,
+            None => of_project().map_or(KeySource::None, KeySource::File),
+        }
     }
 
     /// Where the service is, and its key if there is one.

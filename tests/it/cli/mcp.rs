@@ -1,0 +1,157 @@
+//! `working-memory mcp`, as a client starts it.
+
+use super::program::{PROGRAM, User};
+use crate::harness::Service;
+use serde_json::{Value, json};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+
+struct Session {
+    child: Child,
+    to: ChildStdin,
+    from: Lines<BufReader<ChildStdout>>,
+    told: Vec<Value>,
+}
+
+impl Session {
+    /// Starts the program and shakes hands.
+    async fn start(user: &User) -> Self {
+        let mut child = user
+            .command(PROGRAM, &["mcp"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let to = child.stdin.take().unwrap();
+        let from = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut session = Self {
+            child,
+            to,
+            from,
+            told: Vec::new(),
+        };
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let welcome = session.ask("initialize", hello).await;
+        assert_eq!(
+            welcome["result"]["capabilities"]["resources"]["subscribe"], true,
+            "{welcome}"
+        );
+        session
+            .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
+        session
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.to
+            .write_all(format!("{message}\n").as_bytes())
+            .await
+            .unwrap();
+        self.to.flush().await.unwrap();
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_secs(30), self.from.next_line()).await;
+        serde_json::from_str(&line.expect("no answer in time").unwrap().expect("it ended")).unwrap()
+    }
+
+    /// The answer to a request; what is told meanwhile is kept.
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
+            .await;
+        loop {
+            let message = self.next().await;
+            if message["id"] == 7 {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments}))
+            .await["result"]
+            .clone()
+    }
+
+    /// Closes standard input; the program ends.
+    async fn end(mut self) {
+        drop(self.to);
+        let status = tokio::time::timeout(Duration::from_secs(30), self.child.wait()).await;
+        assert!(status.expect("it does not end").unwrap().success());
+    }
+}
+
+#[tokio::test]
+async fn a_client_works_with_the_service_of_the_settings() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    let mut session = Session::start(&user).await;
+    let tools = session.ask("tools/list", json!({})).await;
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
+    let written = session
+        .call("memory_write", json!({"text": "a\n", "if_version": 0}))
+        .await;
+    assert_eq!(written["structuredContent"]["version"], 1, "{written}");
+    let read = session.call("memory_read", json!({})).await;
+    assert_eq!(read["structuredContent"]["context"], "a\n");
+    let other = session.call("memory_read", json!({"vault": "other"})).await;
+    assert_eq!(other["isError"], true, "{other}");
+    session
+        .ask(
+            "resources/subscribe",
+            json!({"uri": "memory://acme/agent/context"}),
+        )
+        .await;
+    service.memory("agent").put("b\n").await.is(201);
+    let told = session.next().await;
+    assert_eq!(told["method"], "notifications/resources/updated", "{told}");
+    let update = json!({"name": "memory_update", "arguments": {"task": "Write the parser", "wait": true}, "_meta": {"progressToken": 3}});
+    let updated = session.ask("tools/call", update).await;
+    assert_eq!(updated["result"]["isError"], false, "{updated}");
+    assert!(
+        session
+            .told
+            .iter()
+            .any(|told| told["method"] == "notifications/progress"),
+        "{:?}",
+        session.told
+    );
+    session.end().await;
+}
+
+#[tokio::test]
+async fn it_starts_and_lists_tools_while_the_service_is_away() {
+    let user = User::of("http://127.0.0.1:9");
+    let mut session = Session::start(&user).await;
+    let tools = session.ask("tools/list", json!({})).await;
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 10);
+    let read = session.call("memory_read", json!({})).await;
+    assert_eq!(read["isError"], true);
+    let text = read["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("no service answers at http://127.0.0.1:9") && text.contains("Next: "),
+        "{text}"
+    );
+    session.end().await;
+}
+
+#[tokio::test]
+async fn configurations_name_the_program_the_memory_and_never_the_key() {
+    let user = User::of("http://127.0.0.1:9").with("WORKING_MEMORY_API_KEY", "wm_secret_key");
+    for client in ["claude-code", "cursor", "vscode", "codex"] {
+        let printed = user.run(&["mcp", "--print-config", client]).await.is(0).out;
+        assert!(printed.contains(PROGRAM), "{client}: {printed}");
+        assert!(
+            printed.contains("--memory") && printed.contains("agent"),
+            "{client}: {printed}"
+        );
+        assert!(!printed.contains("wm_secret_key"), "{client}: {printed}");
+        if client != "codex" {
+            serde_json::from_str::<Value>(&printed).unwrap();
+        }
+    }
+    user.run(&["mcp", "--print-config", "notepad"]).await.is(2);
+}
