@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run test test-clients demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands
+.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -14,7 +14,7 @@ run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), wi
 test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
 
-test-clients: rust postgres ## Run the tests with clients of others: Anthropic's SDK
+test-clients: rust postgres ## Run the tests with clients of others: Anthropic's SDK, those of the Model Context Protocol
 	@sh scripts/test-clients.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database
@@ -75,6 +75,10 @@ bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
 
 bench-commands: rust postgres ## Measure the commands that answer from the local copy
 	@sh scripts/bench.sh commands
+
+bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route it asks, and 200 clients at once
+	cargo build --release --locked
+	@python3 benches/mcp/run.py
 
 postgres: ## Install the PostgreSQL server binaries, if there are none
 	@sh scripts/install-postgres.sh

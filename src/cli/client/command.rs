@@ -2,8 +2,8 @@
 
 use super::failure::{Failure, finish};
 use crate::cli::{
-    approve, completions, decision, diff, get, handoff, items, log, man, mcp, memories, operations, prompt, put,
-    records, restore, search, sections, set_status, task, update, updates, window,
+    approve, completions, decision, diff, get, handoff, items, log, man, mcp, memories, operations, prompt,
+    put, records, restore, search, sections, set_status, task, update, updates, window,
 };
 use clap::Subcommand;
 use std::process::ExitCode;
