@@ -250,6 +250,7 @@ impl Warning {
     pub(super) fn of_no_model(roles: &[Role], all: usize) -> Vec<Self> {
         let warning = |section: Option<String>| Self {
             section,
+            index: None,
             kind: "no_model".to_owned(),
             detail: "no model is configured: built-in rules answered, which keep only what is said outright"
                 .to_owned(),

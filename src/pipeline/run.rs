@@ -483,4 +483,3 @@ fn warnings(running: &Running, applied: &Applied) -> Vec<Warning> {
     }
     warnings
 }
-

@@ -208,7 +208,7 @@ impl<'t> Change<'t> {
             reason: None,
             content: Some(format!("goal: {goal}; blocker: {blocker}")),
             superseded_by: None,
-            });
+        });
     }
 
     pub(super) fn add(

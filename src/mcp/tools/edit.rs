@@ -1,8 +1,6 @@
 //! `memory_edit`
 
 use super::{Call, Definition, Done, arguments, string, writes};
-use crate::domain::dsl::structured;
-use crate::domain::operation::Role;
 use crate::mcp::backend::{Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;
@@ -11,9 +9,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 pub(super) const NAME: &str = "memory_edit";
-
-/// As many additions as the route takes: an agent's own edit is not held to the few that a model in `/update` is.
-const MAX_ADDITIONS: usize = 100;
 
 pub(super) fn definition() -> Definition {
     let archive = |id: &str| {
@@ -155,8 +150,8 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
     let place = call.place(&mut arguments)?;
     let arguments: Arguments = arguments::read(arguments)?;
     let dry_run = arguments.dry_run;
-    let text = arguments.text();
-    if text.is_empty() {
+    let operations = arguments.operations();
+    if operations.is_empty() {
         return Err(Failure::new(
             "the call has nothing to change: it needs learnings, snippets or progress",
             "Call again with at least one item to add or archive, or with progress.",
@@ -165,8 +160,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
     let ask = place
         .ask(Method::Post, &["operations"])
         .query("dry_run", dry_run)
-        .query("max_additions", MAX_ADDITIONS)
-        .text(text);
+        .json(&json!({ "operations": operations }));
     let mut structured = call.json(ask).await?;
     if let Value::Object(members) = &mut structured {
         // No model was asked, and the log says what the difference shows.
@@ -178,52 +172,28 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
 }
 
 impl Arguments {
-    /// As the route takes them.
-    fn text(self) -> String {
-        let archive = |items: Vec<Archive>| -> Vec<Value> {
-            items
-                .into_iter()
-                .map(|item| json!({ "id": item.id, "reason": item.reason }))
-                .collect()
-        };
-        let mut sections = Vec::new();
+    /// As the route takes them, in the order in which faults name them.
+    fn operations(self) -> Vec<Value> {
+        let mut operations = Vec::new();
         if let Some(progress) = self.progress {
-            let said = json!({ "completed": progress.completed, "in_progress": progress.in_progress,
-                "remaining": progress.remaining });
-            sections.push((Role::Progress, said));
+            operations.push(json!({ "op": "rewrite_progress", "completed": progress.completed,
+                "in_progress": progress.in_progress, "remaining": progress.remaining }));
         }
-        if let Some(Learnings {
-            add,
-            archive: archived,
-        }) = self.learnings
-            && add.len() + archived.len() > 0
-        {
-            let add = add
-                .into_iter()
-                .map(|Learning { reason, content }| json!({ "reason": reason, "content": content }));
-            let said = json!({ "add": add.collect::<Vec<_>>(), "archive": archive(archived) });
-            sections.push((Role::Learnings, said));
+        let archive =
+            |archive: Archive| json!({ "op": "archive", "id": archive.id, "reason": archive.reason });
+        if let Some(learnings) = self.learnings {
+            operations.extend(learnings.archive.into_iter().map(archive));
+            operations.extend(learnings.add.into_iter().map(|Learning { reason, content }| {
+                json!({ "op": "add", "section": "learnings", "reason": reason, "content": content })
+            }));
         }
-        if let Some(Snippets {
-            add,
-            archive: archived,
-        }) = self.snippets
-            && add.len() + archived.len() > 0
-        {
-            let add = add.into_iter().map(
-                |Snippet {
-                     reason,
-                     label,
-                     content,
-                 }| { json!({ "reason": reason, "label": label, "snippet": content }) },
-            );
-            let said = json!({ "add": add.collect::<Vec<_>>(), "archive": archive(archived) });
-            sections.push((Role::Verbatim, said));
+        if let Some(snippets) = self.snippets {
+            operations.extend(snippets.archive.into_iter().map(archive));
+            operations.extend(snippets.add.into_iter().map(|Snippet { reason, label, content }| {
+                json!({ "op": "add", "section": "verbatim", "reason": reason, "label": label, "content": content })
+            }));
         }
-        let texts = sections
-            .into_iter()
-            .filter_map(|(role, said)| structured::text(role, &said.to_string()));
-        texts.collect()
+        operations
     }
 }
 
