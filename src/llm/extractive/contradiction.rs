@@ -27,27 +27,15 @@ const REPLACED: &str = "the user gave what holds instead";
 const GIVEN_UP: &str = "the user said that it is no longer used";
 const ENDED: &str = "what it waits for was reported";
 
+/// Statements that are held against the records, the newest ones: each costs a look at every record.
+const MAX_STATEMENTS: usize = 200;
+
 /// The records that no longer hold, at most [`MAX_ARCHIVES`], in the order of the memory.
 pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     let mut known: Vec<Known> = records.iter().map(Known::of).collect();
-    let denied = session.denied();
-    for said in session
-        .meant()
-        .filter(|said| !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge]))
-    {
-        let changes = said.voice != Voice::Assistant
-            && said.has_any(&[
-                Sign::Change,
-                Sign::Old,
-                Sign::OldBefore,
-                Sign::Retired,
-                Sign::Obsolete,
-                Sign::Moved,
-            ]);
-        let ends = is_done(said) && denied.binary_search(&said.message).is_err();
-        if !changes && !ends {
-            continue;
-        }
+    let statements: Vec<_> = statements(session).collect();
+    let newest = statements.len().saturating_sub(MAX_STATEMENTS);
+    for &(said, changes, ends) in &statements[newest..] {
         let statement = Statement::of(said);
         let mut matches: Vec<(usize, &'static str)> = Vec::new();
         if changes {
@@ -73,6 +61,25 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
         })
     });
     gone.take(MAX_ARCHIVES).collect()
+}
+
+/// What may make a record wrong: each sentence with whether it changes something and whether it reports an end.
+fn statements(session: &Session) -> impl Iterator<Item = (&Said, bool, bool)> {
+    let denied = session.denied();
+    let sure = |said: &&Said| !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge]);
+    session.meant().filter(sure).filter_map(move |said| {
+        let changes = said.voice != Voice::Assistant
+            && said.has_any(&[
+                Sign::Change,
+                Sign::Old,
+                Sign::OldBefore,
+                Sign::Retired,
+                Sign::Obsolete,
+                Sign::Moved,
+            ]);
+        let ends = is_done(said) && denied.binary_search(&said.message).is_err();
+        (changes || ends).then_some((said, changes, ends))
+    })
 }
 
 /// A record taken apart.
