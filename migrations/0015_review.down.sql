@@ -7,7 +7,7 @@ DROP INDEX events_proposed_idx;
 DELETE FROM events WHERE kind IN ('proposed', 'approved', 'rejected');
 ALTER TABLE events DROP CONSTRAINT events_kind_check;
 ALTER TABLE events ADD CONSTRAINT events_kind_check CHECK (
-    kind IN ('version', 'update', 'handoff', 'memory_deleted')
+    kind IN ('version', 'update', 'handoff', 'memory_deleted', 'redacted', 'items')
 );
 
 DROP INDEX updates_review_idx;

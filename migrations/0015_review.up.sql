@@ -11,7 +11,7 @@ CREATE INDEX updates_review_idx ON updates (vault_id, status, update_id)
 
 ALTER TABLE events DROP CONSTRAINT events_kind_check;
 ALTER TABLE events ADD CONSTRAINT events_kind_check CHECK (
-    kind IN ('version', 'update', 'handoff', 'memory_deleted', 'proposed', 'approved', 'rejected')
+    kind IN ('version', 'update', 'handoff', 'memory_deleted', 'redacted', 'items', 'proposed', 'approved', 'rejected')
 );
 -- That there was a proposal is known for as long as its event is, also after its memory was deleted.
 CREATE INDEX events_proposed_idx ON events (vault_id, update_id) WHERE kind = 'proposed';

@@ -110,6 +110,12 @@ const ROWS: [(i64, &str); 11] = [
           VALUES ('acme', 'anybody', 'gone-{m}', '{m}', sha256('y'), 'redacted', 'claim', '2026-11-21T01:30:00Z',
                   '2026-11-22T01:30:00Z', 'version', 'c3');"#,
     ),
+    (
+        16,
+        r#"INSERT INTO memory_roots (vault_id, root) VALUES ('acme', 'agent') ON CONFLICT DO NOTHING;
+          INSERT INTO memory_paths (vault_id, root, path, memory_id)
+          VALUES ('acme', 'agent', '/memories/{m}', '{m}');"#,
+    ),
 ];
 
 /// Tables that belong to no memory are filled by tests of their own.

@@ -162,7 +162,7 @@ async fn claim_of_the_dead(service: &Service, memory: &Memory<'_>) {
 }
 
 #[tokio::test]
-async fn a_first_request_that_died_is_waited_for_and_then_run_again() {
+async fn a_first_request_that_died_is_waited_for_and_then_answered_from_what_it_saved() {
     let service = Service::start_with(|config| config.http.request_timeout_seconds = 1, None).await;
     let memory = service.memory("agent");
     claim_of_the_dead(&service, &memory).await;
@@ -174,12 +174,15 @@ async fn a_first_request_that_died_is_waited_for_and_then_run_again() {
     Answer::to(put(&memory, "k", "two"))
         .await
         .problem(422, "key-reused", Some(KEY));
-    let run = Answer::to(put(&memory, "k", "one")).await.is(200);
+    let taken_over = Answer::to(put(&memory, "k", "one")).await.is(201);
 
-    assert_eq!(run.json()["unchanged"], true);
-    assert!(!run.headers.contains_key("idempotency-replayed"));
-    let again = Answer::to(put(&memory, "k", "one")).await.is(200);
+    assert_eq!(
+        (&taken_over.json()["version"], &taken_over.json()["unchanged"]),
+        (&json!(1), &json!(false))
+    );
+    let again = Answer::to(put(&memory, "k", "one")).await.is(201);
     assert_eq!(again.header("idempotency-replayed"), "true");
+    assert_eq!(service.count("memory_contexts").await, 1);
 }
 
 #[tokio::test]

@@ -169,6 +169,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use unicode_normalization::char::is_combining_mark;
     use super::*;
     use proptest::prelude::*;
 
@@ -224,7 +225,8 @@ mod tests {
             let query = read(&text);
             for (index, part) in query.split('\'').enumerate() {
                 if index % 2 == 1 {
-                    prop_assert!(part.chars().all(char::is_alphanumeric), "{}", part);
+                    let of_a_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+                    prop_assert!(part.chars().all(of_a_word), "{}", part);
                 }
             }
         }

@@ -104,8 +104,8 @@ async fn an_update_and_operations_tell_what_they_did_and_what_not() {
     assert_eq!(archived["items"], serde_json::json!([]));
 
     user.file("bad.jsonl", "{\"role\":\"user\"}\n");
-    let wrong = user.run(&["update", "x", "--messages", "bad.jsonl"]).await.is(2);
-    assert!(wrong.err.contains("bad.jsonl: line 1"), "{wrong:?}");
+    let wrong = user.run(&["update", "x", "--messages", "bad.jsonl"]).await.is(5);
+    assert!(wrong.err.contains("messages[0]"), "{wrong:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -135,7 +135,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Joke,
         "haha|hahaha|hehe|lol|lmao|rofl|just kidding|only kidding|kidding|joking|jk|a joke|my joke|oh sure|yeah right|what could go wrong|: )|; )|😂|🤣|😜|😉|😄|😅|😆|🙃|: d|: - )|; - )|\
-        : p|/s|i wish|in my dreams|as if i|obviously not|sarcasm|irony|wink",
+        : p|/ s|i wish|in my dreams|as if i|obviously not|sarcasm|irony|wink",
     ),
     (
         Sign::Serious,
