@@ -132,7 +132,7 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
         ("update.save", request),
         ("model.call", find("update.ask")),
         ("db.memories.change", find("update.save")),
-        ("db.memories.move_head", find("db.memories.change")),
+        ("db.memory_contexts.save", find("db.memories.change")),
     ] {
         assert_eq!(
             hex(&find(child).parent_span_id),
