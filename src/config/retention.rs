@@ -1,9 +1,13 @@
 //! `[retention]`: which old versions are taken out. By default all are kept for ever.
 
+use crate::domain::duration;
 use crate::domain::retention::Retention;
 use chrono::TimeDelta;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+
+/// The longest length of time that is taken, in days: ten thousand years, which dates can still hold.
+const MAX_DAYS: i64 = 10_000 * 366;
 
 /// Which old versions are taken out; the newest of a memory never is.
 #[derive(Debug, Clone, Deserialize)]
@@ -11,8 +15,8 @@ use serde::{Deserialize, Deserializer};
 pub struct RetentionConfig {
     /// How many of the newest versions of a memory stay. All, if it is not set.
     pub max_versions: Option<u32>,
-    /// How long a version stays after another took its place: a number and `s`, `m`, `h`, `d` or `w`, such as
-    /// `90d`. For ever, if it is not set.
+    /// How long a version stays after another took its place: a duration such as
+    /// `90d` or `P90D`. For ever, if it is not set.
     #[serde(deserialize_with = "age")]
     pub max_age: Option<TimeDelta>,
     /// Whether versions stay in which an active record first stood.
@@ -57,24 +61,16 @@ fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, 
     };
     parse_age(&text).map(Some).ok_or_else(|| {
         D::Error::custom(format!(
-            "retention.max_age must be a number and s, m, h, d or w, such as 90d, not {text:?}"
+            "retention.max_age must be a duration of {}, not {text:?}",
+            duration::FORMS
         ))
     })
 }
 
-/// Reads a number and `s`, `m`, `h`, `d` or `w`, such as `90d`.
+/// Reads a length of time that is not nothing; see [`duration`].
 pub(crate) fn parse_age(text: &str) -> Option<TimeDelta> {
-    let (number, unit) = text.trim().split_at_checked(text.trim().len().checked_sub(1)?)?;
-    let number: u32 = number.parse().ok().filter(|number| *number > 0)?;
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        _ => return None,
-    };
-    TimeDelta::try_seconds(i64::from(number) * seconds)
+    let seconds = duration::seconds(text.trim()).filter(|seconds| *seconds > 0)?;
+    TimeDelta::try_seconds(i64::try_from(seconds).ok()?).filter(|age| age.num_days() <= MAX_DAYS)
 }
 
 #[cfg(test)]

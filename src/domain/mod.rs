@@ -5,6 +5,7 @@ pub mod access;
 pub mod changelog;
 pub mod document;
 pub mod dsl;
+pub mod duration;
 pub mod handoff;
 pub mod history;
 pub mod ids;
