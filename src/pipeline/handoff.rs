@@ -1,8 +1,9 @@
 //! `RefreshHandoff`: from the changes of a window to a kept handoff (DESIGN §7).
 //!
-//! Look at the newest handoff; make another one only if it is stale, if another window is asked for, or by force. Take
-//! a snapshot, compile it (by rules, or with a model without holding a database connection), and save it under the
-//! lock of the memory's row, if no other was saved meanwhile and all it was made from may still be quoted.
+//! Look at the newest handoff; make another one only if it is stale, looks back over another window than the one
+//! asked for (or the configured one), or by force. Take a snapshot, compile it (by rules, or with a model without
+//! holding a database connection), and save it under the lock of the memory's row, if no other was saved meanwhile and
+//! all it was made from may still be quoted.
 
 use super::Pipeline;
 use super::handoff_model::Written;
@@ -53,14 +54,6 @@ pub enum HandoffError {
     /// There is no such memory.
     #[error("the memory does not exist")]
     NoMemory,
-    /// The window is longer than the memory's history.
-    #[error("the memory's history is {history} long")]
-    WindowTooLong {
-        /// The longest window that is taken.
-        longest: Window,
-        /// How long the memory has existed.
-        history: Window,
-    },
     /// As many refreshes of this memory as may wait are waiting.
     #[error("{limit} refreshes of this memory are running or waiting")]
     QueueFull {
@@ -97,7 +90,10 @@ impl Pipeline {
     /// As [`HandoffError`] says. A model that fails is none of them: rules take its place, and the manifest says so.
     pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
-        self.check_window(request).await?;
+        if self.storage.memory_born(vault, memory).await?.is_none() {
+            return Err(HandoffError::NoMemory);
+        }
+        let window = request.window.unwrap_or(self.handoff.window);
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = self.settings.queue_per_memory;
@@ -108,7 +104,7 @@ impl Pipeline {
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);
             if let Some(handoff) = latest {
                 let freshness = judge(&self.storage, &handoff).await?;
-                if self.will_do(request, &handoff, &freshness, known) {
+                if self.will_do(request, window, &handoff, &freshness, known) {
                     return Ok(Refreshed {
                         handoff,
                         freshness,
@@ -116,7 +112,6 @@ impl Pipeline {
                     });
                 }
             }
-            let window = request.window.unwrap_or(self.handoff.window);
             let snapshot = self
                 .storage
                 .handoff_snapshot(vault, memory, window, self.handoff.max_changes)
@@ -142,28 +137,12 @@ impl Pipeline {
         Err(HandoffError::Moved)
     }
 
-    /// A window that was asked for may be as long as the memory's history, and always as long as the default or
-    /// [`Window::ALWAYS`].
-    async fn check_window(&self, request: &HandoffRequest) -> Result<(), HandoffError> {
-        let born = self.storage.memory_born(&request.vault, &request.memory).await?;
-        let age = self.clock.now() - born.ok_or(HandoffError::NoMemory)?;
-        let seconds = age
-            .num_seconds()
-            .saturating_add(1)
-            .clamp(1, crate::domain::handoff::MAX_SECONDS);
-        let history = Window::of_seconds(seconds).unwrap_or(self.handoff.window);
-        let longest = history.max(self.handoff.window).max(Window::ALWAYS);
-        match request.window {
-            Some(window) if window > longest => Err(HandoffError::WindowTooLong { longest, history }),
-            _ => Ok(()),
-        }
-    }
-
     /// Whether the newest handoff is what was asked for: a fresh one of that window. By force only one that was made
     /// since the request came, of the same folder.
     fn will_do(
         &self,
         request: &HandoffRequest,
+        window: Window,
         handoff: &Handoff,
         freshness: &Freshness,
         known: i64,
@@ -175,9 +154,7 @@ impl Pipeline {
                     request.workspace.as_ref(),
                     &self.handoff.caps(),
                 ));
-        freshness.status == Status::Fresh
-            && request.window.is_none_or(|window| window == handoff.window)
-            && !forced
+        freshness.status == Status::Fresh && window == handoff.window && !forced
     }
 
     async fn make_handoff(

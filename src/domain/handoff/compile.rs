@@ -5,10 +5,14 @@ use super::material::{Entry, Material, noun, wording};
 use super::quote::quote;
 use super::{Caps, Draft, Line, Part};
 use crate::domain::history::{ChangeKind, Life};
-use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::ids::RecordKind;
 
 /// Citations of one line: a line about many records names the newest of them.
 const CITATIONS_OF_A_LINE: usize = 8;
+
+/// What begins the reason for which a superseded decision is archived, and all of it if the new one has no reason.
+const SUPERSEDED: &str = "superseded: ";
+const SUPERSEDED_ALONE: &str = "superseded";
 
 /// The lines of the sections that are made from the memory. Equal material gives equal lines.
 #[must_use]
@@ -46,7 +50,8 @@ fn said(life: &Life, caps: &Caps) -> String {
     quoted(&wording(life), caps)
 }
 
-/// One line a kind of records: how many were added, changed, and so on, by what happened to each last.
+/// One line a kind of records: how many there are, and how many were added, changed, and so on, by what happened to each
+/// last.
 fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(goal) = &material.steps.goal {
@@ -67,17 +72,23 @@ fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
             (count > 0).then(|| format!("{count} {}", word(change)))
         })
         .collect();
-        if !counts.is_empty() {
+        let standing = material.standing(kind);
+        if counts.is_empty() && standing.is_empty() {
+            continue;
+        }
+        let mut text = format!("{}s: {} active", noun(kind), standing.len());
+        let citations: Vec<Citation> = if counts.is_empty() {
+            standing.iter().copied().take(CITATIONS_OF_A_LINE).collect()
+        } else {
             let more = if material.has_more_changes {
                 ", and earlier changes"
             } else {
                 ""
             };
-            lines.push(Line {
-                text: format!("{}s: {}{more}", noun(kind), counts.join(", ")),
-                citations: of_kind().take(CITATIONS_OF_A_LINE).map(Entry::citation).collect(),
-            });
-        }
+            text.push_str(&format!("; in this window {}{more}", counts.join(", ")));
+            of_kind().take(CITATIONS_OF_A_LINE).map(Entry::citation).collect()
+        };
+        lines.push(Line { text, citations });
     }
     lines
 }
@@ -170,28 +181,30 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
     let told = ended.map(|entry| {
         let (noun, id) = (noun(entry.life.id.kind), entry.life.id);
         let mut citations = vec![entry.citation()];
-        let replacement = entry.current.and_then(|id| Some((id, material.citation_of(id)?)));
-        let how = match replacement {
-            Some((by, citation)) => {
-                citations.push(citation);
-                format!("was replaced by {by}")
-            }
-            None => how_it_ended(entry),
-        };
-        let reason = entry.life.end.as_ref().and_then(|end| end.reason.as_ref());
+        let end = entry.life.end.as_ref();
+        let by = end.and_then(|end| end.superseded_by);
+        let reason = end.and_then(|end| end.reason.as_deref());
+        let reason = reason.map(|reason| match by {
+            Some(_) => reason.strip_prefix(SUPERSEDED).unwrap_or(reason),
+            None => reason,
+        });
+        let reason = reason.filter(|reason| by.is_none() || *reason != SUPERSEDED_ALONE);
         let reason = reason.map_or_else(String::new, |reason| format!(" because {}", quoted(reason, caps)));
-        let text = format!("{noun} {id} {how}{reason}: {}", said(&entry.life, caps));
+        let current = entry.current.and_then(|id| Some((id, material.citation_of(id)?)));
+        citations.extend(current.map(|(_, citation)| citation));
+        // The reason is that of the record's own end, and stands beside what ended it: of a chain, the first link.
+        let how = match (by, current) {
+            (None, _) => format!("was archived{reason}"),
+            (Some(by), Some((current, _))) if by == current => format!("was replaced by {by}{reason}"),
+            (Some(by), Some((current, _))) => {
+                format!("was replaced by {current}, first by {by}{reason}")
+            }
+            (Some(by), None) => format!("was replaced by {by}{reason}; {by} is archived too"),
+        };
+        let text = format!("{noun} {id} {how}: {}", said(&entry.life, caps));
         Line { text, citations }
     });
     told.collect()
-}
-
-fn how_it_ended(entry: &Entry) -> String {
-    let by: Option<RecordId> = entry.life.end.as_ref().and_then(|end| end.superseded_by);
-    match by {
-        Some(by) => format!("was replaced by {by}, which is archived too"),
-        None => "was archived".to_owned(),
-    }
 }
 
 /// The blocker, bullets of the work that ask, and active records that ask: what ends in a question mark.

@@ -2,10 +2,11 @@
 
 use super::citation::Citation;
 use super::steps::Steps;
-use crate::domain::document::ManagedSection;
+use crate::domain::document::{ManagedSection, records};
 use crate::domain::history::{ChangeKind, Life, Mark, RecordEvent};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A memory as the database showed it at one moment.
@@ -88,6 +89,8 @@ pub struct Material {
     pub has_more_changes: bool,
     pub(super) supplied: BTreeMap<Citation, Supplied>,
     active_by_id: BTreeMap<RecordId, Citation>,
+    /// All records of the newest version by kind, those with the largest numbers first.
+    standing: BTreeMap<RecordKind, Vec<Citation>>,
 }
 
 impl Material {
@@ -129,13 +132,46 @@ impl Material {
             has_more_changes: snapshot.has_more_changes,
             supplied: BTreeMap::new(),
             active_by_id: BTreeMap::new(),
+            standing: BTreeMap::new(),
         };
         material.supplied = material.supply();
         material.active_by_id = material
             .active()
             .map(|(life, citation)| (life.id, citation))
             .collect();
+        material.stand(&snapshot.text);
         material
+    }
+
+    /// Takes notice of the records of the newest version, whether they changed or not.
+    fn stand(&mut self, document: &str) {
+        for record in records(document) {
+            let changed = self.active_by_id.get(&record.id).copied();
+            let citation = changed.unwrap_or_else(|| Citation::record(record.id, self.head.version));
+            self.standing.entry(record.id.kind).or_default().push(citation);
+        }
+        for citations in self.standing.values_mut() {
+            citations.sort_by_key(|citation| Reverse(citation.subject));
+        }
+    }
+
+    /// Whether what is cited stands in the newest version.
+    #[must_use]
+    pub fn is_active(&self, citation: &Citation) -> bool {
+        match self.supplied.get(citation) {
+            Some(supplied) => supplied.is_active,
+            None => self
+                .standing
+                .values()
+                .flatten()
+                .any(|standing| standing == citation),
+        }
+    }
+
+    /// How the records of a kind in the newest version are cited, those with the largest numbers first.
+    #[must_use]
+    pub fn standing(&self, kind: RecordKind) -> &[Citation] {
+        self.standing.get(&kind).map_or(&[], Vec::as_slice)
     }
 
     /// How an active record or replacement is cited; `None` for one that is not among them.

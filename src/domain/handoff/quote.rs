@@ -3,8 +3,8 @@
 
 /// The text on one line, at most `max_chars` characters before escaping, blanks folded.
 ///
-/// Brackets, backticks, asterisks, tildes and backslashes get a backslash, `_` where it could mean emphasis, and
-/// `<`, `>` and `&` become entities. Control characters, line and paragraph separators and the invisible characters
+/// Brackets, backticks, asterisks, tildes and backslashes get a backslash, `_` where it could mean emphasis and `>` at
+/// the start, and `<` and `&` become entities. Control characters, line and paragraph separators and the invisible characters
 /// that turn or hide text count as blanks.
 #[must_use]
 pub fn quote(text: &str, max_chars: usize) -> String {
@@ -15,7 +15,8 @@ pub fn quote(text: &str, max_chars: usize) -> String {
     while let Some(character) = characters.next() {
         match character {
             '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
+            // At the start of a line it would open a quotation; elsewhere it means nothing without a `<`.
+            '>' if safe.is_empty() => safe.push_str("\\>"),
             '&' => safe.push_str("&amp;"),
             '\\' | '`' | '*' | '[' | ']' | '~' => {
                 safe.push('\\');
@@ -80,7 +81,9 @@ mod tests {
                 "src/main.rs: use my_name, not \\_this\\_",
             ),
             ("a\n# b\r\n\n  - c", "a # b - c"),
-            ("[KL-1@2] <b>&", "\\[KL-1@2\\] &lt;b&gt;&amp;"),
+            ("[KL-1@2] <b>&", "\\[KL-1@2\\] &lt;b>&amp;"),
+            ("a => b -> c", "a => b -> c"),
+            ("> quoted", "\\> quoted"),
             ("x\u{202e}y\u{200b}z\u{2028}w", "x y z w"),
         ] {
             assert_eq!(quote(text, 100), quoted);

@@ -212,7 +212,7 @@ impl<'m> Page<'m> {
 
     fn lines(&mut self, part: Part, draft: &Draft) {
         for line in draft.of(part) {
-            self.cited_line(line);
+            self.cited_line(part, line);
             self.count(part);
         }
         if draft.of(part).is_empty() {
@@ -228,11 +228,15 @@ impl<'m> Page<'m> {
         }
     }
 
-    fn cited_line(&mut self, line: &Line) {
+    fn cited_line(&mut self, part: Part, line: &Line) {
         let citations: Vec<String> = line
             .citations
             .iter()
-            .map(|citation| format!("[{citation}]"))
+            .map(|citation| match part {
+                // Its lines count records without naming them one by one.
+                Part::Summary => self.shown(citation),
+                _ => format!("[{citation}]"),
+            })
             .collect();
         self.push(&format!("- {} {}", line.text, citations.join(" ")));
         let cited = line
@@ -247,11 +251,20 @@ impl<'m> Page<'m> {
         self.sources.extend(&line.citations);
     }
 
+    /// A citation in its brackets; one of a record that does not stand in the newest version says so.
+    fn shown(&self, citation: &Citation) -> String {
+        let mark = if self.material.is_active(citation) {
+            ""
+        } else {
+            " (archived)"
+        };
+        format!("[{citation}]{mark}")
+    }
+
     fn cited(&self, citation: &Citation) -> Cited {
-        let supplied = self.material.supplied.get(citation);
         Cited {
             citation: *citation,
-            is_active: supplied.is_some_and(|supplied| supplied.is_active),
+            is_active: self.material.is_active(citation),
             sha256: match citation.subject {
                 Subject::Section(section) => self.hashes.get(&section).cloned(),
                 Subject::Record(_) => None,
@@ -280,15 +293,17 @@ impl<'m> Page<'m> {
                     format!("section {}, version {}", section.title(), citation.version)
                 }
                 Subject::Record(id) => match snapshot.records.get(&id) {
-                    None => noun(id.kind).to_lowercase(),
+                    None => format!("{}, active", noun(id.kind).to_lowercase()),
                     Some(life) => {
                         let state = match &life.end {
                             None => "active".to_owned(),
-                            Some(end) => format!(
-                                "archived in version {} by {}",
-                                end.mark.version,
-                                quote_id(&end.mark.by)
-                            ),
+                            Some(end) => {
+                                let how = end
+                                    .superseded_by
+                                    .map_or_else(|| "archived".to_owned(), |by| format!("replaced by {by}"));
+                                let by = quote_id(&end.mark.by);
+                                format!("{how} in version {} by {by}", end.mark.version)
+                            }
                         };
                         format!(
                             "{} of version {} by {}, {state}",
@@ -299,7 +314,7 @@ impl<'m> Page<'m> {
                     }
                 },
             };
-            self.push(&format!("- {what} [{citation}]"));
+            self.push(&format!("- {what} {}", self.shown(citation)));
             let cited = vec![self.cited(citation)];
             self.citations.push(CitedLine {
                 line: self.line,

@@ -29,7 +29,7 @@ pub(crate) struct RefreshParams {
     /// Make one although the newest is fresh.
     force: Option<bool>,
     /// How far back it looks: a duration of ISO 8601 or short, such as `PT6H` or `6h`; `handoff.window` (2 h)
-    /// without it. At most the memory's whole history, or half a day if that is longer.
+    /// without it. At most 366 days; of a younger memory it takes all that there is.
     #[param(value_type = Option<String>, example = "PT6H", min_length = 2)]
     window: Option<Window>,
 }
@@ -114,7 +114,7 @@ impl WorkspaceBody {
 
 /// Refresh the handoff
 ///
-/// Makes a new one if the newest is stale or missing, if another window is asked for, or by force; otherwise it does
+/// Makes a new one if the newest is stale or missing, if it looks back over another window, or by force; otherwise it does
 /// nothing and answers with the newest. Rules make it, or a model where one is configured; a model that fails leaves
 /// it to the rules, and the manifest says so.
 #[utoipa::path(
@@ -129,7 +129,7 @@ impl WorkspaceBody {
         (status = 201, description = "A new one.", body = HandoffBody),
         (status = 404, description = "There is no such memory."),
         (status = 409, description = "The memory changed again and again meanwhile."),
-        (status = 422, description = "The request is not valid, or the window is too long (`limit`)."),
+        (status = 422, description = "The request is not valid."),
         (status = 429, description = "As many refreshes of this memory as may wait are waiting."),
     )
 )]
@@ -167,13 +167,6 @@ impl From<HandoffError> for Problem {
         let message = error.to_string();
         match error {
             HandoffError::NoMemory => memory::missing(),
-            HandoffError::WindowTooLong { longest, history } => Self::invalid(
-                "window",
-                format!(
-                    "window is too long: the memory's history is {history} long; at most {longest} is taken"
-                ),
-            )
-            .with("limit", longest.to_string()),
             HandoffError::QueueFull { limit } => {
                 telemetry::refused("queue");
                 Self::new(Kind::TooManyRequests, message)

@@ -1,6 +1,6 @@
 //! How a handoff and its freshness are shown.
 
-use crate::domain::handoff::{Freshness, Reason, StaleLine};
+use crate::domain::handoff::{Freshness, Reason, StaleLine, preface};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
 use crate::http::problem::Problem;
@@ -118,6 +118,8 @@ pub(crate) struct HandoffBody {
     base_version: i64,
     /// Its freshness now.
     freshness: FreshnessBody,
+    /// The same as Markdown: what stands above the text where it is read as text.
+    preface: String,
     /// The eight sections, as they were made.
     markdown: String,
     /// What it was made from: `inputs`, `cited`, `model` (null where rules made it), lines by section, dropped lines.
@@ -139,6 +141,7 @@ impl HandoffBody {
             generated_by: handoff.generated_by.to_string(),
             window: handoff.window.to_string(),
             base_version: handoff.base_version,
+            preface: preface(freshness, handoff.generated_at, handoff.base_version),
             freshness: freshness.into(),
             markdown: handoff.markdown,
             manifest: handoff.manifest,

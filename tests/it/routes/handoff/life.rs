@@ -235,6 +235,64 @@ async fn each_state_is_reached_and_left() {
 }
 
 #[tokio::test]
+async fn a_chain_of_decisions_tells_each_end_with_its_own_reason() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    for (number, decision, reason) in [(1, "one", "r1"), (2, "two", "r2"), (3, "three", "r3")] {
+        let supersedes = (number > 1).then(|| format!("D-{}", number - 1));
+        let body = json!({"decision": decision, "reason": reason, "supersedes": supersedes});
+        let made = memory.request(Method::POST, "decisions").json(&body);
+        crate::harness::Answer::to(made).await.is(201);
+    }
+    let made = refresh(&memory, "", None).await.is(201).json();
+    let markdown = made["markdown"].as_str().unwrap();
+    assert_eq!(
+        section(markdown, "Recently Replaced / Archived"),
+        [
+            "- Decision D-2 was replaced by D-3 because \"r3\": \"because r2: two\" [D-2@2] [D-3@3]",
+            "- Decision D-1 was replaced by D-3, first by D-2 because \"r2\": \"because r1: one\" [D-1@1] [D-3@3]",
+        ]
+    );
+    assert_eq!(
+        section(markdown, "Summary"),
+        [
+            "- Decisions: 1 active; in this window 1 added, 2 replaced [D-2@2] (archived) [D-3@3] [D-1@1] (archived)"
+        ]
+    );
+    let sources = section(markdown, "Sources");
+    assert!(
+        sources.contains(
+            &"- decision of version 1 by `anonymous`, replaced by D-2 in version 2 by `anonymous` [D-1@1] (archived)"
+        ),
+        "{sources:?}"
+    );
+}
+
+#[tokio::test]
+async fn arrows_are_shown_as_written_and_the_summary_counts_what_there_is() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory
+        .put("# Key Learnings\n- KL-1 because a => b: map <T> & go -> on\n- KL-2 because b: > quoted\n")
+        .await
+        .is(201);
+    let made = refresh(&memory, "", None).await.is(201).json();
+    let markdown = made["markdown"].as_str().unwrap();
+    assert!(
+        markdown.contains("a => b: map &lt;T> &amp; go -> on"),
+        "{markdown}"
+    );
+    service.clock.advance(Duration::from_secs(10_000));
+    let later = refresh(&memory, "", None).await.is(201).json();
+    let markdown = later["markdown"].as_str().unwrap();
+    assert_eq!(
+        section(markdown, "Summary"),
+        ["- Learnings: 2 active [KL-2@1] [KL-1@1]"]
+    );
+    assert_eq!(later["freshness"]["status"], "fresh");
+}
+
+#[tokio::test]
 async fn the_preface_is_live_and_the_entity_tag_covers_it() {
     let service = Service::start().await;
     let memory = service.memory("m");

@@ -46,7 +46,7 @@ async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
     assert_eq!(
         section(markdown, "Summary"),
         [
-            "- Two lessons came. [KL-1@1] [KL-2@1]",
+            "- Two lessons came. [KL-1@1] [KL-2@1] (archived)",
             "- Now said with a source. [KL-1@1]"
         ]
     );

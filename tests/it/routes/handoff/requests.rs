@@ -6,19 +6,21 @@ use std::time::Duration;
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because a: one\n";
 
 #[tokio::test]
-async fn a_window_is_a_duration_within_the_history() {
+async fn a_window_is_a_duration_and_part_of_what_is_fresh() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.put(DOCUMENT).await.is(201);
-    for bad in ["PT0S", "0h", "-PT1H", "soon", "P400D", "", "P1Y"] {
+    for bad in ["PT0S", "0h", "-PT1H", "soon", "P400D", "", "P1Y", "P1M"] {
         let answer = refresh(&memory, &format!("?window={bad}"), None).await;
         answer.problem(422, "invalid", Some("window"));
     }
-    let problem = refresh(&memory, "?window=P1D", None)
-        .await
-        .problem(422, "invalid", Some("window"));
-    assert_eq!(problem["limit"], "PT12H");
-    // A day of work may be asked for from the first hour on.
+    // A memory that is younger than the window gives what there is.
+    let day = refresh(&memory, "?window=P1D", None).await.is(201).json();
+    assert_eq!(day["window"], "P1D");
+    assert_eq!(
+        section(day["markdown"].as_str().unwrap(), "Recent Changes").len(),
+        1
+    );
     assert_eq!(
         refresh(&memory, "?window=PT6H", None).await.is(201).json()["window"],
         "PT6H"
@@ -27,7 +29,14 @@ async fn a_window_is_a_duration_within_the_history() {
         refresh(&memory, "?window=1h", None).await.is(201).json()["window"],
         "PT1H"
     );
-    // Another window is another handoff; none is any.
+    // Another window is another handoff; none is the configured one.
+    refresh(&memory, "?window=PT5M", None).await.is(201);
+    let plain = refresh(&memory, "", None).await.is(201).json();
+    assert_eq!(
+        (&plain["window"], &plain["refreshed"]),
+        (&json!("PT2H"), &json!(true))
+    );
+    refresh(&memory, "?window=PT5M", None).await.is(201);
     assert_eq!(
         refresh(&memory, "?window=PT2H", None).await.is(201).json()["window"],
         "PT2H"
