@@ -12,9 +12,9 @@ pub struct Decision {
     /// What was decided.
     #[arg(value_name = "DECISION")]
     decision: String,
-    /// Why.
+    /// Why; better told than not.
     #[arg(long, value_name = "REASON")]
-    because: String,
+    because: Option<String>,
     /// The decision that this one replaces, such as D-3.
     #[arg(long, value_name = "ID")]
     supersedes: Option<RecordId>,
@@ -25,7 +25,10 @@ pub struct Decision {
 impl Decision {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let mut body = json!({"decision": self.decision, "reason": self.because});
+        let mut body = json!({"decision": self.decision});
+        if let Some(reason) = self.because {
+            body["reason"] = reason.into();
+        }
         if let Some(id) = self.supersedes {
             body["supersedes"] = id.to_string().into();
         }

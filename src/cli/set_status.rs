@@ -3,15 +3,14 @@
 use super::client::{Failure, Method, Service, ServiceArgs};
 use super::task;
 use clap::Args;
-use serde_json::json;
 
 /// Arguments of `set-status`.
 #[derive(Debug, Args)]
 pub struct SetStatus {
-    /// What is being worked for.
-    #[arg(long, value_name = "TEXT")]
-    goal: String,
-    /// What stands in the way; nothing without it.
+    /// What is being worked for; `none` for nothing. Stays as it stands without this.
+    #[arg(long, value_name = "TEXT", required_unless_present = "blocker")]
+    goal: Option<String>,
+    /// What stands in the way; `none` for nothing. Stays as it stands without this.
     #[arg(long, value_name = "TEXT")]
     blocker: Option<String>,
     #[command(flatten)]
@@ -21,9 +20,11 @@ pub struct SetStatus {
 impl SetStatus {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let mut body = json!({"goal": self.goal});
-        if let Some(blocker) = self.blocker {
-            body["blocker"] = blocker.into();
+        let mut body = serde_json::Map::new();
+        for (name, text) in [("goal", &self.goal), ("blocker", &self.blocker)] {
+            if let Some(text) = text {
+                body.insert(name.to_owned(), text.as_str().into());
+            }
         }
         let call = service.of_memory(Method::PUT, &["status"])?;
         task::print(&call.json(&body)?.send().await?, self.service.json, "status set")

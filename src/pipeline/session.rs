@@ -58,8 +58,8 @@ pub(super) fn write(
                 limit,
             },
             WindowError::IdsExhausted(exhausted) => Refused::IdsExhausted { kind: exhausted.kind },
-            // It supersedes nothing and needs no goal.
-            other @ (WindowError::NotActive { .. } | WindowError::NoGoal) => {
+            // It supersedes nothing.
+            other @ WindowError::NotActive { .. } => {
                 Refused::Fault(format!("the record of a session was refused: {other}"))
             }
         },

@@ -25,6 +25,22 @@ fn parse_task_id(id: Option<String>, number: i64) -> Result<Option<TaskId>, Stor
         .transpose()
 }
 
+/// As much of what was told of a task as shows on its line; `None` if nothing was.
+fn told_of_line(
+    task_id: Option<TaskId>,
+    intent: Option<String>,
+    summary: Option<String>,
+    failed: bool,
+) -> Option<Task> {
+    intent.map(|intent| Task {
+        task_id,
+        intent,
+        summary: summary.unwrap_or_default(),
+        outcome: failed.then(|| json!({ "success": false })),
+        epic: None,
+    })
+}
+
 /// What the memory has of tasks and decisions, for telling what is new among what is taken over.
 #[tracing::instrument(name = "db.records.known", skip_all)]
 pub(super) async fn known(
@@ -34,7 +50,7 @@ pub(super) async fn known(
 ) -> Result<Known, StorageError> {
     let rows = sqlx::query!(
         r#"SELECT kind, number, reason, content, COALESCE(written_at, created_at) AS "time!", task_id, intent,
-                  summary
+                  summary, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
            FROM records
            WHERE vault_id = $1 AND memory_id = $2 AND kind IN ('T', 'D')"#,
         vault.as_str(),
@@ -48,13 +64,10 @@ pub(super) async fn known(
             known.decision(&row.content, row.reason.as_deref());
             continue;
         }
-        let told = row.intent.map(|intent| Task {
-            intent,
-            summary: row.summary.unwrap_or_default(),
-            ..Task::default()
-        });
+        let task_id = parse_task_id(row.task_id, row.number)?;
+        let told = told_of_line(task_id.clone(), row.intent, row.summary, row.failed);
         let mut task = Task::of_line(&row.content, told);
-        task.task_id = parse_task_id(row.task_id, row.number)?;
+        task.task_id = task_id;
         known.task(row.time, &task);
     }
     Ok(known)
@@ -71,23 +84,22 @@ struct HistoryRow {
     intent: Option<String>,
     summary: Option<String>,
     epic: Option<String>,
+    failed: bool,
 }
 
 impl HistoryRow {
     fn into_task(self) -> Result<(HistoryKey, ArchivedTask), StorageError> {
-        let told = self.intent.map(|intent| Task {
-            intent,
-            summary: self.summary.unwrap_or_default(),
-            ..Task::default()
-        });
+        let task_id = parse_task_id(self.task_id, self.number)?;
+        let told = told_of_line(task_id.clone(), self.intent, self.summary, self.failed);
         let task = Task::of_line(&self.content, told);
         let archived = ArchivedTask {
             id: RecordId::new(RecordKind::Task, self.number),
-            task_id: parse_task_id(self.task_id, self.number)?,
+            task_id,
             time: self.time,
             intent: task.intent,
             summary: crate::domain::window::first_sentence(&task.summary),
             epic: self.epic,
+            failed: self.failed,
         };
         Ok(((self.time, self.number), archived))
     }
@@ -109,7 +121,8 @@ impl Storage {
         let (time, number) = after.unzip();
         let rows = sqlx::query_as!(
             HistoryRow,
-            r#"SELECT number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent, summary, epic
+            r#"SELECT number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent, summary, epic,
+                      COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
                FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
                  AND (COALESCE(written_at, created_at), number)
@@ -167,12 +180,14 @@ impl Storage {
         .await?;
         let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
         let rows = sqlx::query!(
-            r#"SELECT name AS "name!", number, time AS "time!", content, task_id, intent, summary, epic
+            r#"SELECT name AS "name!", number, time AS "time!", content, task_id, intent, summary, epic,
+                      failed AS "failed!"
                FROM (
-                   SELECT number, time, content, task_id, intent, summary, epic, name,
+                   SELECT number, time, content, task_id, intent, summary, epic, failed, name,
                           row_number() OVER (PARTITION BY name ORDER BY time DESC, number DESC) AS place
                    FROM (
                        SELECT number, content, task_id, intent, summary, epic,
+                              COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS failed,
                               COALESCE(written_at, created_at) AS time,
                               (CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC',
                                                          'IYYY-"W"IW')
@@ -212,6 +227,7 @@ impl Storage {
                 intent: row.intent,
                 summary: row.summary,
                 epic: row.epic,
+                failed: row.failed,
             }
             .into_task()?;
             if let Ok(place) = place {

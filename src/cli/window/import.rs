@@ -4,8 +4,10 @@ use super::memory::{known, rules};
 use super::send::{Report, RuleSender, chunks};
 use super::tree::Tree;
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
-use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplaced, parse};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplaced, WEEKLY, parse};
 use crate::domain::window::{Brought, BroughtDecision, BroughtTask, task_line};
+use chrono::SubsecRound as _;
 use clap::Args;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -15,7 +17,7 @@ use std::time::Duration;
 /// A chunk of a long history is one version.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
 
-/// More files of epics than are read.
+/// More files of epics and weeks than are read.
 const MAX_EPICS: usize = 10_000;
 
 /// The most that is read of all files, in bytes.
@@ -31,8 +33,12 @@ pub struct Import {
     #[arg(long)]
     dry_run: bool,
     /// Take nothing if a line has no place or a file cannot be read; exits with 5.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lenient")]
     strict: bool,
+    /// Succeed although lines have no place or files cannot be read; they are listed all the same. Without this the rest
+    /// is taken and the command exits with 1.
+    #[arg(long)]
+    lenient: bool,
     #[command(flatten)]
     service: ServiceArgs,
 }
@@ -59,6 +65,7 @@ impl Import {
             unplaced,
             unread,
         } = self.read()?;
+        let left_over = (unplaced.len(), unread.len());
         for Unplaced { file, line, text } in &unplaced {
             note(&format!("{file}:{line}: {text}"));
         }
@@ -97,7 +104,15 @@ impl Import {
                 RuleSender::of(&service).send(&rules, &mut report).await?;
             }
         }
-        report.tell(self.service.json)
+        report.tell(self.service.json)?;
+        match left_over {
+            (0, 0) => Ok(()),
+            _ if self.lenient => Ok(()),
+            (lines, files) => Err(Failure::failed(format!(
+                "lines without a place: {lines}, files not read: {files} (listed above); the rest was taken; --lenient \
+                 makes this no failure, --strict takes nothing"
+            ))),
+        }
     }
 
     fn read(&self) -> Result<Contents, Failure> {
@@ -106,18 +121,20 @@ impl Import {
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
         let (mut unplaced, mut unread) = (Vec::new(), Vec::new());
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
-        match tree.names(EPICS) {
-            Ok(names) => {
-                let epics = names
-                    .into_iter()
-                    .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
-                paths.extend(epics.map(|name| format!("{EPICS}{name}")));
+        for below in [EPICS, WEEKLY] {
+            match tree.names(below) {
+                Ok(names) => {
+                    let files = names
+                        .into_iter()
+                        .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
+                    paths.extend(files.map(|name| format!("{below}{name}")));
+                }
+                Err(error) => unread.push(Unread::of(below, &error)),
             }
-            Err(error) => unread.push(Unread::of(EPICS, &error)),
         }
         if paths.len() > FILES.len() + MAX_EPICS {
             return Err(Failure::usage(format!(
-                "{shown}/{EPICS} has more than {MAX_EPICS} files"
+                "{shown}/archive has more than {MAX_EPICS} files"
             )));
         }
         let (mut files, mut bytes) = (Vec::new(), 0);
@@ -138,8 +155,8 @@ impl Import {
             }
         }
         if files.is_empty() && unread.is_empty() {
-            return Err(Failure::usage(format!(
-                "{shown} holds none of {}, {EPICS}*.md",
+            return Err(Failure::failed(format!(
+                "{shown} is no folder of a window: it holds none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
                 FILES.join(", ")
             )));
         }
@@ -147,7 +164,7 @@ impl Import {
         let Parsed {
             folder,
             unplaced: more,
-        } = parse(files);
+        } = parse(files, SystemClock.now().trunc_subsecs(0));
         unplaced.extend(more);
         Ok(Contents {
             folder,
@@ -223,8 +240,8 @@ fn show(new: &Brought, rules: &[String]) -> Result<(), Failure> {
     }
     let lists = [("task", &new.tasks), ("history", &new.history)];
     for (name, tasks) in lists {
-        for BroughtTask { time, task } in tasks {
-            let line = task_line(&task.intent, &task.summary);
+        for BroughtTask { time, task, .. } in tasks {
+            let line = task_line(task);
             out.text(&format!("{name} {}: {line}", time.format("%FT%TZ")))
                 .end();
         }

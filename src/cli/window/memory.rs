@@ -237,7 +237,8 @@ impl TaskBody {
             epic: self.epic.as_deref().map(one_line).filter(|epic| !epic.is_empty()),
         };
         let time = time.trunc_subsecs(0);
-        BroughtTask { time, task }.without_derived_id()
+        let record = self.record_id.parse().ok();
+        BroughtTask { time, record, task }.without_derived_id()
     }
 }
 
@@ -262,7 +263,7 @@ pub(super) async fn known(service: &Service) -> Result<(Known, bool, Vec<String>
         rules,
         ..
     } = memory.folder;
-    for BroughtTask { time, task } in tasks.iter().chain(&history) {
+    for BroughtTask { time, task, .. } in tasks.iter().chain(&history) {
         known.task(*time, task);
     }
     let page = || {

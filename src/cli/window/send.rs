@@ -85,7 +85,7 @@ pub(super) fn chunks(folder: Folder) -> Result<Vec<Chunk>, Failure> {
     Ok(chunks)
 }
 
-fn task_json(BroughtTask { time, task }: &BroughtTask) -> Value {
+fn task_json(BroughtTask { time, task, .. }: &BroughtTask) -> Value {
     json!({ "time": time, "task_id": task.task_id.as_ref().map(|id| id.as_str()), "intent": task.intent,
             "summary": task.summary, "outcome": task.outcome, "epic": task.epic })
 }

@@ -3,7 +3,7 @@
 
 use super::tree::{Lock, Tree};
 use crate::cli::client::{Failure, note};
-use crate::domain::window::folder::EPICS;
+use crate::domain::window::folder::{EPICS, WEEKLY};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ struct Written {
 pub(super) struct Changes {
     /// Files that were written.
     pub(super) written: Vec<String>,
-    /// Files of epics that are no more.
+    /// Files of epics and weeks that are no more.
     pub(super) removed: Vec<String>,
     /// Copies of what others had written where a file now stands.
     pub(super) kept: Vec<String>,
@@ -81,7 +81,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
             .map_err(|error| failed(path, error))?;
         changes.written.push(path.clone());
     }
-    for path in before.files.keys().filter(|path| is_epic(path)) {
+    for path in before.files.keys().filter(|path| is_of_archive(path)) {
         if wanted.files.contains_key(path) {
             continue;
         }
@@ -93,7 +93,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
             Ok(None) => {}
             // Whatever stands there now is somebody else's.
             Ok(Some(_)) | Err(_) => note(&format!(
-                "{path} is of no epic any more and was changed by others: it stays"
+                "{path} is of no epic or week any more and was changed by others: it stays"
             )),
         }
     }
@@ -109,16 +109,17 @@ impl Written {
     }
 }
 
-/// Whether a path is one that the file of an epic has. The list of what was written came with the folder: it may say
-/// anything.
-fn is_epic(path: &str) -> bool {
-    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
-    name.is_some_and(|name| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-    })
+/// Whether a path is one that the file of an epic or a week has. The list of what was written came with the folder: it
+/// may say anything.
+fn is_of_archive(path: &str) -> bool {
+    let name = path.strip_prefix(EPICS).or_else(|| path.strip_prefix(WEEKLY));
+    name.and_then(|name| name.strip_suffix(".md"))
+        .is_some_and(|name| {
+            !name.is_empty()
+                && name.bytes().all(|byte| {
+                    byte == b'W' || byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+                })
+        })
 }
 
 /// What the last run noted; nothing if that cannot be read, so that everything counts as written by others.

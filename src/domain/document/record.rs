@@ -265,7 +265,7 @@ fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
 }
 
 /// Where the first `:` is that a blank or the line's end follows.
-pub(super) fn end_of_reason(text: &str) -> Option<usize> {
+pub(in crate::domain) fn end_of_reason(text: &str) -> Option<usize> {
     text.match_indices(':').map(|(place, _)| place).find(|place| {
         text[place + 1..]
             .chars()

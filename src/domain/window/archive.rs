@@ -1,6 +1,7 @@
 //! What stands in the archive: one line a task, and roll-ups of them.
 
-use super::task::one_line;
+use super::take_over::is_derived;
+use super::task::{FAILED, one_line};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Utc};
@@ -20,15 +21,24 @@ pub struct ArchivedTask {
     pub summary: String,
     /// The larger work it is a part of.
     pub epic: Option<String>,
+    /// Whether its outcome says that it failed.
+    pub failed: bool,
 }
 
 impl ArchivedTask {
-    /// Its line: time, id, intent and first sentence.
+    /// Its line: time, both ids, intent and first sentence. An id that was derived at an import is not shown.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!("{} {}", written_time(self.time), self.id);
         let intent = one_line(&self.intent);
         line.push(' ');
+        if let Some(id) = self.task_id.as_ref().filter(|id| !is_derived(id)) {
+            line.push_str(id.as_str());
+            line.push_str(": ");
+        }
+        if self.failed {
+            line.push_str(FAILED);
+        }
         line.push_str(if intent.is_empty() { "[redacted]" } else { &intent });
         let sentence = first_sentence(&self.summary);
         if !sentence.is_empty() {
@@ -111,17 +121,24 @@ mod tests {
 
     #[test]
     fn the_line_has_time_id_intent_and_first_sentence() {
-        let task = ArchivedTask {
+        let mut task = ArchivedTask {
             id: "T-7".parse().unwrap(),
             task_id: None,
             time: DateTime::from_timestamp(1_795_226_400, 0).unwrap(),
             intent: "Add DSL\nparser".to_owned(),
             summary: "FSM over lines. 60 tests".to_owned(),
             epic: None,
+            failed: false,
         };
         assert_eq!(
             task.line(),
             "2026-11-21T02:00:00Z T-7 Add DSL parser: FSM over lines."
+        );
+        task.task_id = Some("task-1".parse().unwrap());
+        task.failed = true;
+        assert_eq!(
+            task.line(),
+            "2026-11-21T02:00:00Z T-7 task-1: [failed] Add DSL parser: FSM over lines."
         );
     }
 }

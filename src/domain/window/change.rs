@@ -1,7 +1,7 @@
 //! Changes of a document by a task, a decision or a status.
 
 use super::status::Status;
-use super::task::{Task, one_line, task_line};
+use super::task::{Task, one_line, task_line, without_reason};
 use crate::domain::document::{Layout, ManagedSection, NewRecord, entries, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, Counters, Edit, IdsExhausted, OperationName};
@@ -67,9 +67,6 @@ pub enum WindowError {
         /// The decisions that stand there.
         active: Vec<RecordId>,
     },
-    /// A status without a goal, where none stands yet.
-    #[error("goal must be given: none stands in Active Context yet")]
-    NoGoal,
 }
 
 /// Writes a completed task: first in `Recent Tasks`; the oldest beyond the window are archived.
@@ -89,7 +86,8 @@ pub fn record_task(
     change.finish(sizes)
 }
 
-/// Writes a decision: first in `Decisions`; the one it supersedes and the oldest beyond the window are archived.
+/// Writes a decision, with its reason if it has one: first in `Decisions`; the one it supersedes and the oldest beyond
+/// the window are archived.
 ///
 /// # Errors
 ///
@@ -98,7 +96,7 @@ pub fn record_decision(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
-    (decision, reason): (&str, &str),
+    (decision, reason): (&str, Option<&str>),
     supersedes: Option<RecordId>,
     sizes: &Sizes,
 ) -> Result<Written, WindowError> {
@@ -109,12 +107,20 @@ pub fn record_decision(
         if !active.contains(&id) {
             return Err(WindowError::NotActive { id, active });
         }
-        change.archive(id, &format!("superseded: {}", one_line(reason)))?;
+        let why = reason.map_or_else(
+            || "superseded".to_owned(),
+            |reason| format!("superseded: {}", one_line(reason)),
+        );
+        change.archive(id, &why)?;
     }
     change.prune(RecordKind::Decision, 1, sizes)?;
-    let (content, reason) = (one_line(decision), one_line(reason));
+    let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
+    let content = match reason {
+        Some(_) => one_line(decision),
+        None => without_reason(one_line(decision)),
+    };
     let record = NewRecord {
-        reason: Some(&reason),
+        reason: reason.as_deref(),
         label: None,
         content: &content,
     };
@@ -125,8 +131,29 @@ pub fn record_decision(
     change.finish(sizes)
 }
 
-/// Writes goal and blocker. Without a goal the one that stands there stays; without a blocker there is none. No
-/// operation, and the same text, if that is what stands there already.
+/// What becomes of goal or blocker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Told<'t> {
+    /// It stays as it stands.
+    #[default]
+    Kept,
+    /// There is none from now on.
+    Cleared,
+    /// It says this.
+    Said(&'t str),
+}
+
+impl Told<'_> {
+    fn on(self, standing: Option<&String>) -> Option<String> {
+        match self {
+            Self::Kept => standing.cloned(),
+            Self::Cleared => None,
+            Self::Said(text) => Some(text.to_owned()),
+        }
+    }
+}
+
+/// Writes goal and blocker. No operation, and the same text, if that is what stands there already.
 ///
 /// # Errors
 ///
@@ -135,19 +162,14 @@ pub fn set_status(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
-    goal: Option<&str>,
-    blocker: Option<&str>,
+    goal: Told<'_>,
+    blocker: Told<'_>,
     sizes: &Sizes,
 ) -> Result<Written, WindowError> {
     let mut change = Change::begin(document, counters, now);
-    let mut wanted = Status::new(goal, blocker);
-    if goal.is_none() {
-        wanted.goal.clone_from(&change.status.goal);
-        if wanted.goal.is_none() {
-            return Err(WindowError::NoGoal);
-        }
-    }
-    change.set_status(wanted);
+    let goal = goal.on(change.status.goal.as_ref());
+    let blocker = blocker.on(change.status.blocker.as_ref());
+    change.set_status(Status::new(goal.as_deref(), blocker.as_deref()));
     change.finish(sizes)
 }
 
@@ -227,7 +249,7 @@ impl<'t> Change<'t> {
     /// Adds a task; the oldest beyond the window are archived.
     pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), WindowError> {
         self.prune(RecordKind::Task, 1, sizes)?;
-        let content = task_line(&task.intent, &task.summary);
+        let content = task_line(task);
         let record = NewRecord {
             reason: None,
             label: None,

@@ -6,14 +6,19 @@
 //! active/decisions.log.md       decisions
 //! archive/history.md            older tasks, one line each
 //! archive/epics/<name>.md       the same by epic
+//! archive/weekly/2026-W47.md    the same by ISO week
 //! ```
 //!
 //! Whatever [`render`] writes [`parse`] reads back as it was. Where a line alone would not say everything (several
 //! lines of text, an outcome, a colon in an intent), an HTML comment behind it holds the rest as JSON. If a person has
 //! changed such a line since, the line counts.
 //!
+//! A line of a task begins with its ids: that of its record, and the caller's (`T-7 task-1: [failed] intent: summary`).
+//!
 //! Folders that people keep are read as far as they can be: bullets and headings that begin with a date
-//! (`2026-11-21`, `[2026-11-21]`, `### 2026-11-21 — title`, RFC 3339) are entries; what has no place is listed.
+//! (`2026-11-21`, `[2026-11-21]`, `### 2026-11-21 — title`, RFC 3339) are entries, and so are bullets without one; goal,
+//! blocker and time of the status are lines or headings (`Current Goal:`, `## Active Blocker`, `Last Updated:`); what has
+//! no place is listed.
 
 mod entry;
 mod parse;
@@ -38,7 +43,10 @@ const HISTORY: &str = "archive/history.md";
 /// The folder of older tasks by epic, with a slash behind it.
 pub const EPICS: &str = "archive/epics/";
 
-/// The files of every folder; those of the epics come beside them.
+/// The folder of older tasks by week, with a slash behind it.
+pub const WEEKLY: &str = "archive/weekly/";
+
+/// The files of every folder; those of epics and weeks come beside them.
 pub const FILES: [&str; 4] = [RULES, STATUS, DECISIONS, HISTORY];
 
 /// What a folder says. Times are in whole seconds, goals, epics and decisions are single lines.

@@ -10,6 +10,7 @@
 mod archive;
 mod change;
 pub mod folder;
+mod reason;
 mod session;
 mod status;
 mod take_over;
@@ -17,7 +18,8 @@ mod task;
 mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
-pub use change::{Sizes, WindowError, Written, record_decision, record_task, set_status};
+pub use change::{Sizes, Told, WindowError, Written, record_decision, record_task, set_status};
+pub use reason::{UnwritableReason, check_reason};
 pub use session::{SessionRecord, record_session};
 pub use status::Status;
 pub use take_over::{Brought, BroughtDecision, BroughtTask, Counts, Historic, Known, Taken, take_over};

@@ -21,6 +21,8 @@ use std::fmt::Write as _;
 pub struct BroughtTask {
     /// When; only whole seconds are kept.
     pub time: DateTime<Utc>,
+    /// The record that it was where it comes from, for people to see; it gets another one here.
+    pub record: Option<RecordId>,
     /// The task; of a history its summary may be its first sentence only.
     pub task: Task,
 }
@@ -135,8 +137,17 @@ impl BroughtTask {
     /// The task without an id that was only made of its time and words, and that it would be given again.
     #[must_use]
     pub fn without_derived_id(mut self) -> Self {
-        let derived = derived_id(self.time, &self.task);
-        self.task.task_id = self.task.task_id.filter(|id| id.as_str() != derived);
+        self.task.task_id = self.task.task_id.filter(|id| !is_derived(id));
+        self
+    }
+
+    /// The task of a line without a date, under an id that is made of its words alone: so it is known again, whatever
+    /// time it is given.
+    #[must_use]
+    pub fn undated(mut self) -> Self {
+        if self.task.task_id.is_none() {
+            self.task.task_id = id_of_words("", &self.task).parse().ok();
+        }
         self
     }
 }
@@ -145,6 +156,8 @@ impl Known {
     /// Takes notice of a task of the memory.
     pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
         self.tasks.extend(names(time, task));
+        // A line without a date that says the same is no other task.
+        self.tasks.insert(id_of_words("", task));
     }
 
     /// Takes notice of a decision of the memory.
@@ -170,17 +183,34 @@ fn names(time: DateTime<Utc>, task: &Task) -> Vec<String> {
 
 /// The id of a task that has none, made of its time, its intent and the first sentence of its summary.
 fn derived_id(time: DateTime<Utc>, task: &Task) -> String {
-    let parts = [
-        written_time(time),
-        one_line(&task.intent),
-        first_sentence(&task.summary),
-    ];
-    let hash = Sha256::digest(parts.join("\n"));
-    hash.iter().take(12).fold("import-".to_owned(), |mut id, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(id, "{byte:02x}");
-        id
+    id_of_words(&written_time(time), task)
+}
+
+/// What begins a derived id, and how many bytes of a hash follow in hexadecimal.
+const DERIVED: &str = "import-";
+const DERIVED_BYTES: usize = 12;
+
+/// Whether an id was derived, and names nothing that a person or a program would call a task.
+pub(super) fn is_derived(id: &TaskId) -> bool {
+    let digits = id.as_str().strip_prefix(DERIVED);
+    digits.is_some_and(|digits| {
+        digits.len() == 2 * DERIVED_BYTES
+            && digits
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
     })
+}
+
+fn id_of_words(time: &str, task: &Task) -> String {
+    let parts = [time, &one_line(&task.intent), &first_sentence(&task.summary)];
+    let hash = Sha256::digest(parts.join("\n"));
+    hash.iter()
+        .take(DERIVED_BYTES)
+        .fold(DERIVED.to_owned(), |mut id, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(id, "{byte:02x}");
+            id
+        })
 }
 
 /// A decision as a document would hold it: reading it back gives the same words.
@@ -229,9 +259,10 @@ pub fn take_over(
     let (decisions, older) = split(&change, RecordKind::Decision, decisions, |made| made.time, sizes);
 
     let mut historic = Vec::new();
-    for BroughtTask { time, mut task } in past {
+    for BroughtTask { time, mut task, .. } in past {
+        // An id that is only derived stands on no line.
+        let content = task_line(&task);
         task.task_id = identified(time, &task);
-        let content = task_line(&task.intent, &task.summary);
         let id = change.reserve(RecordKind::Task)?;
         historic.push(past_record(id, time, None, content, Some(task)));
     }
@@ -249,9 +280,9 @@ pub fn take_over(
     }
     change.prune(RecordKind::Task, recent.len(), sizes)?;
     let mut added = Vec::new();
-    for BroughtTask { time, mut task } in recent {
+    for BroughtTask { time, mut task, .. } in recent {
+        let content = task_line(&task);
         task.task_id = identified(time, &task);
-        let content = task_line(&task.intent, &task.summary);
         let record = NewRecord {
             reason: None,
             label: None,

@@ -1,5 +1,6 @@
 //! A task and its line in the document.
 
+use super::take_over::is_derived;
 use crate::domain::ids::TaskId;
 use serde_json::Value;
 
@@ -18,8 +19,59 @@ pub struct Task {
     pub epic: Option<String>,
 }
 
+/// What stands on the line of a task before its words if its outcome says that it failed.
+pub(super) const FAILED: &str = "[failed] ";
+
+impl Task {
+    /// Whether its outcome says so: `"success": false`.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        let success = self.outcome.as_ref().and_then(|outcome| outcome.get("success"));
+        success == Some(&Value::Bool(false))
+    }
+
+    /// Its intent and summary alone.
+    fn words(&self) -> Self {
+        Self {
+            intent: self.intent.clone(),
+            summary: self.summary.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the service wrote this line for it: with everything that is shown of a task, or with intent and summary
+    /// alone, as earlier releases did.
+    fn is_line(&self, line: &str) -> bool {
+        [self, &self.words()]
+            .into_iter()
+            .any(|task| task_line(task) == line)
+    }
+
+    /// A task by the line that stands for it and what was told of it, if anything was. The line counts where a
+    /// person has changed it.
+    #[must_use]
+    pub fn of_line(line: &str, told: Option<Self>) -> Self {
+        let told = match told {
+            Some(told) if told.is_line(line) => return told,
+            told => told.unwrap_or_default(),
+        };
+        let named = told
+            .task_id
+            .as_ref()
+            .and_then(|id| line.strip_prefix(id.as_str())?.strip_prefix(": "));
+        let line = named.unwrap_or(line);
+        let marked = line.strip_prefix(FAILED).filter(|_| told.has_failed());
+        let (intent, summary) = split_line(marked.unwrap_or(line));
+        Self {
+            intent: intent.to_owned(),
+            summary: summary.to_owned(),
+            ..told
+        }
+    }
+}
+
 /// What ends a line, in any of the ways that Unicode knows.
-const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+pub(super) const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// A text as one line: its lines without the blanks around them, joined by single blanks. Doing it twice changes
 /// nothing more.
@@ -32,15 +84,30 @@ pub fn one_line(text: &str) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// What stands on the line of a task behind its time: `intent: summary`, each as one line. A line that began with
-/// `because` and a blank would be read as a reason: the blank becomes one that does not break (U+00A0).
+/// What stands on the line of a task behind its time: `task-1: [failed] intent: summary`, each as one line, without an
+/// id or a mark that it does not have, or an id that an import derived; never with a reason.
 #[must_use]
-pub fn task_line(intent: &str, summary: &str) -> String {
-    let (mut line, summary) = (one_line(intent), one_line(summary));
+pub fn task_line(task: &Task) -> String {
+    let mut line = String::new();
+    if let Some(id) = task.task_id.as_ref().filter(|id| !is_derived(id)) {
+        line.push_str(id.as_str());
+        line.push_str(": ");
+    }
+    if task.has_failed() {
+        line.push_str(FAILED);
+    }
+    line.push_str(&one_line(&task.intent));
+    let summary = one_line(&task.summary);
     if !summary.is_empty() {
         line.push_str(": ");
         line.push_str(&summary);
     }
+    without_reason(line)
+}
+
+/// A line in which nothing is read as a reason: if it begins with `because` and a blank, this becomes one that does not
+/// break (U+00A0).
+pub(super) fn without_reason(mut line: String) -> String {
     let word = "because".len();
     let is_reason = line
         .get(..word)
@@ -81,12 +148,63 @@ mod tests {
         ] {
             assert_eq!(one_line(text), line, "{text:?}");
         }
+        let line = |intent: &str, summary: &str| task_line(&told(None, intent, summary));
         assert_eq!(
-            task_line("Add\nparser", "FSM\n\nover lines"),
+            line("Add\nparser", "FSM\n\nover lines"),
             "Add parser: FSM over lines"
         );
-        assert_eq!(task_line("Because x", "y"), "Because\u{a0}x: y");
-        assert_eq!(task_line("because", "y"), "because: y");
+        assert_eq!(line("Because x", "y"), "Because\u{a0}x: y");
+        assert_eq!(line("because", "y"), "because: y");
+    }
+
+    fn told(task_id: Option<&str>, intent: &str, summary: &str) -> Task {
+        Task {
+            task_id: task_id.map(|id| id.parse().unwrap()),
+            intent: intent.to_owned(),
+            summary: summary.to_owned(),
+            ..Task::default()
+        }
+    }
+
+    #[test]
+    fn the_line_shows_the_callers_id_and_that_a_task_failed() {
+        let mut task = told(Some("task-1"), "Deploy", "the probe timed out");
+        assert_eq!(task_line(&task), "task-1: Deploy: the probe timed out");
+        task.outcome = Some(serde_json::json!({"success": false, "exit": 3}));
+        assert_eq!(task_line(&task), "task-1: [failed] Deploy: the probe timed out");
+        for success in [
+            serde_json::json!(true),
+            serde_json::json!("false"),
+            serde_json::json!(null),
+        ] {
+            task.outcome = Some(serde_json::json!({ "success": success }));
+            assert!(!task.has_failed());
+        }
+        task.outcome = Some(serde_json::json!([{"success": false}]));
+        assert!(!task.has_failed());
+    }
+
+    #[test]
+    fn a_line_that_the_service_wrote_gives_the_task_as_it_was_told() {
+        let mut task = told(Some("task-1"), "Add\nparser", "FSM\nover: lines");
+        task.outcome = Some(serde_json::json!({"success": false}));
+        for line in [
+            "task-1: [failed] Add parser: FSM over: lines",
+            "Add parser: FSM over: lines",
+        ] {
+            assert_eq!(Task::of_line(line, Some(task.clone())), task, "{line}");
+        }
+        let changed = Task::of_line("task-1: [failed] Add: FSM", Some(task.clone()));
+        assert_eq!(
+            (changed.intent.as_str(), changed.summary.as_str()),
+            ("Add", "FSM")
+        );
+        assert_eq!(changed.task_id, task.task_id);
+        let unknown = Task::of_line("task-1: Add", None);
+        assert_eq!(
+            (unknown.intent.as_str(), unknown.summary.as_str()),
+            ("task-1", "Add")
+        );
     }
 
     #[test]
@@ -107,7 +225,7 @@ mod tests {
             summary in "\\PC{0,20}[:\n]{0,3}(because x: y)?",
         ) {
             prop_assume!(!one_line(&intent).is_empty());
-            let line = task_line(&intent, &summary);
+            let line = task_line(&told(None, &intent, &summary));
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
             let mut edit = Edit::new("", Counters::default(), now);
             let record = NewRecord { reason: None, label: None, content: &line };

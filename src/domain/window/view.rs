@@ -1,7 +1,7 @@
 //! The window as it is read: status, recent tasks in full, decisions.
 
 use super::status::Status;
-use super::task::{Task, one_line, split_line, task_line};
+use super::task::{Task, one_line};
 use crate::domain::document::{Record, records, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -42,25 +42,6 @@ pub struct Window {
     pub tasks: Vec<WindowTask>,
     /// Decisions, likewise.
     pub decisions: Vec<WindowDecision>,
-}
-
-impl Task {
-    /// A task by the line that stands for it and what was told of it, if anything was. The line counts where a
-    /// person has changed it.
-    #[must_use]
-    pub fn of_line(line: &str, told: Option<Self>) -> Self {
-        match told {
-            Some(told) if task_line(&told.intent, &told.summary) == line => told,
-            told => {
-                let (intent, summary) = split_line(line);
-                Self {
-                    intent: intent.to_owned(),
-                    summary: summary.to_owned(),
-                    ..told.unwrap_or_default()
-                }
-            }
-        }
-    }
 }
 
 impl Window {
@@ -118,6 +99,9 @@ impl Window {
             let _ = writeln!(out, "\n## {id}{time} {}", one_line(&task.intent));
             if let Some(id) = &task.task_id {
                 field(&mut out, "Task", id.as_str());
+            }
+            if task.has_failed() {
+                field(&mut out, "Result", "failed");
             }
             if let Some(epic) = &task.epic {
                 field(&mut out, "Epic", epic);

@@ -9,6 +9,7 @@ pub(crate) mod body;
 pub(crate) mod caller;
 pub(crate) mod claim;
 pub(crate) mod conditions;
+pub(crate) mod exact;
 pub(crate) mod freshness;
 pub(crate) mod json;
 pub(crate) mod media_type;

@@ -29,13 +29,14 @@ pub(crate) struct DecisionBody {
         example = "all SQL lives in storage"
     )]
     decision: String,
-    /// Why; at most 2,000 bytes.
+    /// Why, if that is known: one line of at most 2,000 bytes without a colon that a blank follows, which would end it
+    /// on the record's line.
     #[schema(
         min_length = 1,
         pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
         example = "one language is enough"
     )]
-    reason: String,
+    reason: Option<String>,
     /// The active decision whose place it takes.
     #[schema(pattern = "^D-[1-9][0-9]{0,17}$", example = "D-3")]
     supersedes: Option<String>,
@@ -43,7 +44,7 @@ pub(crate) struct DecisionBody {
 
 /// Record a decision
 ///
-/// Writes it first in `Decisions` and moves `Updated:` of `Active Context`, in one version. The decision that it
+/// Writes it first in `Decisions`, with its reason if one is given, and moves `Updated:` of `Active Context`, in one version. The decision that it
 /// supersedes is archived and names it in `superseded_by`; beyond `window.decisions` (10) the oldest leaves the
 /// document. The memory is made if it does not exist.
 #[utoipa::path(
@@ -73,7 +74,10 @@ pub(crate) async fn record(
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Result<Response, Problem> {
     fields::required("decision", &body.decision, DECISION_BYTES)?;
-    fields::required("reason", &body.reason, DECISION_BYTES)?;
+    if let Some(reason) = &body.reason {
+        fields::required("reason", reason, DECISION_BYTES)?;
+        fields::reason("reason", reason)?;
+    }
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
     let writer = writer(&state, path, actor, conditions, claim);
     let decision = NewDecision {

@@ -2,7 +2,7 @@
 
 use super::window::answer as window_answer;
 use super::window::{fields, writer};
-use crate::domain::window::STATUS_BYTES;
+use crate::domain::window::{STATUS_BYTES, Told};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
@@ -17,23 +17,40 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// What is aimed at, and what stands in the way.
+/// What is aimed at, and what stands in the way. At least one of both must be given.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = StatusRequest)]
 pub(crate) struct StatusBody {
-    /// At most 1,000 bytes; without it the goal that stands there stays.
+    /// At most 1,000 bytes. Absent: the goal that stands there stays. Null: there is none from now on.
+    #[serde(default, deserialize_with = "present")]
     #[schema(
+        value_type = Option<String>,
         min_length = 1,
         pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
         example = "ship the parser"
     )]
-    goal: Option<String>,
-    /// At most 1,000 bytes; without it there is none.
-    #[schema(pattern = r"^[^\u0000]*$")]
-    blocker: Option<String>,
+    goal: Option<Option<String>>,
+    /// At most 1,000 bytes. Absent: the blocker that stands there stays. Null, empty or `none`: there is none from now
+    /// on.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<String>, pattern = r"^[^\u0000]*$")]
+    blocker: Option<Option<String>>,
+}
+
+/// A member that is there, be it null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+fn told(member: Option<&Option<String>>) -> Told<'_> {
+    match member {
+        None => Told::Kept,
+        Some(None) => Told::Cleared,
+        Some(Some(text)) => Told::Said(text),
+    }
 }
 
 /// The status as it stands now.
@@ -57,8 +74,8 @@ pub(crate) struct StatusAnswer {
 
 /// Set the status
 ///
-/// Writes goal and blocker into `Active Context` and moves its `Updated:`, in one version. Lines that a person wrote
-/// there stay. The memory is made if it does not exist.
+/// Writes goal and blocker into `Active Context` and moves its `Updated:`, in one version: a member that is absent stays
+/// as it stands, null clears it. Lines that a person wrote there stay. The memory is made if it does not exist.
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/status",
@@ -87,16 +104,22 @@ pub(crate) async fn set(
     claim: UnderClaim,
     JsonBody(StatusBody { goal, blocker }): JsonBody<StatusBody>,
 ) -> Result<Response, Problem> {
-    if let Some(goal) = &goal {
+    if goal.is_none() && blocker.is_none() {
+        return Err(Problem::invalid(
+            "goal",
+            "goal, blocker or both must be given; null clears one, and one that is absent stays",
+        ));
+    }
+    if let Some(Some(goal)) = &goal {
         fields::required("goal", goal, STATUS_BYTES)?;
     }
-    if let Some(blocker) = &blocker {
+    if let Some(Some(blocker)) = &blocker {
         fields::optional("blocker", blocker, STATUS_BYTES)?;
     }
     let writer = writer(&state, path, actor, conditions, claim);
     let change = state
         .storage
-        .set_status(&writer, goal.as_deref(), blocker.as_deref())
+        .set_status(&writer, told(goal.as_ref()), told(blocker.as_ref()))
         .await?;
     Ok(answer(change))
 }

@@ -7,6 +7,7 @@ use crate::domain::window::{EPIC_BYTES, INTENT_BYTES, SUMMARY_BYTES, Task, one_l
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, WriteHeaders};
+use crate::http::extract::exact::exact;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -43,7 +44,9 @@ pub(crate) struct TaskBody {
         example = "FSM over lines, 60 tests"
     )]
     summary: String,
-    /// A report on it, any JSON of at most 8,192 bytes without blanks.
+    /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
+    /// With `"success": false` the task counts as failed.
+    #[serde(default, deserialize_with = "exact")]
     #[schema(value_type = Option<serde_json::Value>)]
     outcome: Option<Value>,
     /// The larger work it is a part of; at most 128 bytes.

@@ -10,7 +10,7 @@ use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::RecordChange;
 use crate::domain::window::{
-    self, Brought, Counts, Sizes, Status, Task, WindowError, Written, record_decision, record_task,
+    self, Brought, Counts, Sizes, Status, Task, Told, WindowError, Written, record_decision, record_task,
     set_status,
 };
 use crate::storage::contexts::{ContextMetadata, Source};
@@ -40,8 +40,8 @@ pub struct Writer {
 pub struct NewDecision {
     /// What was decided.
     pub decision: String,
-    /// Why.
-    pub reason: String,
+    /// Why, if it was said.
+    pub reason: Option<String>,
     /// The decision whose place it takes.
     pub supersedes: Option<RecordId>,
 }
@@ -225,7 +225,7 @@ impl Storage {
         let outcome = self
             .change_wanting((&writer.vault, &writer.memory), &Wanted::Nothing, |head, _| {
                 writer.check(head)?;
-                let words = (decision.decision.as_str(), decision.reason.as_str());
+                let words = (decision.decision.as_str(), decision.reason.as_deref());
                 let written = record_decision(
                     &head.text,
                     head.counters,
@@ -256,8 +256,8 @@ impl Storage {
     pub async fn set_status(
         &self,
         writer: &Writer,
-        goal: Option<&str>,
-        blocker: Option<&str>,
+        goal: Told<'_>,
+        blocker: Told<'_>,
     ) -> Result<WindowChange, WindowChangeError> {
         let outcome = self
             .change_wanting((&writer.vault, &writer.memory), &Wanted::Nothing, |head, _| {

@@ -98,7 +98,7 @@ fn a_decision_takes_the_place_of_the_one_it_supersedes() {
             document,
             Counters::default(),
             at(0),
-            (what, "it is\nsimpler: yes"),
+            (what, Some("it is simpler")),
             supersedes,
             &SIZES,
         )
@@ -106,13 +106,13 @@ fn a_decision_takes_the_place_of_the_one_it_supersedes() {
     let one = decide("", "SQL in storage", None).unwrap();
     assert!(
         one.text
-            .contains("- D-1 [2026-11-21T02:00:00Z] because it is simpler; yes: SQL in storage\n")
+            .contains("- D-1 [2026-11-21T02:00:00Z] because it is simpler: SQL in storage\n")
     );
     let two = decide(&one.text, "SQL in files", Some("D-1")).unwrap();
     assert_eq!(two.archived, ["D-1".parse().unwrap()]);
     assert_eq!(
         two.operations[0].reason.as_deref(),
-        Some("superseded: it is simpler: yes")
+        Some("superseded: it is simpler")
     );
     for gone in ["D-1", "D-9"] {
         assert_eq!(
@@ -138,8 +138,8 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
             document,
             Counters::default(),
             at(5),
-            Some("ship it"),
-            None,
+            Told::Said("ship it"),
+            Told::Cleared,
             &SIZES,
         )
         .map(|written| written.text)
@@ -164,20 +164,43 @@ fn a_status_is_written_once_and_lines_of_a_person_stay() {
     let set = |document: &str, goal, blocker| {
         set_status(document, Counters::default(), at(5), goal, blocker, &SIZES)
     };
-    let written = set(document, Some("ship it"), None).unwrap();
+    let written = set(document, Told::Said("ship it"), Told::Cleared).unwrap();
     assert_eq!(
         written.text,
         "# Active Context\nGoal: ship it\nWe are in a hurry.\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\n\n# \
          Facts\nx\n"
     );
-    let again = set(&written.text, Some("ship it"), Some("none")).unwrap();
+    let again = set(&written.text, Told::Said("ship it"), Told::Said("none")).unwrap();
     assert_eq!(
         (again.text.as_str(), again.operations.len()),
         (written.text.as_str(), 0)
     );
-    let kept = set(&written.text, None, Some("review")).unwrap();
+    let kept = set(&written.text, Told::Kept, Told::Said("review")).unwrap();
     assert!(kept.text.contains("Goal: ship it\n") && kept.text.contains("Blocker: review\n"));
-    assert_eq!(set("", None, Some("x")), Err(WindowError::NoGoal));
+    let kept = set(&kept.text, Told::Said("rest"), Told::Kept).unwrap();
+    assert!(kept.text.contains("Goal: rest\n") && kept.text.contains("Blocker: review\n"));
+    let cleared = set(&kept.text, Told::Cleared, Told::Kept).unwrap();
+    assert!(cleared.text.contains("Goal: none\n") && cleared.text.contains("Blocker: review\n"));
+    let first = set("", Told::Kept, Told::Said("x")).unwrap();
+    assert!(first.text.contains("Goal: none\nBlocker: x\n"), "{}", first.text);
+}
+
+#[test]
+fn a_decision_may_have_no_reason_and_none_is_made_up() {
+    let decide = |text: &str, what: &str, supersedes: Option<&str>| {
+        let supersedes = supersedes.map(|id| id.parse().unwrap());
+        record_decision(text, Counters::default(), at(0), (what, None), supersedes, &SIZES).unwrap()
+    };
+    let one = decide("", "because of it: use sqlx", None);
+    assert!(
+        one.text
+            .contains("- D-1 [2026-11-21T02:00:00Z] because\u{a0}of it: use sqlx\n"),
+        "{}",
+        one.text
+    );
+    assert_eq!(records(&one.text)[0].reason, None);
+    let two = decide(&one.text, "use diesel", Some("D-1"));
+    assert_eq!(two.operations[0].reason.as_deref(), Some("superseded"));
 }
 
 #[test]
@@ -205,8 +228,8 @@ proptest! {
             let now = at(i64::try_from(second).unwrap());
             let written = match kind {
                 0 => record_task(&text, counters, now, &task(&words, &words), &SIZES),
-                1 => record_decision(&text, counters, now, (&words, &words), None, &SIZES),
-                _ => set_status(&text, counters, now, Some(&words), None, &SIZES),
+                1 => record_decision(&text, counters, now, (&words, Some(&words)), None, &SIZES),
+                _ => set_status(&text, counters, now, Told::Said(&words), Told::Cleared, &SIZES),
             }.unwrap();
             // What opens a fence that nothing closes is closed behind it.
             let after = free_text(&written.text);

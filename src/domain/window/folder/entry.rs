@@ -1,10 +1,10 @@
 //! One entry as a line: a bullet with its time, its words, and a comment where these do not say everything.
 
 use super::super::take_over::{BroughtDecision, BroughtTask};
-use super::super::task::{Task, one_line, split_line, task_line};
-use super::super::{DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, OUTCOME_BYTES, SUMMARY_BYTES};
+use super::super::task::{FAILED, Task, one_line, split_line, task_line};
+use super::super::{DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, OUTCOME_BYTES, SUMMARY_BYTES, check_reason};
 use crate::domain::document::written_time;
-use crate::domain::ids::RecordId;
+use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,8 @@ const COMMENT: (&str, &str) = ("<!-- ", " -->");
 pub(super) trait Entry: Sized + PartialEq {
     /// When it was.
     fn time(&self) -> DateTime<Utc>;
+    /// The record that it was where it comes from, if that is told.
+    fn record(&self) -> Option<RecordId>;
     /// Its words in one line.
     fn words(&self) -> String;
     /// What its words alone say.
@@ -25,6 +27,8 @@ pub(super) trait Entry: Sized + PartialEq {
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self>;
     /// It after a person changed its words: what a comment says beside them stays.
     fn with_words(self, words: &str) -> Self;
+    /// It, of a line without a date.
+    fn undated(self) -> Self;
     /// It as a memory can hold it; `None` if none can. Words that are too long for an intent go on as its summary.
     fn within_limits(self) -> Option<Self>;
 }
@@ -47,8 +51,7 @@ fn is_storable(outcome: &Value) -> bool {
 
 /// The line of an entry.
 pub(super) fn line(entry: &impl Entry) -> String {
-    let words = entry.words();
-    let mut line = format!("- [{}] {words}", written_time(entry.time()));
+    let mut line = format!("- [{}] {}", written_time(entry.time()), told_words(entry));
     let plain = read(&line).is_some_and(|(time, words)| entry_is(entry, time, words));
     if !plain {
         // In JSON these stand in strings only, and may be written so: then nothing in it opens or ends a comment.
@@ -63,6 +66,14 @@ pub(super) fn line(entry: &impl Entry) -> String {
     line
 }
 
+/// Its words behind the id of its record.
+fn told_words(entry: &impl Entry) -> String {
+    match entry.record() {
+        Some(record) => format!("{record} {}", entry.words()),
+        None => entry.words(),
+    }
+}
+
 fn entry_is<E: Entry>(entry: &E, time: DateTime<Utc>, words: &str) -> bool {
     entry_of::<E>(time, words) == *entry
 }
@@ -75,7 +86,7 @@ fn split_comment(words: &str) -> Option<(&str, &str)> {
 
 /// The words of an entry as they are read behind its time and before a comment.
 fn shown(entry: &impl Entry) -> String {
-    let (time, words) = (written_time(entry.time()), entry.words());
+    let (time, words) = (written_time(entry.time()), told_words(entry));
     let line = format!("- [{time}] {words} {}{{}}{}", COMMENT.0, COMMENT.1);
     let said = read(&line).and_then(|(_, words)| split_comment(words));
     said.map_or_else(String::new, |(said, _)| said.to_owned())
@@ -136,10 +147,34 @@ fn time_of(word: &str) -> Option<DateTime<Utc>> {
 
 /// Words without the id of a record before them: it is given anew where it is taken over.
 fn without_id(words: &str) -> &str {
-    match words.split_once(' ') {
-        Some((id, rest)) if id.parse::<RecordId>().is_ok() => rest.trim_start(),
-        _ => words,
+    split_record(words).1
+}
+
+/// The id of a record before words (`T-7 …` or `T-7: …`), and the words.
+fn split_record(words: &str) -> (Option<RecordId>, &str) {
+    let parts = words
+        .split_once(' ')
+        .and_then(|(id, rest)| Some((id.strip_suffix(':').unwrap_or(id).parse().ok()?, rest)));
+    match parts {
+        Some((id, rest)) => (Some(id), rest.trim_start()),
+        None => (None, words),
     }
+}
+
+/// The caller's id before words, and the words: `task-1: Bootstrapped`. Only what looks like an id is one: letters,
+/// then a dash or underscore and a part with a digit in it. Other words before a colon are an intent.
+fn split_task_id(words: &str) -> Option<(TaskId, &str)> {
+    let (id, rest) = words.split_once(": ")?;
+    let (name, number) = id.rsplit_once(['-', '_'])?;
+    let looks_like_one = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && number.contains(|c: char| c.is_ascii_digit())
+        && !rest.trim().is_empty();
+    Some((id.parse().ok().filter(|_| looks_like_one)?, rest.trim_start()))
+}
+
+/// Whether words begin with an id, of a record or a caller's.
+pub(super) fn begins_with_id(words: &str) -> bool {
+    split_record(words).0.is_some() || split_task_id(words).is_some()
 }
 
 /// The reason of a decision that a person wrote as `…. Reason: …` or `… because …`.
@@ -164,22 +199,35 @@ impl Entry for BroughtTask {
         self.time
     }
 
+    fn record(&self) -> Option<RecordId> {
+        self.record
+    }
+
     fn words(&self) -> String {
-        task_line(&self.task.intent, &self.task.summary)
+        task_line(&self.task)
     }
 
     fn of_words(time: DateTime<Utc>, words: &str) -> Self {
-        let (intent, summary) = split_line(without_id(words));
+        let (record, words) = split_record(words);
+        let (task_id, words) = match split_task_id(words) {
+            Some((id, words)) => (Some(id), words),
+            None => (None, words),
+        };
+        let failed = words.strip_prefix(FAILED);
+        let (intent, summary) = split_line(failed.unwrap_or(words));
         let task = Task {
+            task_id,
             intent: intent.to_owned(),
             summary: summary.to_owned(),
-            ..Task::default()
+            outcome: failed.map(|_| json!({ "success": false })),
+            epic: None,
         };
-        Self { time, task }
+        Self { time, record, task }
     }
 
     fn to_json(&self) -> Value {
         json!({
+            "record": self.record.map(|id| id.to_string()),
             "task_id": self.task.task_id.as_ref().map(|id| id.as_str()),
             "intent": self.task.intent,
             "summary": self.task.summary,
@@ -196,14 +244,24 @@ impl Entry for BroughtTask {
             outcome: json.get("outcome").filter(|outcome| !outcome.is_null()).cloned(),
             epic: text(json, "epic").map(one_line).filter(|epic| !epic.is_empty()),
         };
-        Some(Self { time, task })
+        let record = text(json, "record").and_then(|id| id.parse().ok());
+        Some(Self { time, record, task })
     }
 
     fn with_words(self, words: &str) -> Self {
-        let mut changed = Self::of_words(self.time, words);
+        // What was changed is another task, also if the old one's id still stands before it.
+        let (record, words) = split_record(words);
+        let id = self.task.task_id.as_ref();
+        let named = id.and_then(|id| words.strip_prefix(id.as_str())?.strip_prefix(": "));
+        let mut changed = Self::of_words(self.time, named.unwrap_or(words));
+        changed.record = record;
         changed.task.outcome = self.task.outcome;
         changed.task.epic = self.task.epic;
         changed
+    }
+
+    fn undated(self) -> Self {
+        Self::undated(self)
     }
 
     fn within_limits(mut self) -> Option<Self> {
@@ -231,6 +289,10 @@ impl Entry for BroughtTask {
 impl Entry for BroughtDecision {
     fn time(&self) -> DateTime<Utc> {
         self.time
+    }
+
+    fn record(&self) -> Option<RecordId> {
+        None
     }
 
     fn words(&self) -> String {
@@ -273,7 +335,16 @@ impl Entry for BroughtDecision {
         Self::of_words(self.time, words)
     }
 
-    fn within_limits(self) -> Option<Self> {
+    /// Its words are what it is known by.
+    fn undated(self) -> Self {
+        self
+    }
+
+    fn within_limits(mut self) -> Option<Self> {
+        // A reason that no record line can hold as it is stays in the words.
+        if let Some(reason) = self.reason.take_if(|reason| check_reason(reason).is_err()) {
+            self.decision = format!("{} (reason: {})", self.decision, one_line(&reason));
+        }
         let is_fit = !one_line(&self.decision).is_empty()
             && fits(&self.decision, DECISION_BYTES)
             && self

@@ -3,34 +3,98 @@
 use super::super::status::Status;
 use super::super::take_over::BroughtTask;
 use super::super::{EPIC_BYTES, STATUS_BYTES};
-use super::entry::{Entry, entry_of, fits, read};
+use super::entry::{Entry, begins_with_id, entry_of, fits, read};
 use super::render::RULE;
-use super::{DECISIONS, EPICS, Folder, HISTORY, Parsed, RULES, STATUS, Unplaced};
+use super::{DECISIONS, EPICS, Folder, HISTORY, Parsed, RULES, STATUS, Unplaced, WEEKLY};
 use chrono::{DateTime, Utc};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// Reads the files of a folder, in any order; files of other names are left alone. Never fails: what cannot be placed
-/// is listed. Linear.
+/// Reads the files of a folder, in any order; files of other names are left alone. Bullets without a date have that of
+/// the entry above them, or else the time that the status says of itself, or else `undated`. Never fails: what cannot be
+/// placed is listed. Linear.
 #[must_use]
-pub fn parse<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Parsed {
+pub fn parse<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, undated: DateTime<Utc>) -> Parsed {
     let mut parsed = Parsed::default();
-    let mut epics = Vec::new();
+    let mut files: Vec<(&str, &str)> = files.into_iter().collect();
+    // The status says when all of it was last touched.
+    files.sort_by_key(|(path, _)| *path != STATUS);
+    let (mut epics, mut weeks) = (Vec::new(), Vec::new());
     for (path, text) in files {
         let Parsed { folder, unplaced } = &mut parsed;
-        let mut reader = Reader { path, unplaced };
+        let mut reader = Reader {
+            path,
+            unplaced,
+            undated: folder.status.updated.unwrap_or(undated),
+        };
+        let lines = text.lines().enumerate();
         match path {
             RULES => folder.rules = rules(text),
             STATUS => reader.status(text, folder),
-            DECISIONS => folder.decisions = reader.entries(text.lines().enumerate()),
-            HISTORY => folder.history = reader.entries(text.lines().enumerate()),
+            DECISIONS => folder.decisions = reader.entries(lines, Undated::Anywhere),
+            HISTORY => folder.history = reader.entries(lines, Undated::Anywhere),
             _ if path.starts_with(EPICS) && path.ends_with(".md") => epics.push(reader.epic(text)),
+            _ if path.starts_with(WEEKLY) && path.ends_with(".md") => {
+                weeks.extend(reader.entries::<BroughtTask>(lines, Undated::Anywhere));
+            }
             _ => {}
         }
     }
     for (name, tasks) in epics {
         join(&mut parsed.folder, &name, tasks);
     }
+    complete(&mut parsed.folder, weeks);
     parsed
+}
+
+/// Adds the tasks of weekly summaries that the history lacks.
+fn complete(folder: &mut Folder, weeks: Vec<BroughtTask>) {
+    let mut there: HashSet<(DateTime<Utc>, String)> = folder
+        .history
+        .iter()
+        .map(|task| (task.time, task.words()))
+        .collect();
+    let mut missing = weeks;
+    missing.retain(|task| there.insert((task.time, task.words())));
+    folder.history.extend(missing);
+}
+
+/// Where bullets without a date are entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Undated {
+    /// In the whole file, which is a list of them.
+    Anywhere,
+    /// Below a heading that names tasks, and where they begin with an id.
+    BelowTasks,
+}
+
+impl Undated {
+    fn takes_below(self, heading: &str) -> bool {
+        const NAMES: [&str; 4] = ["task", "recent", "completed", "done"];
+        const TO_COME: [&str; 8] = [
+            "next",
+            "todo",
+            "to do",
+            "upcoming",
+            "remaining",
+            "open",
+            "planned",
+            "pending",
+        ];
+        let heading = heading.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| heading.contains(word));
+        self == Self::Anywhere || has(&NAMES) && !has(&TO_COME)
+    }
+}
+
+/// What a bullet in column 0 says. A box that is ticked says that it is done; one that is not is no entry.
+fn bullet(line: &str) -> Option<&str> {
+    let said = line
+        .strip_prefix("- ")
+        .or_else(|| line.strip_prefix("* "))?
+        .trim();
+    let done = said.strip_prefix("[x] ").or_else(|| said.strip_prefix("[X] "));
+    let said = done.unwrap_or(said).trim();
+    (!said.is_empty() && !said.starts_with("[ ]")).then_some(said)
 }
 
 /// Notes the epic on the tasks of the history that it names; those that the history lacks come behind it.
@@ -108,12 +172,15 @@ struct Open<'t> {
     time: DateTime<Utc>,
     words: String,
     is_heading: bool,
+    is_dated: bool,
 }
 
 /// One file on its way.
 struct Reader<'p> {
     path: &'p str,
     unplaced: &'p mut Vec<Unplaced>,
+    /// The time of what has none.
+    undated: DateTime<Utc>,
 }
 
 impl Reader<'_> {
@@ -127,12 +194,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Entries that begin with a date. Deeper lines and prose below a heading with a date belong to it. What no memory
-    /// could hold is not placed.
-    fn entries<'t, E: Entry>(&mut self, lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<E> {
+    /// Entries that begin with a date, and bullets without one. Deeper lines and prose below a heading with a date
+    /// belong to it. What no memory could hold is not placed.
+    fn entries<'t, E: Entry>(
+        &mut self,
+        lines: impl Iterator<Item = (usize, &'t str)>,
+        undated: Undated,
+    ) -> Vec<E> {
         let mut found: Vec<E> = Vec::new();
         let mut open: Option<Open<'t>> = None;
         let mut date = None;
+        let mut last = self.undated;
+        let mut takes_undated = undated == Undated::Anywhere;
         for (index, line) in lines {
             let is_heading = line.starts_with('#');
             let begin = |time, words: &str, is_heading| Open {
@@ -141,17 +214,21 @@ impl Reader<'_> {
                 time,
                 words: words.to_owned(),
                 is_heading,
+                is_dated: true,
             };
             if let Some((time, words)) = read(line) {
+                last = time;
                 found.extend(self.close(open.replace(begin(time, words, is_heading))));
                 date = None;
             } else if is_heading {
                 found.extend(self.close(open.take()));
                 // `## 2026-11-21` alone dates the bullets below it; a title says nothing more.
                 date = read(&format!("{line} x")).map(|(time, _)| time);
+                takes_undated = undated.takes_below(line);
             } else if let Some((time, bullet)) =
                 date.zip(line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")))
             {
+                last = time;
                 found.extend(self.close(open.replace(begin(time, bullet.trim(), false))));
             } else if let Some(Open {
                 words, is_heading, ..
@@ -162,6 +239,10 @@ impl Reader<'_> {
                 let is_first = *is_heading && !words.contains(": ");
                 words.push_str(if is_first { ": " } else { " " });
                 words.push_str(line.trim().trim_start_matches(['-', '*']).trim_start());
+            } else if let Some(words) = bullet(line).filter(|words| takes_undated || begins_with_id(words)) {
+                let mut next = begin(last, words, false);
+                next.is_dated = false;
+                found.extend(self.close(open.replace(next)));
             } else {
                 self.unplaced(index, line);
             }
@@ -176,9 +257,12 @@ impl Reader<'_> {
             line,
             time,
             words,
+            is_dated,
             ..
         } = open?;
-        let entry = entry_of::<E>(time, &words).within_limits();
+        let entry = entry_of::<E>(time, &words);
+        let entry = if is_dated { entry } else { entry.undated() };
+        let entry = entry.within_limits();
         if entry.is_none() {
             self.unplaced(index, line);
         }
@@ -192,26 +276,41 @@ impl Reader<'_> {
             let bare = line.trim().trim_start_matches(['-', '*', '#', ' ']);
             let (name, value) = bare.split_once(':').unwrap_or((bare, ""));
             let is_bold = name.contains('*') || line.contains(":**");
-            let name = name.trim_matches(['*', ' ']).to_lowercase();
+            let name = key_of(name.trim_matches(['*', ' ']));
             let value = if is_bold {
                 value.trim_start_matches('*')
             } else {
                 value
             }
             .trim();
-            let known =
-                matches!(name.as_str(), "goal" | "blocker" | "blockers" | "updated") && read(line).is_none();
-            match (known, heading.take()) {
-                (true, _) if value.is_empty() && line.starts_with('#') => heading = Some(name),
-                (true, _) if !is_told(value) => self.unplaced(index, line),
-                (true, _) => set(&mut folder.status, &name, value),
-                (false, Some(name)) if bare.is_empty() => heading = Some(name),
-                (false, Some(_)) if !line.starts_with('#') && !is_told(bare) => self.unplaced(index, line),
-                (false, Some(name)) if !line.starts_with('#') => set(&mut folder.status, &name, bare),
-                (false, _) => rest.push((index, line)),
+            let name = name.filter(|_| read(line).is_none());
+            match (name, heading.take()) {
+                (Some(key), _) if value.is_empty() && line.starts_with('#') => heading = Some(key),
+                (Some(_), _) if !is_told(value) => self.unplaced(index, line),
+                (Some(key), _) => self.set(&mut folder.status, key, value, (index, line)),
+                (None, Some(key)) if bare.is_empty() => heading = Some(key),
+                (None, Some(_)) if !line.starts_with('#') && !is_told(bare) => self.unplaced(index, line),
+                (None, Some(key)) if !line.starts_with('#') => {
+                    self.set(&mut folder.status, key, bare, (index, line));
+                }
+                (None, _) => rest.push((index, line)),
             }
         }
-        folder.tasks = self.entries(rest.into_iter());
+        self.undated = folder.status.updated.unwrap_or(self.undated);
+        folder.tasks = self.entries(rest.into_iter(), Undated::BelowTasks);
+    }
+
+    /// Sets one line of the status; the first that says something counts, and a time that cannot be read is not placed.
+    fn set(&mut self, status: &mut Status, key: Key, value: &str, (index, line): (usize, &str)) {
+        let told = Status::new(Some(value), Some(value));
+        match key {
+            Key::Goal => status.goal = status.goal.take().or(told.goal),
+            Key::Blocker => status.blocker = status.blocker.take().or(told.blocker),
+            Key::Updated => match read(&format!("{value} x")) {
+                Some((time, _)) => status.updated = status.updated.or(Some(time)),
+                None => self.unplaced(index, line),
+            },
+        }
     }
 
     fn epic(&mut self, text: &str) -> (String, Vec<BroughtTask>) {
@@ -231,7 +330,8 @@ impl Reader<'_> {
             self.unplaced(0, line);
         }
         let skipped = usize::from(title.is_some());
-        (name, self.entries(text.lines().enumerate().skip(skipped)))
+        let lines = text.lines().enumerate().skip(skipped);
+        (name, self.entries(lines, Undated::Anywhere))
     }
 }
 
@@ -240,15 +340,25 @@ fn is_told(value: &str) -> bool {
     fits(value, STATUS_BYTES)
 }
 
-/// Sets one line of the status; the first that says something counts.
-fn set(status: &mut Status, name: &str, value: &str) {
-    let told = Status::new(Some(value), Some(value));
-    match name {
-        "goal" => status.goal = status.goal.take().or(told.goal),
-        "updated" => {
-            let time = read(&format!("{value} x")).map(|(time, _)| time);
-            status.updated = status.updated.or(time);
-        }
-        _ => status.blocker = status.blocker.take().or(told.blocker),
+/// What a line or heading of the status is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Goal,
+    Blocker,
+    Updated,
+}
+
+/// The key of a name as people write it: `Goal`, `Current Goal`, `Active Blockers`, `Last Updated`.
+fn key_of(name: &str) -> Option<Key> {
+    let name = name.to_lowercase();
+    let bare = ["current ", "active ", "last "]
+        .into_iter()
+        .find_map(|before| name.strip_prefix(before))
+        .unwrap_or(&name);
+    match bare.trim() {
+        "goal" | "goals" => Some(Key::Goal),
+        "blocker" | "blockers" => Some(Key::Blocker),
+        "updated" | "update" => Some(Key::Updated),
+        _ => None,
     }
 }

@@ -2,8 +2,9 @@
 
 use super::super::take_over::BroughtTask;
 use super::entry::{Entry, line};
-use super::{DECISIONS, EPICS, Folder, HISTORY, RULES, STATUS};
+use super::{DECISIONS, EPICS, Folder, HISTORY, RULES, STATUS, WEEKLY};
 use crate::domain::document::written_time;
+use chrono::Datelike as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What opens a rule.
@@ -34,6 +35,15 @@ pub fn render(folder: &Folder) -> Vec<(String, String)> {
             text.push_str(&line(&without_epic(task)));
         }
         files.push((format!("{EPICS}{}.md", taken.file_name(epic)), text));
+    }
+    let mut weeks: BTreeMap<String, Vec<BroughtTask>> = BTreeMap::new();
+    for task in &folder.history {
+        let week = task.time.iso_week();
+        let name = format!("{:04}-W{:02}", week.year(), week.week());
+        weeks.entry(name).or_default().push(without_epic(task));
+    }
+    for (week, tasks) in weeks {
+        files.push((format!("{WEEKLY}{week}.md"), list(&format!("# {week}"), &tasks)));
     }
     files
 }

@@ -1,7 +1,9 @@
 //! Folders there and back, and folders of people.
 
+use super::super::check_reason;
 use super::super::task::{Task, one_line};
 use super::*;
+use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::json;
@@ -11,7 +13,10 @@ fn time(second: i64) -> DateTime<Utc> {
 }
 
 fn read(files: &[(String, String)]) -> Parsed {
-    parse(files.iter().map(|(path, text)| (path.as_str(), text.as_str())))
+    parse(
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())),
+        time(0),
+    )
 }
 
 fn day(text: &str) -> DateTime<Utc> {
@@ -24,6 +29,7 @@ fn day(text: &str) -> DateTime<Utc> {
 fn a_plain_folder_is_plain_markdown() {
     let task = |second, intent: &str, epic: Option<&str>| BroughtTask {
         time: time(second),
+        record: Some(RecordId::new(RecordKind::Task, second)),
         task: Task {
             intent: intent.to_owned(),
             summary: "Done.".to_owned(),
@@ -51,7 +57,7 @@ fn a_plain_folder_is_plain_markdown() {
         (
             "active/current_status.md",
             "# Current Status\n\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n## Recent Tasks\n\n- \
-             [2026-11-21T02:00:09Z] Add parser: Done.\n",
+             [2026-11-21T02:00:09Z] T-9 Add parser: Done.\n",
         ),
         (
             "active/decisions.log.md",
@@ -59,11 +65,15 @@ fn a_plain_folder_is_plain_markdown() {
         ),
         (
             "archive/history.md",
-            "# History\n\n- [2026-11-21T02:00:02Z] Begin: Done.\n",
+            "# History\n\n- [2026-11-21T02:00:02Z] T-2 Begin: Done.\n",
         ),
         (
             "archive/epics/the-start.md",
-            "# The Start\n\n- [2026-11-21T02:00:02Z] Begin: Done.\n",
+            "# The Start\n\n- [2026-11-21T02:00:02Z] T-2 Begin: Done.\n",
+        ),
+        (
+            "archive/weekly/2026-W47.md",
+            "# 2026-W47\n\n- [2026-11-21T02:00:02Z] T-2 Begin: Done.\n",
         ),
     ];
     assert_eq!(
@@ -100,7 +110,7 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
         ),
         ("notes.txt", "left alone"),
     ];
-    let Parsed { folder, unplaced } = parse(files);
+    let Parsed { folder, unplaced } = parse(files, day("2026-12-01"));
     assert_eq!(folder.rules, ["Be kind.", "## Anti-goals\n- no ORM\n- no magic"]);
     assert!(
         folder
@@ -136,6 +146,7 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
             (day("2026-10-01"), "Began", None),
             (day("2026-10-01"), "Went on", None),
             (day("2026-10-02"), "Wrote code", Some("Start")),
+            (day("2026-10-02"), "no date", None),
             (day("2026-10-03"), "More", Some("Start")),
         ]
     );
@@ -143,13 +154,7 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
         .iter()
         .map(|line| (line.file.as_str(), line.line, line.text.as_str()))
         .collect();
-    assert_eq!(
-        lines,
-        [
-            ("active/current_status.md", 8, "we are late"),
-            ("archive/history.md", 8, "- no date"),
-        ]
-    );
+    assert_eq!(lines, [("active/current_status.md", 8, "we are late")]);
 }
 
 #[test]
@@ -164,8 +169,8 @@ fn lines_of_a_document_are_entries() {
             "- D-3 [2026-11-21T02:00:00Z] because fast: use rust\n",
         ),
     ];
-    let Parsed { folder, unplaced } = parse(files);
-    let [task] = &folder.tasks[..] else {
+    let Parsed { folder, unplaced } = parse(files, day("2026-12-01"));
+    let [task, undated] = &folder.tasks[..] else {
         panic!("{:?}", folder.tasks)
     };
     assert_eq!(
@@ -178,8 +183,139 @@ fn lines_of_a_document_are_entries() {
         reason: Some("fast".to_owned()),
     };
     assert_eq!(folder.decisions, [decision]);
-    assert_eq!(unplaced.len(), 1);
-    assert_eq!(unplaced[0].text, "- T-6 not dated: no");
+    assert_eq!(
+        (undated.time, undated.task.intent.as_str(), undated.record),
+        (time(0), "not dated", Some("T-6".parse().unwrap()))
+    );
+    assert_eq!(unplaced, []);
+}
+
+#[test]
+fn a_status_is_read_in_the_words_of_people() {
+    for text in [
+        "Current Goal: ship it\nActive Blocker: the net\nLast Updated: 2026-11-20\n",
+        "# Status\n## Current Goal\nship it\n\n## Active Blocker\n- the net\n## Last Updated\n2026-11-20\n",
+        "**Current Goal:** ship it\n- **Active Blockers**: the net\n**Last Updated:** 2026-11-20\n",
+        "## Current Goal: ship it\n### Active Blocker: the net\nLAST UPDATED: 2026-11-20T00:00:00Z\n",
+    ] {
+        let Parsed { folder, unplaced } = parse([(STATUS, text)], time(0));
+        let expected = Status {
+            updated: Some(day("2026-11-20")),
+            ..Status::new(Some("ship it"), Some("the net"))
+        };
+        assert_eq!(folder.status, expected, "{text}");
+        assert_eq!(unplaced, [], "{text}");
+    }
+    let odd = "Current Goal: ship it\nLast Updated: yesterday\n";
+    let unplaced = parse([(STATUS, odd)], time(0)).unplaced;
+    assert_eq!(
+        unplaced.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(),
+        ["Last Updated: yesterday"]
+    );
+}
+
+#[test]
+fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
+    let files = [
+        (
+            DECISIONS,
+            "# Decisions\n- Use PostgreSQL because it is everywhere\n- Reason stays. Reason: one thing: another\n",
+        ),
+        (
+            STATUS,
+            "Last Updated: 2026-11-20\n\n## Recent Tasks\n- task-1: Bootstrapped\n- [x] Wired it: all tests\n- [ ] Ship\n\n\
+             ## Next tasks\n- rest\n## Notes\n- ask Ann\n- T-4 task_2: [failed] Deployed: no quota\n",
+        ),
+    ];
+    let Parsed { folder, unplaced } = parse(files, time(0));
+    let tasks: Vec<_> = folder
+        .tasks
+        .iter()
+        .map(|task| {
+            let id = task.task.task_id.as_ref().map(ToString::to_string);
+            (
+                id,
+                task.task.intent.as_str(),
+                task.task.summary.as_str(),
+                task.time,
+            )
+        })
+        .collect();
+    let derived = tasks[1].0.clone();
+    assert!(
+        derived.as_ref().is_some_and(|id| id.starts_with("import-")),
+        "{tasks:?}"
+    );
+    assert_eq!(
+        tasks,
+        [
+            (Some("task-1".to_owned()), "Bootstrapped", "", day("2026-11-20")),
+            (derived.clone(), "Wired it", "all tests", day("2026-11-20")),
+            (
+                Some("task_2".to_owned()),
+                "Deployed",
+                "no quota",
+                day("2026-11-20")
+            ),
+        ]
+    );
+    assert!(folder.tasks[2].task.has_failed());
+    let decisions: Vec<_> = folder
+        .decisions
+        .iter()
+        .map(|made| (made.decision.as_str(), made.reason.as_deref()))
+        .collect();
+    assert_eq!(
+        decisions,
+        [
+            ("Use PostgreSQL", Some("it is everywhere")),
+            ("Reason stays. (reason: one thing: another)", None),
+        ]
+    );
+    let left: Vec<_> = unplaced.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(left, ["- [ ] Ship", "- rest", "- ask Ann"]);
+    let later = parse(
+        [(STATUS, "## Recent Tasks\n- [x] Wired it: all tests\n")],
+        time(99),
+    );
+    let again = later.folder.tasks[0]
+        .task
+        .task_id
+        .as_ref()
+        .map(ToString::to_string);
+    assert_eq!(again, derived, "it is known again at any time");
+}
+
+#[test]
+fn what_looks_like_no_id_is_an_intent() {
+    for (words, id, intent) in [
+        ("task-1: Bootstrapped", Some("task-1"), "Bootstrapped"),
+        ("JIRA-12: Fix: fixed", Some("JIRA-12"), "Fix"),
+        ("Fix: cached it", None, "Fix"),
+        ("Step 1: done", None, "Step 1"),
+        ("v1.2: out", None, "v1.2"),
+        ("T-3: Fix", None, "Fix"),
+    ] {
+        let task: BroughtTask = entry::entry_of(time(0), words);
+        assert_eq!(
+            task.task.task_id.as_ref().map(ToString::to_string).as_deref(),
+            id,
+            "{words}"
+        );
+        assert_eq!(task.task.intent, intent, "{words}");
+    }
+}
+
+#[test]
+fn a_weekly_summary_alone_is_history() {
+    let files = [(
+        "archive/weekly/2026-W47.md",
+        "# 2026-W47\n\n- [2026-11-21T02:00:00Z] T-2 task-2: Begin: Done.\n",
+    )];
+    let Parsed { folder, unplaced } = parse(files, time(9));
+    assert_eq!(unplaced, []);
+    assert_eq!(folder.history.len(), 1);
+    assert_eq!(folder.history[0].task.intent, "Begin");
 }
 
 #[test]
@@ -187,6 +323,7 @@ fn a_line_that_a_person_changed_counts_more_than_its_comment() {
     let folder = Folder {
         tasks: vec![BroughtTask {
             time: time(0),
+            record: Some("T-1".parse().unwrap()),
             task: Task {
                 task_id: Some("t1".parse().unwrap()),
                 intent: "Two\nlines".to_owned(),
@@ -234,6 +371,11 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
+/// A reason that a record line can hold.
+fn reason() -> impl Strategy<Value = String> {
+    said().prop_filter("unwritable", |text| check_reason(&one_line(text)).is_ok())
+}
+
 /// Text that says something.
 fn said() -> impl Strategy<Value = String> {
     words().prop_filter("blank", |text| !one_line(text).is_empty())
@@ -241,10 +383,12 @@ fn said() -> impl Strategy<Value = String> {
 
 fn task() -> impl Strategy<Value = Task> {
     (
-        prop::option::of("[a-z][a-z0-9-]{0,6}"),
+        prop::option::of("[a-z][a-z0-9-]{0,6}(-[0-9])?"),
         said(),
         words(),
-        prop::option::of(words().prop_map(|text| json!({"text": text, "number": 5}))),
+        prop::option::of(
+            words().prop_map(|text| json!({"text": text, "number": 5, "success": text.len() % 2 == 0})),
+        ),
         prop::option::of(said().prop_map(|text| one_line(&text))),
     )
         .prop_map(|(id, intent, summary, outcome, epic)| Task {
@@ -258,11 +402,13 @@ fn task() -> impl Strategy<Value = Task> {
 
 /// Each at a time of its own.
 fn tasks() -> impl Strategy<Value = Vec<BroughtTask>> {
-    prop::collection::vec(task(), 0..4).prop_map(|tasks| {
+    let with_record = (prop::option::of(1_i64..9), task());
+    prop::collection::vec(with_record, 0..4).prop_map(|tasks| {
         let timed = tasks.into_iter().zip(0..);
         timed
-            .map(|(task, second)| BroughtTask {
+            .map(|((record, task), second)| BroughtTask {
                 time: time(second),
+                record: record.map(|number| RecordId::new(RecordKind::Task, number)),
                 task,
             })
             .collect()
@@ -278,7 +424,7 @@ proptest! {
         updated in prop::option::of(0_i64..100),
         tasks in tasks(),
         history in tasks(),
-        decisions in prop::collection::vec((said(), prop::option::of(said())), 0..4),
+        decisions in prop::collection::vec((said(), prop::option::of(reason())), 0..4),
     ) {
         let decisions = decisions.into_iter().map(|(decision, reason)| BroughtDecision {
             time: time(0),
@@ -299,8 +445,8 @@ proptest! {
 
     #[test]
     fn any_text_is_read_without_a_panic(text in "(\\PC|\n|- |# |2026-11-21|\u{e9}|<!-- | -->){0,60}") {
-        for path in [RULES, STATUS, DECISIONS, HISTORY, "archive/epics/x.md"] {
-            let unplaced = parse([(path, text.as_str())]).unplaced;
+        for path in [RULES, STATUS, DECISIONS, HISTORY, "archive/epics/x.md", "archive/weekly/x.md"] {
+            let unplaced = parse([(path, text.as_str())], time(0)).unplaced;
             prop_assert!(unplaced.iter().all(|line| line.file == path && text.contains(&line.text)));
         }
     }

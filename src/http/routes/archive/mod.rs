@@ -29,7 +29,9 @@ pub(crate) struct ArchivedBody {
     /// The larger work it is a part of.
     #[schema(required)]
     epic: Option<String>,
-    /// All of it in one line: time, id, intent and first sentence.
+    /// Whether its outcome says `"success": false`.
+    failed: bool,
+    /// All of it in one line: time, ids, intent and first sentence.
     line: String,
 }
 
@@ -43,6 +45,7 @@ impl From<ArchivedTask> for ArchivedBody {
             intent: task.intent,
             summary: task.summary,
             epic: task.epic,
+            failed: task.failed,
         }
     }
 }

@@ -70,6 +70,8 @@ pub(in crate::http::routes) struct TaskBody {
     /// A report on it, any JSON.
     #[schema(required, value_type = Option<serde_json::Value>)]
     outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    failed: bool,
     /// The larger work it is a part of.
     #[schema(required)]
     epic: Option<String>,
@@ -93,6 +95,9 @@ struct TaskMembers {
     summary: Option<String>,
     /// A report on it, any JSON.
     outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    #[schema(nullable = false)]
+    failed: Option<bool>,
     /// The larger work it is a part of.
     epic: Option<String>,
 }
@@ -133,6 +138,7 @@ impl From<StoredRecord> for RecordBody {
         };
         let task = record.task().map(|task| TaskBody {
             time: record.time(),
+            failed: task.has_failed(),
             task_id: task.task_id.map(|id| id.to_string()),
             intent: task.intent,
             summary: task.summary,

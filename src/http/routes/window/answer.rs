@@ -100,7 +100,6 @@ impl From<WindowChangeError> for Problem {
                 };
                 Self::invalid("supersedes", format!("{message}; active: {those}")).with("active", active)
             }
-            WindowChangeError::Window(WindowError::NoGoal) => Self::invalid("goal", message),
             WindowChangeError::Window(WindowError::IdsExhausted(_)) => Self::invalid("body", message),
             WindowChangeError::Storage(error) => error.into(),
         }

@@ -1,6 +1,6 @@
 //! Limits of what is told of tasks, decisions and a status.
 
-use crate::domain::window::OUTCOME_BYTES;
+use crate::domain::window::{OUTCOME_BYTES, check_reason};
 use crate::http::problem::Problem;
 use serde_json::Value;
 
@@ -25,6 +25,14 @@ pub(in crate::http::routes) fn optional(field: &str, text: &str, limit: usize) -
         return Err(too_long(field, text.len(), limit));
     }
     Ok(())
+}
+
+/// A reason that a record line can hold as it is.
+///
+/// # Errors
+/// 422, naming the field and what the line could not hold.
+pub(in crate::http::routes) fn reason(field: &str, text: &str) -> Result<(), Problem> {
+    check_reason(text).map_err(|fault| Problem::invalid(field, format!("{field} {fault}")))
 }
 
 /// Any JSON that the database can hold, in at most 8 KB.

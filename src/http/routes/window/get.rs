@@ -74,6 +74,8 @@ struct TaskBody {
     /// A report on it.
     #[schema(required, value_type = Option<serde_json::Value>)]
     outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    failed: bool,
     /// The larger work it is a part of.
     #[schema(required)]
     epic: Option<String>,
@@ -175,6 +177,7 @@ pub(crate) async fn get(
     let tasks = window.tasks.into_iter().map(|recent| TaskBody {
         record_id: recent.id.to_string(),
         time: recent.time,
+        failed: recent.task.has_failed(),
         task_id: recent.task.task_id.map(|id| id.to_string()),
         intent: recent.task.intent,
         summary: recent.task.summary,

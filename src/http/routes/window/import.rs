@@ -7,6 +7,7 @@ use crate::domain::window::{
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
+use crate::http::extract::exact::exact;
 use crate::http::extract::json::{JsonBody, Object};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
@@ -73,6 +74,7 @@ struct BroughtBody {
     #[serde(default)]
     summary: String,
     /// A report on it.
+    #[serde(default, deserialize_with = "exact")]
     #[schema(value_type = Option<serde_json::Value>)]
     outcome: Option<Value>,
     /// The larger work it is a part of.
@@ -88,7 +90,7 @@ struct DecisionBody {
     time: DateTime<Utc>,
     /// What was decided; at most 2,000 bytes.
     decision: String,
-    /// Why; at most 2,000 bytes.
+    /// Why; one line of at most 2,000 bytes without a colon that a blank follows.
     reason: Option<String>,
 }
 
@@ -223,6 +225,7 @@ fn tasks(list: &str, tasks: Vec<Object<BroughtBody>>) -> Result<Vec<BroughtTask>
         let task = TaskBody::new(told.task_id, told.intent, told.summary, told.outcome, told.epic);
         Ok(BroughtTask {
             time,
+            record: None,
             task: task.into_task(&at, false)?,
         })
     });
@@ -238,6 +241,9 @@ impl DecisionBody {
             self.reason.as_deref().unwrap_or_default(),
             DECISION_BYTES,
         )?;
+        if let Some(reason) = &self.reason {
+            fields::reason(&at("reason"), reason)?;
+        }
         Ok(BroughtDecision {
             time: checked_time(&at("time"), self.time)?,
             decision: self.decision,

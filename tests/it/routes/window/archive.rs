@@ -21,14 +21,14 @@ async fn the_history_is_one_line_a_task_in_pages() {
     let text = memory.get("archive/history").await.is(200);
     assert_eq!(
         text.text(),
-        "- 2026-11-21T02:00:00Z T-1 Step 1: Done.\n- 2026-11-21T02:00:01Z T-2 Step 2: Done.\n- 2026-11-21T02:00:02Z \
-         T-3 Step 3: Done.\n"
+        "- 2026-11-21T02:00:00Z T-1 task-1: Step 1: Done.\n- 2026-11-21T02:00:01Z T-2 task-2: Step 2: Done.\n- 2026-11-21T02:00:02Z \
+         T-3 task-3: Step 3: Done.\n"
     );
     let first = memory.get_json("archive/history?limit=2").await.is(200).json();
     assert_eq!(first["items"][0]["task_id"], "task-1");
     assert_eq!(
         first["items"][1]["line"],
-        "2026-11-21T02:00:01Z T-2 Step 2: Done."
+        "2026-11-21T02:00:01Z T-2 task-2: Step 2: Done."
     );
     let cursor = first["next_cursor"].as_str().unwrap();
     let second = memory

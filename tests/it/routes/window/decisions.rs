@@ -10,7 +10,7 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
     let memory = service.memory("agent");
     let first = decide(
         &memory,
-        json!({"decision": "SQL in\nstorage", "reason": "one language: enough"}),
+        json!({"decision": "SQL in\nstorage", "reason": "one language, std::fs too"}),
     )
     .await;
     let first = first.is(201).json();
@@ -20,7 +20,7 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
     );
     assert_eq!(
         (&first["reason"], &first["kind"]),
-        (&json!("one language; enough"), &json!("D"))
+        (&json!("one language, std::fs too"), &json!("D"))
     );
 
     let second = json!({"decision": "SQL in files", "reason": "it is checked", "supersedes": "D-1"});
@@ -64,6 +64,8 @@ async fn the_oldest_beyond_the_window_is_archived_and_bad_ones_are_refused() {
     for (field, sent) in [
         ("decision", json!({"decision": " ", "reason": "why"})),
         ("reason", json!({"decision": "x", "reason": ""})),
+        ("reason", json!({"decision": "x", "reason": "a: b"})),
+        ("reason", json!({"decision": "x", "reason": "a\nb"})),
         (
             "decision",
             json!({"decision": "x".repeat(2_001), "reason": "why"}),
@@ -75,4 +77,42 @@ async fn the_oldest_beyond_the_window_is_archived_and_bad_ones_are_refused() {
     ] {
         decide(&memory, sent).await.problem(422, "invalid", Some(field));
     }
+}
+
+#[tokio::test]
+async fn a_decision_may_have_no_reason() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let made = decide(&memory, json!({"decision": "SQL in storage"}))
+        .await
+        .is(201)
+        .json();
+    assert_eq!(
+        (&made["reason"], &made["content"]),
+        (&json!(null), &json!("SQL in storage"))
+    );
+    let next = json!({"decision": "SQL in files", "reason": null, "supersedes": "D-1"});
+    decide(&memory, next).await.is(201);
+    let old = memory.get("records/D-1").await.is(200).json();
+    assert_eq!(
+        (&old["archive_reason"], &old["superseded_by"]),
+        (&json!("superseded"), &json!("D-2"))
+    );
+    assert_eq!(
+        memory.get("context?section=decisions").await.text(),
+        "# Decisions\n- D-2 [2026-11-21T02:00:00Z] SQL in files\n"
+    );
+}
+
+#[tokio::test]
+async fn a_reason_that_the_line_would_alter_is_refused_and_says_why() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let refused = json!({"decision": "x", "reason": "the root cause: a race"});
+    let problem = decide(&memory, refused)
+        .await
+        .problem(422, "invalid", Some("reason"));
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("colon") && detail.contains("byte 14"), "{detail}");
+    memory.get("context").await.problem(404, "not-found", None);
 }

@@ -44,7 +44,7 @@ async fn a_folder_is_taken_over_in_one_version_and_only_once() {
     assert_eq!(
         document.text(),
         "# Active Context\nGoal: ship\nBlocker: review\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-4 \
-         [2026-10-03T00:00:00Z] Third: Three.\n- T-3 [2026-10-02T00:00:00Z] Second: Two.\n\n# Decisions\n- D-1 \
+         [2026-10-03T00:00:00Z] mine: Third: Three.\n- T-3 [2026-10-02T00:00:00Z] Second: Two.\n\n# Decisions\n- D-1 \
          [2026-10-01T00:00:00Z] because it lasts: plain text\n"
     );
     assert_eq!(

@@ -9,7 +9,7 @@ use std::time::Duration;
 async fn a_status_is_written_and_the_same_again_changes_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    set(&memory, json!({"blocker": "the net"}))
+    set(&memory, json!({}))
         .await
         .problem(422, "invalid", Some("goal"));
 
@@ -51,6 +51,27 @@ async fn a_status_is_written_and_the_same_again_changes_nothing() {
 }
 
 #[tokio::test]
+async fn what_is_absent_stays_and_null_clears() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for (sent, goal, blocker) in [
+        (json!({"blocker": "the net"}), json!(null), json!("the net")),
+        (json!({"goal": "ship"}), json!("ship"), json!("the net")),
+        (json!({"blocker": null}), json!("ship"), json!(null)),
+        (json!({"blocker": "review"}), json!("ship"), json!("review")),
+        (json!({"goal": null}), json!(null), json!("review")),
+        (
+            json!({"goal": "rest", "blocker": "none"}),
+            json!("rest"),
+            json!(null),
+        ),
+    ] {
+        let made = set(&memory, sent.clone()).await.is(201).json();
+        assert_eq!((&made["goal"], &made["blocker"]), (&goal, &blocker), "{sent}");
+    }
+}
+
+#[tokio::test]
 async fn updated_moves_with_every_change_and_free_text_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
@@ -61,6 +82,6 @@ async fn updated_moves_with_every_change_and_free_text_stays() {
     assert_eq!(
         memory.get("context").await.is(200).text(),
         "# Active Context\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:01:01Z\n* a note\n\n# Facts\n\ttab  \
-         \r\n```\n# no heading\n```\n\n# Recent Tasks\n- T-1 [2026-11-21T02:01:01Z] Step 1: Done. All of it.\n"
+         \r\n```\n# no heading\n```\n\n# Recent Tasks\n- T-1 [2026-11-21T02:01:01Z] task-1: Step 1: Done. All of it.\n"
     );
 }

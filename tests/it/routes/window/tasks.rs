@@ -33,7 +33,7 @@ async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
     assert_eq!(
         document.text(),
         "# Active Context\nGoal: none\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-1 \
-         [2026-11-21T02:00:00Z] Fix: the parser: First line. Second: line\n"
+         [2026-11-21T02:00:00Z] t1: Fix: the parser: First line. Second: line\n"
     );
     let read = memory.get("records/T-1").await.is(200).json();
     for (field, value) in read.as_object().unwrap() {
@@ -45,7 +45,7 @@ async fn a_task_makes_the_memory_and_stands_first_in_the_document() {
     assert_eq!(log["items"][0]["source"], "task");
     assert_eq!(
         log["items"][0]["log"],
-        "+ T-1 Fix: the parser: First line. Second: line"
+        "+ T-1 t1: Fix: the parser: First line. Second: line"
     );
 }
 
@@ -211,4 +211,75 @@ async fn a_vault_may_have_a_window_of_its_own() {
         let sent = service.request(Method::POST, elsewhere).json(&task(number));
         assert_eq!(Answer::to(sent).await.is(201).json()["archived"], json!([]));
     }
+}
+
+#[tokio::test]
+async fn a_task_whose_outcome_says_no_success_is_shown_as_failed_everywhere() {
+    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let memory = service.memory("agent");
+    let mut failed = task(1);
+    failed["outcome"] = json!({"success": false, "exit": 3});
+    let made = record(&memory, failed).await.is(201).json();
+    assert_eq!(made["failed"], true);
+    assert_eq!(made["content"], "task-1: [failed] Step 1: Done. All of it.");
+    let window = memory.get("window").await;
+    let window = window.text();
+    assert!(window.contains("Task: task-1\nResult: failed\n"), "{window}");
+    assert_eq!(memory.get_json("window").await.json()["tasks"][0]["failed"], true);
+    let prompt = memory.get("prompt?include=recent_tasks").await.is(200);
+    let prompt = prompt.text();
+    assert!(
+        prompt.contains("- T-1 [2026-11-21T02:00:00Z] task-1: [failed] Step 1: Done."),
+        "{prompt}"
+    );
+
+    let mut fine = task(2);
+    fine["outcome"] = json!({"success": true});
+    assert_eq!(record(&memory, fine).await.is(201).json()["failed"], false);
+
+    let history = memory.get_json("archive/history").await.json();
+    assert_eq!(
+        (&history["items"][0]["failed"], &history["items"][0]["line"]),
+        (
+            &json!(true),
+            &json!("2026-11-21T02:00:00Z T-1 task-1: [failed] Step 1: Done.")
+        )
+    );
+    let epics = memory.get_json("archive/epics").await.json();
+    assert_eq!(epics["items"][0]["latest"][0]["failed"], true);
+    let read = memory.get("records/T-1").await.json();
+    assert_eq!(
+        (&read["intent"], &read["failed"]),
+        (&json!("Step 1"), &json!(true))
+    );
+}
+
+#[tokio::test]
+async fn numbers_of_an_outcome_are_kept_or_refused_and_never_rounded() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let send = |number: &str| {
+        let body = format!(r#"{{"intent": "a", "summary": "b", "outcome": {{"n": {number}}}}}"#);
+        let request = memory.request(Method::POST, "tasks");
+        Answer::to(request.header("Content-Type", "application/json").body(body))
+    };
+    let problem = send("12345678901234567890123")
+        .await
+        .problem(422, "invalid", None);
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("12345678901234567890123"),
+        "{problem}"
+    );
+    let made = send("18446744073709551615").await.is(201);
+    assert!(made.text().contains("18446744073709551615"), "{}", made.text());
+    assert!(
+        memory
+            .get("window")
+            .await
+            .text()
+            .contains(r#"{"n":18446744073709551615}"#)
+    );
 }

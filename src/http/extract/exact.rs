@@ -1,0 +1,121 @@
+//! JSON of clients that is kept: numbers that could not be given back as they came are refused, not rounded in silence.
+
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// Reads any JSON whose numbers keep all of their digits: for `deserialize_with`.
+///
+/// # Errors
+/// A number that would be rounded, or JSON that is no `T`.
+pub(crate) fn exact<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    if let Some(number) = rounded(raw.get()) {
+        let shown: String = number.chars().take(40).collect();
+        return Err(D::Error::custom(format!(
+            "the number {shown} has more digits than are kept; send it as a string"
+        )));
+    }
+    serde_json::from_str(raw.get()).map_err(|error| {
+        let message = error.to_string();
+        D::Error::custom(message.split(" at line ").next().unwrap_or(&message))
+    })
+}
+
+/// The first number of a JSON text whose value is not that of the number read from it.
+fn rounded(json: &str) -> Option<&str> {
+    let mut rest = json;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        let from = &rest[at..];
+        let end = if from.starts_with('"') {
+            string_end(from)
+        } else {
+            let end = from.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c)));
+            let end = end.unwrap_or(from.len());
+            let number = &from[..end];
+            let read: Option<serde_json::Number> = serde_json::from_str(number).ok();
+            let kept = read.and_then(|read| value(&read.to_string()));
+            if kept.is_none() || kept != value(number) {
+                return Some(number);
+            }
+            end
+        };
+        rest = &from[end..];
+    }
+    None
+}
+
+/// Where a string ends that begins the text: behind its second quotation mark.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    let closing = text.bytes().enumerate().skip(1).find(|(_, byte)| {
+        let closes = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        closes
+    });
+    closing.map_or(text.len(), |(at, _)| at + 1)
+}
+
+/// A number as its sign, its digits without zeros at the ends, and its power of ten: equal for equal values.
+fn value(number: &str) -> Option<(bool, String, i64)> {
+    let (is_negative, unsigned) = match number.strip_prefix('-') {
+        Some(unsigned) => (true, unsigned),
+        None => (false, number),
+    };
+    let (mantissa, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let power: i64 = power.parse().ok()?;
+    let digits = [whole, fraction].concat();
+    let digits = digits.trim_start_matches('0');
+    let shortest = digits.trim_end_matches('0');
+    if shortest.is_empty() {
+        return Some((false, String::new(), 0));
+    }
+    let zeros = i64::try_from(digits.len() - shortest.len()).ok()?;
+    let fraction = i64::try_from(fraction.len()).ok()?;
+    let power = power.checked_sub(fraction)?.checked_add(zeros)?;
+    Some((is_negative, shortest.to_owned(), power))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_numbers_that_would_be_rounded_are_found() {
+        for kept in [
+            "1",
+            "-0.0",
+            "1.10",
+            "[1e5, 1E-7, 0.1]",
+            "18446744073709551615",
+            "-9223372036854775808",
+            r#"{"12345678901234567890123": "\"99999999999999999999.5"}"#,
+            "1.7976931348623157e308",
+        ] {
+            assert_eq!(rounded(kept), None, "{kept}");
+        }
+        for (lossy, number) in [
+            ("12345678901234567890123", "12345678901234567890123"),
+            (
+                r#"{"a": [true, 0.12345678901234567891]}"#,
+                "0.12345678901234567891",
+            ),
+            ("[18446744073709551617]", "18446744073709551617"),
+            ("1e400", "1e400"),
+        ] {
+            assert_eq!(rounded(lossy), Some(number), "{lossy}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_float_is_written_as_is_kept(number in any::<f64>(), text in "\\PC{0,20}") {
+            prop_assume!(number.is_finite());
+            let json = serde_json::json!([number, text]).to_string();
+            prop_assert_eq!(rounded(&json), None, "{}", json);
+            let _ = rounded(&text);
+        }
+    }
+}
