@@ -1,22 +1,47 @@
 //! `working-memory items`: parts of system prompts, one category at a time.
 
 use super::client::{
-    Call, Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, one_line, read,
+    Call, Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, one_line, read, read_text,
 };
+use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::path::PathBuf;
 
 /// The commands below `items`.
 #[derive(Debug, Subcommand)]
 pub enum Items {
+    /// Add one item behind those of its category.
+    Add(AddItem),
     /// Replace a whole category with one text.
     Put(PutItems),
     /// List items.
     List(ListItems),
-    /// Remove an item.
+    /// Remove an item, or a whole category.
     Remove(RemoveItem),
+}
+
+/// Arguments of `items add`.
+#[derive(Debug, Args)]
+pub struct AddItem {
+    /// The category.
+    #[arg(long, value_name = "CATEGORY")]
+    category: String,
+    /// The text; standard input for `-`.
+    #[arg(long, value_name = "FILE")]
+    file: PathBuf,
+    /// What its component keeps with it, a JSON object.
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// From when on it is never shown, such as 2026-12-31T00:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    expires_at: Option<DateTime<Utc>>,
+    #[command(flatten)]
+    scope: Scope,
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
 /// Arguments of `items put`.
@@ -52,8 +77,15 @@ pub struct ListItems {
 #[derive(Debug, Args)]
 pub struct RemoveItem {
     /// The item.
-    #[arg(value_name = "ITEM_ID")]
-    item_id: String,
+    #[arg(
+        value_name = "ITEM_ID",
+        required_unless_present = "category",
+        conflicts_with = "category"
+    )]
+    item_id: Option<String>,
+    /// All items of this category.
+    #[arg(long, value_name = "CATEGORY")]
+    category: Option<String>,
     #[command(flatten)]
     scope: Scope,
     #[command(flatten)]
@@ -90,10 +122,50 @@ struct Item {
 impl Items {
     pub(super) async fn run(self) -> Result<(), Failure> {
         match self {
+            Self::Add(command) => command.run().await,
             Self::Put(command) => command.run().await,
             Self::List(command) => command.run().await,
             Self::Remove(command) => command.run().await,
         }
+    }
+}
+
+/// An item to be added; metadata as it was written, digits and all.
+#[derive(Debug, Serialize)]
+struct NewItem<'n> {
+    category: &'n str,
+    content: &'n str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<&'n RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<DateTime<Utc>>,
+}
+
+impl AddItem {
+    async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let metadata: Option<&RawValue> = match &self.metadata {
+            Some(text) => Some(
+                serde_json::from_str(text)
+                    .map_err(|error| Failure::usage(format!("--metadata is no JSON: {error}")))?,
+            ),
+            None => None,
+        };
+        let content = read_text(&self.file)?;
+        let body = NewItem {
+            category: &self.category,
+            content: &content,
+            metadata,
+            expires_at: self.expires_at,
+        };
+        let call = self.scope.call(&service, Method::POST, &[])?;
+        let answer = call.json(&body)?.send().await?;
+        if self.service.json {
+            return answer.print_json();
+        }
+        let item: Item = answer.json()?;
+        let mut out = Output::new();
+        out.text("added ").styled(Look::Id, &item.item_id).end().write()
     }
 }
 
@@ -143,12 +215,26 @@ impl ListItems {
 impl RemoveItem {
     async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let call = self.scope.call(&service, Method::DELETE, &[&self.item_id])?;
-        let answer = call.send().await?;
+        let below: Vec<&str> = self.item_id.as_deref().into_iter().collect();
+        let call = self.scope.call(&service, Method::DELETE, &below)?;
+        let answer = call.maybe("category", self.category.as_ref()).send().await?;
         if self.service.json {
-            return answer.print_json();
+            return match answer.status {
+                // One item: the service has nothing to say, JSON says so.
+                204 => Output::new().text("{}").end().write(),
+                _ => answer.print_json(),
+            };
         }
         let mut out = Output::new();
-        out.text("removed ").styled(Look::Id, &self.item_id).end().write()
+        out.text("removed ");
+        if let Some(id) = &self.item_id {
+            return out.styled(Look::Id, id).end().write();
+        }
+        let removed = answer.json::<Value>()?["removed"].as_u64().unwrap_or_default();
+        let category = self.category.as_deref().unwrap_or_default();
+        out.text(&format!("{removed} of "))
+            .styled(Look::Id, category)
+            .end()
+            .write()
     }
 }

@@ -92,10 +92,6 @@ text_id!(
     ItemId
 );
 text_id!(
-    /// A category of prompt items, as components choose it; case counts.
-    Category
-);
-text_id!(
     /// A completed task, as its caller names it.
     TaskId
 );
@@ -111,6 +107,55 @@ text_id!(
     /// Who made a version, as the caller names itself.
     ActorId
 );
+
+/// The longest category, in characters.
+pub const MAX_CATEGORY_CHARS: usize = 128;
+
+/// A category of prompt items, as components choose it, in any language; case counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Category(String);
+
+/// Why a text is not a category. The message is fit to be shown to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be 1 to {MAX_CATEGORY_CHARS} characters, without control or invisible characters, commas, or blanks at its \
+     ends"
+)]
+pub struct InvalidCategory;
+
+impl Category {
+    /// The category as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Category {
+    type Err = InvalidCategory;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCategory> {
+        let fits = !text.is_empty()
+            && text.trim().len() == text.len()
+            && text.chars().count() <= MAX_CATEGORY_CHARS
+            && !text.chars().any(is_unfit_for_category);
+        fits.then(|| Self(text.to_owned())).ok_or(InvalidCategory)
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Control characters, the ends of lines, what hides or turns text (but not the joiners that some scripts need), and
+/// the comma, by which `?include=` separates names.
+fn is_unfit_for_category(c: char) -> bool {
+    c.is_control()
+        || matches!(c, ',' | '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
 
 impl ActorId {
     /// The actor of a request that names none.
@@ -215,6 +260,38 @@ mod tests {
         }
         for bad in ["", ".a", "-a", "a b", "a/b", "ä", "a\0", &"x".repeat(129)] {
             assert_eq!(bad.parse::<VaultId>(), Err(InvalidId), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn categories_take_blanks_and_letters_of_any_script() {
+        for good in [
+            "a",
+            "User notes",
+            "Überblick",
+            "作業 メモ",
+            "a/b",
+            "1",
+            &"ä".repeat(128),
+        ] {
+            assert_eq!(
+                good.parse::<Category>().map(|category| category.to_string()),
+                Ok(good.to_owned())
+            );
+        }
+        for bad in [
+            "",
+            " ",
+            " a",
+            "a ",
+            "a\nb",
+            "a\0",
+            "a,b",
+            "a\u{202e}b",
+            "ru\u{200b}les",
+            &"ä".repeat(129),
+        ] {
+            assert_eq!(bad.parse::<Category>(), Err(InvalidCategory), "{bad:?}");
         }
     }
 

@@ -87,18 +87,19 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     };
     let stable: Vec<_> = STABLE.into_iter().filter_map(&mut take).collect();
     let workflow = take(WORKFLOW);
+    let told_datetime = take(DATETIME);
     let mut sections = document_parts(material.document.unwrap_or_default());
     sections.sort_by_key(|part| place_among_sections(&part.name));
     let progress = sections.pop_if(|last| last.name == name_of(ManagedSection::CurrentProgress));
     let others = categories
         .into_iter()
         .map(|(name, pieces)| of_items(name, pieces));
-    let datetime = Part {
-        name: DATETIME.to_owned(),
-        source: PartSource::Clock,
-        pieces: Piece::of(PieceId::Text, &datetime::line(material.time, material.zone), None)
-            .into_iter()
-            .collect(),
+    let is_empty = material.items.is_empty() && material.document.is_none();
+    let datetime = match told_datetime {
+        Some(told) => Some(told),
+        // Of nothing at all the prompt is empty, unless the time was asked for.
+        None if is_empty && material.selection.include.is_none() => None,
+        None => Some(of_clock(material)),
     };
     stable
         .into_iter()
@@ -106,8 +107,17 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
         .chain(sections)
         .chain(workflow)
         .chain(progress)
-        .chain([datetime])
+        .chain(datetime)
         .collect()
+}
+
+fn of_clock(material: &Material<'_>) -> Part {
+    let line = datetime::line(material.time, material.zone);
+    Part {
+        name: DATETIME.to_owned(),
+        source: PartSource::Clock,
+        pieces: Piece::of(PieceId::Text, &line, None).into_iter().collect(),
+    }
 }
 
 fn of_items(name: &str, pieces: Vec<Piece>) -> Part {

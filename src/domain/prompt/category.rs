@@ -14,7 +14,7 @@ pub(super) const TOOL_GUIDANCE: &str = "tool_guidance";
 /// The steps of the work under way.
 pub(super) const WORKFLOW: &str = "workflow";
 
-/// Date and time, made when a prompt is asked for.
+/// Date and time: made when a prompt is asked for, unless there are items of this category.
 pub(super) const DATETIME: &str = "datetime";
 
 /// The part of the document that no operation of the service writes.
@@ -23,14 +23,32 @@ pub(super) const FREE: &str = "free";
 /// The parts in front, whose bytes are the stable prefix.
 pub(super) const STABLE: [&str; 3] = [RULES, USER_INFORMATION, TOOL_GUIDANCE];
 
-/// The names of parts that are made of the document or of the clock.
-pub(super) const GENERATED: [&str; 8] = [
+/// The names of parts that are made of the document.
+pub(super) const GENERATED: [&str; 7] = [
     FREE,
     "key_learnings",
     "verbatim_context",
     "decisions",
     "active_context",
     "recent_tasks",
+    "current_progress",
+];
+
+/// The categories of items that have places of their own in a prompt.
+pub(super) const PLACED: [&str; 5] = [RULES, USER_INFORMATION, TOOL_GUIDANCE, WORKFLOW, DATETIME];
+
+/// The names of all parts that a prompt may have whatever items there are, in their order.
+pub const PARTS: [&str; 12] = [
+    RULES,
+    USER_INFORMATION,
+    TOOL_GUIDANCE,
+    FREE,
+    "key_learnings",
+    "verbatim_context",
+    "decisions",
+    "active_context",
+    "recent_tasks",
+    WORKFLOW,
     "current_progress",
     DATETIME,
 ];
@@ -59,8 +77,7 @@ pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
     {
         return Err(ReservedCategory::Generated(generated));
     }
-    let known = STABLE.into_iter().chain([WORKFLOW]);
-    match known.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+    match PLACED.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
         Some(known) if known != name => Err(ReservedCategory::Spelling(known)),
         _ => Ok(()),
     }

@@ -44,7 +44,7 @@ mod tests;
 
 pub use assembly::{Assembly, Count, Dropped, Material, assemble};
 pub use budget::{Drop, OverBudget, drops};
-pub use category::{RULES, ReservedCategory, check_writable};
+pub use category::{PARTS, RULES, ReservedCategory, check_writable};
 pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
 pub use part::{Part, PartSource, Piece, PieceId};
 pub use selection::Selection;

@@ -1,8 +1,11 @@
 //! Which parts a prompt is to have.
 
+use super::category::{GENERATED, PLACED};
+use super::item::PromptItem;
+
 use std::collections::BTreeSet;
 
-/// Names of parts: those that are wanted, and those that are not. A name that no part has chooses nothing.
+/// Names of parts: those that are wanted, and those that are not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Only these; all, if it is `None`.
@@ -19,5 +22,17 @@ impl Selection {
     pub fn takes(&self, name: &str) -> bool {
         let included = self.include.as_ref().is_none_or(|names| names.contains(name));
         included && !self.exclude.contains(name)
+    }
+
+    /// The names that are wanted and that neither a part nor a category of these items has: most likely misspelt.
+    #[must_use]
+    pub fn unknown(&self, items: &[PromptItem]) -> Vec<&str> {
+        let known = |name: &&str| {
+            GENERATED.contains(name)
+                || PLACED.contains(name)
+                || items.iter().any(|item| item.category.as_str() == *name)
+        };
+        let wanted = self.include.iter().flatten().map(String::as_str);
+        wanted.filter(|name| !known(name)).collect()
     }
 }

@@ -195,11 +195,18 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
 #[test]
 fn what_looks_like_a_known_category_is_that_category_or_refused() {
     let check = |name: &str| check_writable(&name.parse().unwrap());
-    for good in ["rules", "workflow", "tool_guidance", "style", "Freedom"] {
+    for good in [
+        "rules",
+        "workflow",
+        "tool_guidance",
+        "datetime",
+        "style",
+        "Freedom",
+    ] {
         assert_eq!(check(good), Ok(()), "{good}");
     }
     assert_eq!(check("Rules"), Err(ReservedCategory::Spelling("rules")));
-    assert_eq!(check("DATETIME"), Err(ReservedCategory::Generated("datetime")));
+    assert_eq!(check("DATETIME"), Err(ReservedCategory::Spelling("datetime")));
     assert_eq!(
         check("key_learnings"),
         Err(ReservedCategory::Generated("key_learnings"))

@@ -24,6 +24,15 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 /// The longest request id that is taken over from a client.
 const MAX_REQUEST_ID_BYTES: usize = 128;
 
+/// What the log line of a request tells of it besides: ids and names that its handler has checked, never content. A
+/// handler puts it among the extensions of its answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Detail(pub(crate) Arc<str>);
+
+/// Marks an answer that tells of a passing state, such as that the service starts: its log line is no error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passing;
+
 /// The route of a request that matches none.
 const NO_ROUTE: &str = "none";
 
@@ -91,6 +100,8 @@ struct LogLine {
     started: Instant,
     status: u16,
     cause: Option<Cause>,
+    detail: Option<Detail>,
+    passing: bool,
     /// Tells vaults apart without naming them.
     vault: Option<String>,
 }
@@ -127,6 +138,8 @@ impl LogLine {
             started: Instant::now(),
             status: CLIENT_GONE,
             cause: None,
+            detail: None,
+            passing: false,
         }
     }
 
@@ -138,6 +151,8 @@ impl LogLine {
     fn end(&mut self, response: &Response) {
         self.status = response.status().as_u16();
         self.cause = response.extensions().get::<Cause>().cloned();
+        self.passing = response.extensions().get::<Passing>().is_some();
+        self.detail = response.extensions().get::<Detail>().cloned();
     }
 }
 
@@ -150,10 +165,15 @@ impl Drop for LogLine {
         let request_id = self.request_id.to_str().unwrap_or_default();
         let vault = self.vault.as_deref();
         let cause = self.cause.as_ref().map(|cause| &*cause.0);
-        if status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
-            tracing::error!(method, route, vault, status, millis, request_id, cause, "request");
+        let detail = self.detail.as_ref().map(|detail| &*detail.0);
+        if status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() && !self.passing {
+            tracing::error!(
+                method, route, vault, status, millis, request_id, cause, detail, "request"
+            );
         } else {
-            tracing::info!(method, route, vault, status, millis, request_id, cause, "request");
+            tracing::info!(
+                method, route, vault, status, millis, request_id, cause, detail, "request"
+            );
         }
     }
 }

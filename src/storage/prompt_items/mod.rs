@@ -63,14 +63,15 @@ impl FromStr for ItemKey {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut parts = text.splitn(3, '/');
+        // From behind: a category may hold slashes.
+        let mut parts = text.rsplitn(3, '/');
         let mut next = || parts.next().ok_or(());
-        let category = next()?.parse().map_err(|_| ())?;
+        let item_id = next()?.parse().map_err(|_| ())?;
         let micros = next()?.parse().map_err(|_| ())?;
         Ok(Self {
-            category,
+            category: next()?.parse().map_err(|_| ())?,
             created_at: DateTime::from_timestamp_micros(micros).ok_or(())?,
-            item_id: next()?.parse().map_err(|_| ())?,
+            item_id,
         })
     }
 }
@@ -181,26 +182,6 @@ impl Storage {
         .fetch_all(&mut *self.reader().await?)
         .await?;
         rows.into_iter().map(Row::into_item).collect()
-    }
-
-    /// Whether a memory has items of its own that have not expired.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.prompt_items.exist", skip_all)]
-    pub async fn has_items(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
-        let found = sqlx::query_scalar!(
-            r#"SELECT EXISTS (
-                   SELECT 1 FROM prompt_items
-                   WHERE vault_id = $1 AND memory_id = $2 AND (expires_at IS NULL OR expires_at > $3)
-               ) AS "found!""#,
-            vault.as_str(),
-            memory.as_str(),
-            self.clock.now(),
-        )
-        .fetch_one(&mut *self.reader().await?)
-        .await?;
-        Ok(found)
     }
 }
 

@@ -93,7 +93,14 @@ async fn a_prompt_is_assembled_of_the_vaults_items_the_memorys_and_the_document(
 async fn a_memory_is_there_with_items_alone_its_own_or_the_vaults() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.get("prompt").await.problem(404, "not-found", None);
+    let empty = memory.get("prompt").await.is(200);
+    assert_eq!(
+        (empty.text(), empty.header("content-type")),
+        ("", "text/plain; charset=utf-8")
+    );
+    let receipt = memory.get_json("prompt").await.is(200).json();
+    assert_eq!((&receipt["text"], &receipt["parts"]), (&json!(""), &json!([])));
+    memory.get("context").await.problem(404, "not-found", None);
     put(&memory, "style", "Short.").await;
     let receipt = memory.get_json("prompt").await.is(200).json();
     assert_eq!(
@@ -101,11 +108,7 @@ async fn a_memory_is_there_with_items_alone_its_own_or_the_vaults() {
         (&Value::Null, &Value::Null)
     );
     assert_eq!(names(&receipt), ["style", "datetime"]);
-    service
-        .memory("other")
-        .get("prompt")
-        .await
-        .problem(404, "not-found", None);
+    assert_eq!(service.memory("other").get("prompt").await.is(200).text(), "");
     put_of_vault(&service, "style", "Kind.").await;
     let other = service
         .memory("other")
@@ -130,8 +133,11 @@ async fn parts_are_chosen_by_name() {
     memory.put("# Facts\nf\n\n# Decisions\n- D-1 d\n").await.is(201);
     for (query, text) in [
         ("include=rules,%20workflow", "rules\n\nworkflow"),
-        ("include=workflow&include=rules,no_such_part", "rules\n\nworkflow"),
-        ("include=no_such_part", ""),
+        (
+            "include=workflow&include=rules,key_learnings",
+            "rules\n\nworkflow",
+        ),
+        ("include=key_learnings", ""),
         (
             "exclude=datetime,free&exclude=style,workflow",
             "rules\n\n# Decisions\n- D-1 d",
@@ -247,6 +253,42 @@ async fn the_same_state_is_the_same_answer_and_not_sent_twice() {
     ask("prompt?exclude=datetime", without.clone()).await.is(304);
     put(&memory, "style", "Short.").await;
     ask("prompt?exclude=datetime", without).await.is(200);
+}
+
+#[tokio::test]
+async fn an_item_of_the_category_datetime_replaces_the_clock() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("# Facts\nf\n").await.is(201);
+    put(&memory, "datetime", "It is spring.").await;
+    assert_eq!(memory.get("prompt").await.text(), "# Facts\nf\n\nIt is spring.");
+    let receipt = memory.get_json("prompt?include=datetime").await.json();
+    assert_eq!(
+        (&receipt["text"], &receipt["parts"][0]["source"]),
+        (&json!("It is spring."), &json!("items"))
+    );
+}
+
+#[tokio::test]
+async fn what_include_names_and_nothing_has_is_refused() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    put(&memory, "style", "Short.").await;
+    let problem = memory
+        .get("prompt?include=rules,stile")
+        .await
+        .problem(422, "invalid", Some("include"));
+    assert_eq!(problem["unknown"], json!(["stile"]));
+    assert!(
+        problem["known"].as_array().unwrap().contains(&json!("style")),
+        "{problem}"
+    );
+    assert_eq!(
+        memory.get("prompt?include=rules,style").await.is(200).text(),
+        "Short."
+    );
+    assert_eq!(memory.get("prompt?include=rules").await.is(200).text(), "");
+    memory.get("prompt?exclude=stile").await.is(200);
 }
 
 #[tokio::test]

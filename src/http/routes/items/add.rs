@@ -1,11 +1,13 @@
 //! `POST …/items`
 
+use super::logged::Change;
 use super::view::{ItemBody, ItemContent, check_category, check_item};
 use crate::domain::ids::{ActorId, Category};
 use crate::domain::prompt::{NewItem, PromptItem};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::claim::UnderClaim;
+use crate::http::extract::exact::exact;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::{MemoryPath, VaultPath};
 use crate::http::extract::query::{NoParams, Query};
@@ -34,19 +36,20 @@ pub(crate) struct NewItemBody {
     )]
     #[serde(default)]
     content: String,
-    /// Its category, as an id in a path; not the name of a part of the prompt that is made of the document or of the
-    /// clock. `rules`, `user_information`, `tool_guidance` and `workflow` have their own places in a prompt.
+    /// Its category: letters of any script, blanks and other visible characters but commas, with no blank at its ends;
+    /// not the name of a part of the prompt that is made of the document. `rules`, `user_information`,
+    /// `tool_guidance`, `workflow` and `datetime` have their own places in a prompt.
     #[schema(
         min_length = 1,
         max_length = 128,
-        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$",
+        pattern = r"^[^\s,\u0000-\u001f]([^,\u0000-\u001f]*[^\s,\u0000-\u001f])?$",
         required
     )]
     #[serde(default)]
     category: String,
     /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
     #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
-    #[serde(default)]
+    #[serde(default, deserialize_with = "exact")]
     metadata: Option<Map<String, Value>>,
     /// From when on it is never shown, a time in the future; it stays if this is missing or null.
     #[serde(default)]
@@ -77,8 +80,8 @@ pub(crate) async fn to_memory(
     Actor(actor): Actor,
     claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
-) -> Result<Response, Problem> {
-    add(&state, path.into(), (&caller, &actor), &claim, body).await
+) -> Response {
+    add_logged(&state, path.into(), (&caller, &actor), &claim, body).await
 }
 
 /// Add an item to the prompts of all memories of a vault
@@ -105,8 +108,20 @@ pub(crate) async fn to_vault(
     Actor(actor): Actor,
     claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
-) -> Result<Response, Problem> {
-    add(&state, path.into(), (&caller, &actor), &claim, body).await
+) -> Response {
+    add_logged(&state, path.into(), (&caller, &actor), &claim, body).await
+}
+
+async fn add_logged(
+    state: &AppState,
+    owner: ItemOwner,
+    by: (&CallerOf, &ActorId),
+    claim: &UnderClaim,
+    body: NewItemBody,
+) -> Response {
+    let mut change = Change::new("added");
+    let added = add(state, owner, by, claim, body, &mut change).await;
+    change.answer(added)
 }
 
 async fn add(
@@ -115,11 +130,13 @@ async fn add(
     (caller, actor): (&CallerOf, &ActorId),
     UnderClaim(claim): &UnderClaim,
     body: NewItemBody,
+    change: &mut Change,
 ) -> Result<Response, Problem> {
     let category: Category = body
         .category
         .parse()
         .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
+    change.in_category(&category);
     check_category(caller, &category)?;
     let item = NewItem::from(ItemContent {
         content: body.content,
@@ -132,6 +149,7 @@ async fn add(
         .storage
         .add_item(&owner, &category, item, actor, limits, claim.as_ref())
         .await?;
+    change.names(&item.item_id);
     Ok(answer(&owner, item))
 }
 

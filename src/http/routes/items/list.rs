@@ -6,7 +6,6 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, VaultPath};
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
-use crate::http::routes::memory;
 use crate::http::state::AppState;
 use crate::storage::prompt_items::{ItemKey, ItemOwner};
 use axum::Json;
@@ -17,7 +16,7 @@ use axum::extract::State;
 #[into_params(parameter_in = Query)]
 pub(crate) struct ItemParams {
     /// Only this category.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128)]
     category: Option<Category>,
 }
 
@@ -32,32 +31,21 @@ impl FromQuery for ItemParams {
 /// List the items of a memory
 ///
 /// Its own, by category and then as they were added, without those that have expired; those of the vault are listed
-/// there.
+/// there. A memory that nothing was put into has none.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
     operation_id = "ListItems",
     tag = "prompt",
     params(ItemParams, Page),
-    responses(
-        (status = 200, description = "One page.", body = List<ItemBody>),
-        (status = 404, description = "There is no such memory: neither a document nor an item."),
-    )
+    responses((status = 200, description = "One page.", body = List<ItemBody>))
 )]
 pub(crate) async fn of_memory(
     State(state): State<AppState>,
-    MemoryPath { vault_id, memory_id }: MemoryPath,
+    path: MemoryPath,
     Query((params, page)): Query<(ItemParams, Page)>,
 ) -> Result<Json<List<ItemBody>>, Problem> {
-    let owner = ItemOwner::from(MemoryPath {
-        vault_id: vault_id.clone(),
-        memory_id: memory_id.clone(),
-    });
-    let list = list(&state, &owner, params, &page).await?;
-    if list.items().is_empty() && !state.storage.has_items(&vault_id, &memory_id).await? {
-        memory::require(&state, &vault_id, &memory_id).await?;
-    }
-    Ok(Json(list))
+    Ok(Json(list(&state, &path.into(), params, &page).await?))
 }
 
 /// List the items of a vault

@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod get;
 pub(crate) mod list;
+mod logged;
 pub(crate) mod remove;
 pub(crate) mod remove_category;
 pub(crate) mod replace;

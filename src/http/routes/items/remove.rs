@@ -1,5 +1,6 @@
 //! `DELETE …/items/{item_id}`
 
+use super::logged::Change;
 use super::view::{below_memory, below_vault, missing, require_role};
 use crate::domain::ids::ItemId;
 use crate::http::extract::caller::CallerOf;
@@ -10,6 +11,7 @@ use crate::http::state::AppState;
 use crate::storage::prompt_items::ItemOwner;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 
 /// Remove an item of a memory
 ///
@@ -30,8 +32,8 @@ pub(crate) async fn of_memory(
     path: EntryPath<ItemId>,
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
-) -> Result<StatusCode, Problem> {
-    remove(&state, below_memory(path), &caller).await
+) -> Response {
+    remove_logged(&state, below_memory(path), &caller).await
 }
 
 /// Remove an item of a vault
@@ -53,17 +55,26 @@ pub(crate) async fn of_vault(
     path: VaultEntryPath<ItemId>,
     Query(NoParams): Query<NoParams>,
     caller: CallerOf,
-) -> Result<StatusCode, Problem> {
-    remove(&state, below_vault(path), &caller).await
+) -> Response {
+    remove_logged(&state, below_vault(path), &caller).await
+}
+
+async fn remove_logged(state: &AppState, (owner, id): (ItemOwner, ItemId), caller: &CallerOf) -> Response {
+    let mut change = Change::new("removed");
+    change.names(&id);
+    let removed = remove(state, (owner, id), caller, &mut change).await;
+    change.answer(removed)
 }
 
 async fn remove(
     state: &AppState,
     (owner, id): (ItemOwner, ItemId),
     caller: &CallerOf,
+    change: &mut Change,
 ) -> Result<StatusCode, Problem> {
     // An item never changes its category, so that what is found here holds when it is removed.
     let item = state.storage.item(&owner, &id).await?.ok_or_else(missing)?;
+    change.in_category(&item.category);
     require_role(caller, &item.category)?;
     if state.storage.remove_item(&owner, &id).await? {
         Ok(StatusCode::NO_CONTENT)

@@ -1,5 +1,6 @@
 //! `DELETE …/items?category=`
 
+use super::logged::Change;
 use super::view::require_role;
 use crate::domain::ids::Category;
 use crate::http::extract::caller::CallerOf;
@@ -10,6 +11,7 @@ use crate::http::state::AppState;
 use crate::storage::prompt_items::ItemOwner;
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use serde::Serialize;
 
 /// Which items to remove.
@@ -17,7 +19,7 @@ use serde::Serialize;
 #[into_params(parameter_in = Query)]
 pub(crate) struct RemovedParams {
     /// All items of this category.
-    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    #[param(value_type = String, min_length = 1, max_length = 128)]
     category: Category,
 }
 
@@ -61,8 +63,8 @@ pub(crate) async fn of_memory(
     path: MemoryPath,
     Query(RemovedParams { category }): Query<RemovedParams>,
     caller: CallerOf,
-) -> Result<Json<RemovedBody>, Problem> {
-    remove(&state, path.into(), &category, &caller).await
+) -> Response {
+    remove_logged(&state, path.into(), &category, &caller).await
 }
 
 /// Remove a category of a vault's items
@@ -84,8 +86,23 @@ pub(crate) async fn of_vault(
     path: VaultPath,
     Query(RemovedParams { category }): Query<RemovedParams>,
     caller: CallerOf,
-) -> Result<Json<RemovedBody>, Problem> {
-    remove(&state, path.into(), &category, &caller).await
+) -> Response {
+    remove_logged(&state, path.into(), &category, &caller).await
+}
+
+async fn remove_logged(
+    state: &AppState,
+    owner: ItemOwner,
+    category: &Category,
+    caller: &CallerOf,
+) -> Response {
+    let mut change = Change::new("removed");
+    change.in_category(category);
+    let removed = remove(state, owner, category, caller).await;
+    if let Ok(Json(RemovedBody { removed })) = &removed {
+        change.counts(*removed);
+    }
+    change.answer(removed)
 }
 
 async fn remove(

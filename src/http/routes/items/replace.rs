@@ -1,5 +1,6 @@
 //! `PUT …/items/{category}`
 
+use super::logged::Change;
 use super::view::{ItemBody, ItemContent, below_memory, below_vault, check_category, check_item};
 use crate::domain::ids::{ActorId, Category};
 use crate::domain::prompt::NewItem;
@@ -15,6 +16,7 @@ use crate::http::state::AppState;
 use crate::storage::prompt_items::ItemOwner;
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 /// The text of the only item of a category.
@@ -82,9 +84,9 @@ pub(crate) async fn of_memory(
     caller: CallerOf,
     Actor(actor): Actor,
     request: Request,
-) -> Result<Json<ReplacedBody>, Problem> {
+) -> Response {
     let (owner, category) = below_memory(path);
-    replace(&state, owner, category, &caller, &actor, request).await
+    replace_logged(&state, owner, category, &caller, &actor, request).await
 }
 
 /// Replace a category of a vault's items
@@ -114,9 +116,23 @@ pub(crate) async fn of_vault(
     caller: CallerOf,
     Actor(actor): Actor,
     request: Request,
-) -> Result<Json<ReplacedBody>, Problem> {
+) -> Response {
     let (owner, category) = below_vault(path);
-    replace(&state, owner, category, &caller, &actor, request).await
+    replace_logged(&state, owner, category, &caller, &actor, request).await
+}
+
+async fn replace_logged(
+    state: &AppState,
+    owner: ItemOwner,
+    category: Category,
+    caller: &CallerOf,
+    actor: &ActorId,
+    request: Request,
+) -> Response {
+    let mut change = Change::new("replaced");
+    change.in_category(&category);
+    let replaced = replace(state, owner, category, caller, actor, request, &mut change).await;
+    change.answer(replaced)
 }
 
 async fn replace(
@@ -126,6 +142,7 @@ async fn replace(
     caller: &CallerOf,
     actor: &ActorId,
     request: Request,
+    change: &mut Change,
 ) -> Result<Json<ReplacedBody>, Problem> {
     check_category(caller, &category)?;
     let items = read_items(state, request).await?;
@@ -134,6 +151,9 @@ async fn replace(
         .storage
         .replace_items(&owner, &category, items, actor, limits)
         .await?;
+    for item in &replaced.items {
+        change.names(&item.item_id);
+    }
     let items = replaced.items.into_iter();
     Ok(Json(ReplacedBody {
         items: items.map(|item| ItemBody::of(&owner.vault, item)).collect(),

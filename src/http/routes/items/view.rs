@@ -4,6 +4,7 @@ use crate::domain::access::AccessRole;
 use crate::domain::ids::{Category, VaultId};
 use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::caller::CallerOf;
+use crate::http::extract::exact::exact;
 use crate::http::extract::path::{EntryPath, MemoryPath, VaultEntryPath, VaultPath};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -70,7 +71,7 @@ pub(crate) struct ItemContent {
     pub(super) content: String,
     /// Any JSON object of at most 8,192 bytes; empty if it is missing or null.
     #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
-    #[serde(default)]
+    #[serde(default, deserialize_with = "exact")]
     pub(super) metadata: Option<Map<String, Value>>,
     /// From when on it is never shown, a time in the future; it stays if this is missing or null.
     #[serde(default)]

@@ -6,14 +6,13 @@ mod receipt;
 use self::params::{ExcludeParam, PromptParams};
 use self::receipt::{Receipt, X_PREFIX_HASH};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::domain::prompt::{Assembly, Count, Material, OverBudget, PromptItem, assemble};
+use crate::domain::prompt::{Assembly, Count, Material, OverBudget, PARTS, PromptItem, assemble};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::view::{X_CONTEXT_VERSION, readable};
-use crate::http::routes::memory;
 use crate::http::state::AppState;
 use crate::storage::Context;
 use crate::tokens::Tokens;
@@ -22,6 +21,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
+use std::collections::BTreeSet;
 
 /// Assemble a prompt
 ///
@@ -29,7 +29,8 @@ use chrono::{DateTime, Utc};
 /// between two parts: `rules`, `user_information`, `tool_guidance`, other categories by name, `free` (what the
 /// document says outside the managed sections), `key_learnings`, `verbatim_context`, `decisions`, `active_context`,
 /// `recent_tasks`, `workflow`, `current_progress`, `datetime`. The same state gives the same bytes; the time is told
-/// to the minute.
+/// to the minute, unless items of the category `datetime` tell it otherwise. Of a memory without a document and without
+/// items, also of one that was never written, it is empty.
 ///
 /// With `max_tokens` this is left out until the rest fits: records of `recent_tasks`, `decisions`,
 /// `verbatim_context` and `key_learnings`, in this order and in each from the oldest on; `free`; other categories,
@@ -53,11 +54,11 @@ use chrono::{DateTime, Utc};
             (Receipt = "application/json"),
         )),
         (status = 304, description = "The client has it already. Without `exclude=datetime` that is so for a minute at most."),
-        (status = 404, description = "The memory has neither a document nor items, and its vault has no items; or it had no version at that time."),
+        (status = 404, description = "The memory had no version at that time."),
         (status = 406, description = "`Accept` allows none of the representations."),
         (status = 410, description = "The version was redacted."),
         (status = 412, description = "`If-Match` does not hold."),
-        (status = 422, description = "A parameter is not valid, or `max_tokens` is below what the rules need (`needed`)."),
+        (status = 422, description = "A parameter is not valid, `include` names what there is not (`unknown`, `known`), or `max_tokens` is below what the rules need (`needed`)."),
     )
 )]
 pub(crate) async fn prompt(
@@ -70,9 +71,7 @@ pub(crate) async fn prompt(
     let now = state.clock.now();
     let context = version(&state, &vault_id, &memory_id, params.as_of, now).await?;
     let items = state.storage.prompt_items(&vault_id, &memory_id).await?;
-    if context.is_none() && items.is_empty() {
-        return Err(memory::missing());
-    }
+    refuse_unknown(&params, &items)?;
     let is_json = representation == Representation::Json;
     let work = Work {
         time: params.as_of.unwrap_or(now),
@@ -90,6 +89,27 @@ pub(crate) async fn prompt(
         (work.show(&state.tokens, false), work)
     };
     answer(&work, shown?, representation, &conditions)
+}
+
+/// What is not there would be left out in silence, and be missed by nobody but the model.
+fn refuse_unknown(params: &PromptParams, items: &[PromptItem]) -> Result<(), Problem> {
+    let unknown = params.selection.unknown(items);
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let categories: BTreeSet<&str> = items.iter().map(|item| item.category.as_str()).collect();
+    let known: Vec<&str> = PARTS.into_iter().chain(categories).collect();
+    Err(Problem::invalid(
+        "include",
+        format!(
+            "include names what is neither a part nor a category that has items: {}; there are the parts {}, and the \
+             categories that GET …/items lists",
+            unknown.join(", "),
+            PARTS.join(", ")
+        ),
+    )
+    .with("unknown", unknown)
+    .with("known", known))
 }
 
 /// The newest version, or the one of a time; `None` for a memory without a document.

@@ -13,7 +13,8 @@ const MOST_TOKENS: u32 = 10_000_000;
 #[derive(Debug, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PromptParams {
-    /// Only these parts: names separated by commas; may be repeated. A name that no part has chooses nothing.
+    /// Only these parts: names separated by commas; may be repeated. A name that no part and no
+    /// item's category has is refused.
     #[param(rename = "include", value_type = Option<String>, min_length = 1)]
     pub(super) selection: Selection,
     /// The IANA time zone of the date and time, such as `Europe/Berlin`; UTC without it.
