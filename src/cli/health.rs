@@ -1,49 +1,113 @@
 //! `working-memory health`: asks a running service how it is, for health checks of containers, whose images
 //! have no other program to ask with.
 
+use super::client::{Failure, Output, base_url, finish};
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use url::Url;
 
 /// Arguments of `health`.
 #[derive(Debug, Args)]
 pub struct Health {
-    /// Where the service listens.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
-    address: String,
+    /// Where the service listens, HOST:PORT; instead of --url.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "url")]
+    address: Option<String>,
+    /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
     /// What to ask for.
     #[arg(long, default_value = "/readyz")]
     path: String,
     /// Seconds to wait for the answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 3)]
     timeout: u64,
+    /// Print the status as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Health {
     /// Exits with 0 if the service answers 200, with 1 otherwise, saying why.
     pub(super) async fn run(self) -> ExitCode {
-        let status = match timeout(Duration::from_secs(self.timeout), self.ask()).await {
-            Ok(Ok(line)) if line.split(' ').nth(1) == Some("200") => return ExitCode::SUCCESS,
-            Ok(Ok(line)) => line,
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("no answer within {} s", self.timeout),
-        };
-        eprintln!("working-memory: {}{}: {status}", self.address, self.path);
-        ExitCode::FAILURE
+        finish(self.check().await)
     }
 
-    /// One HTTP/1.0 request, and the status line of its answer.
-    async fn ask(&self) -> io::Result<String> {
-        let mut stream = TcpStream::connect(&self.address).await?;
-        let request = format!("GET {} HTTP/1.0\r\nHost: {}\r\n\r\n", self.path, self.address);
-        stream.write_all(request.as_bytes()).await?;
-        let mut line = String::new();
-        BufReader::new(stream.take(1024)).read_line(&mut line).await?;
-        Ok(line.trim_end().to_owned())
+    async fn check(&self) -> Result<(), Failure> {
+        let url = self.target()?;
+        let asked = async {
+            match url.scheme() {
+                "https" => ask_over_tls(&url).await,
+                _ => ask(&url).await,
+            }
+        };
+        let told = match timeout(Duration::from_secs(self.timeout), asked).await {
+            Ok(Ok(line)) => line,
+            Ok(Err(error)) => error,
+            Err(_) => format!("no answer within {} s", self.timeout),
+        };
+        let is_well = told.split(' ').nth(1) == Some("200");
+        if self.json {
+            let body = json!({ "healthy": is_well, "url": url.as_str(), "answer": told });
+            Output::new().text(&body.to_string()).end().write()?;
+        }
+        if is_well {
+            Ok(())
+        } else {
+            Err(Failure::failed(format!("{url}: {told}")))
+        }
     }
+
+    /// What is asked for: `--address`, or the service of `--url`, the environment or the default.
+    fn target(&self) -> Result<Url, Failure> {
+        let base = match &self.address {
+            Some(address) => Url::parse(&format!("http://{address}")).map_err(|error| {
+                Failure::usage(format!("--address {address}: {error}; it must be HOST:PORT"))
+            })?,
+            None => base_url(self.url.as_deref())?,
+        };
+        let whole = format!(
+            "{}/{}",
+            base.as_str().trim_end_matches('/'),
+            self.path.trim_start_matches('/')
+        );
+        Url::parse(&whole).map_err(|error| Failure::usage(format!("--path {}: {error}", self.path)))
+    }
+}
+
+/// One HTTP/1.0 request, and the status line of its answer.
+async fn ask(url: &Url) -> Result<String, String> {
+    let told = |error: io::Error| error.to_string();
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port_or_known_default().unwrap_or(80);
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let mut stream = TcpStream::connect((bare, port)).await.map_err(told)?;
+    let request = format!(
+        "GET {} HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n",
+        &url[url::Position::BeforePath..url::Position::AfterQuery]
+    );
+    stream.write_all(request.as_bytes()).await.map_err(told)?;
+    let mut line = String::new();
+    BufReader::new(stream.take(1024))
+        .read_line(&mut line)
+        .await
+        .map_err(told)?;
+    Ok(line.trim_end().to_owned())
+}
+
+/// The same through TLS.
+async fn ask_over_tls(url: &Url) -> Result<String, String> {
+    let client = super::client::http_client(url).map_err(|failure| failure.sentence)?;
+    let answer = client
+        .get(url.clone())
+        .send()
+        .await
+        .map_err(|error| error.to_string())?;
+    Ok(format!("HTTPS {}", answer.status()))
 }

@@ -45,6 +45,10 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
+/// What a process ends with that failed, and one whose command line is wrong.
+const FAILED: u8 = 1;
+const USAGE: u8 = 2;
+
 /// Working memory for agents: versioned context documents on PostgreSQL.
 #[derive(Debug, Parser)]
 #[command(name = "working-memory", version, about, after_long_help = client::EXIT_CODES)]
@@ -82,8 +86,12 @@ pub enum Command {
 
 /// Reads the command line and runs its command to the end.
 pub fn run() -> ExitCode {
-    let command = match Cli::parse().command {
-        // Starts no threads: `show` and `status` are over before they would be there.
+    let command = match Cli::try_parse() {
+        Ok(line) => line.command,
+        Err(error) => return misused(&error),
+    };
+    let command = match command {
+        // Starts no threads: what asks nobody is over before they would be there.
         Command::Client(command) => return command.run(),
         other => other,
     };
@@ -113,9 +121,20 @@ pub fn run() -> ExitCode {
     code
 }
 
+/// A command line that is none, or that asks for help, in the form that it asks for.
+fn misused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && client::wants_json(std::env::args_os()) {
+        client::tell_failure(USAGE, error.to_string().trim_end(), None);
+    } else {
+        // Nobody is there to be told that nobody is there.
+        let _ = error.print();
+    }
+    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+}
+
 /// Tells the user what went wrong.
 fn fail(error: &dyn Display) -> ExitCode {
-    eprintln!("working-memory: {error}");
+    client::tell_failure(FAILED, &error.to_string(), None);
     ExitCode::FAILURE
 }
 

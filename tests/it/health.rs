@@ -51,3 +51,19 @@ fn nobody_there_is_not_healthy() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn the_address_comes_from_the_environment_too_and_the_answer_is_json_if_asked() {
+    let program = env!("CARGO_BIN_EXE_working-memory");
+    let output = Command::new(program)
+        .args(["health", "--json"])
+        .env("WORKING_MEMORY_URL", "http://127.0.0.1:1/below")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["url"], "http://127.0.0.1:1/below/readyz");
+    assert_eq!(told["healthy"], false);
+    let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["exit_code"], 1);
+}

@@ -112,7 +112,9 @@ pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
             ),
         ));
     };
-    Err(Failure::new(exit, sentence(&answer, problem, about)))
+    let mut failure = Failure::new(exit, sentence(&answer, problem, about));
+    failure.problem = serde_json::from_slice(&answer.body).ok();
+    Err(failure)
 }
 
 fn sentence(answer: &Answer, problem: Problem, about: &str) -> String {

@@ -55,9 +55,9 @@ pub enum ClientCommand {
     Prompt(prompt::Prompt),
     /// Speak the Model Context Protocol on standard input and output, for agents' clients.
     Mcp(mcp::Mcp),
-    /// Print the handoff, from its local copy.
+    /// Print the handoff as the service has it, or else its local copy; exits with 8 if it is stale.
     Show(handoff::show::Show),
-    /// Print how old the local copy of the handoff is.
+    /// Print whether the local copy of the handoff is fresh; exits with 8 if it is stale.
     Status(handoff::status::Status),
     /// Print where the local copy of the handoff is.
     Path(handoff::path::Path),
@@ -73,8 +73,6 @@ impl ClientCommand {
     /// Runs the command. What needs no network is answered without setting any up.
     pub(in crate::cli) fn run(self) -> ExitCode {
         finish(match self {
-            Self::Show(command) => command.run(),
-            Self::Status(command) => command.run(),
             Self::Path(command) => command.run(),
             Self::Completions(command) => command.run(),
             Self::Man(command) => command.run(),
@@ -111,9 +109,9 @@ impl ClientCommand {
                 Self::Prompt(command) => command.run().await,
                 Self::Refresh(command) => command.run().await,
                 Self::Mcp(command) => command.run().await,
-                Self::Show(_) | Self::Status(_) | Self::Path(_) | Self::Completions(_) | Self::Man(_) => {
-                    Ok(())
-                }
+                Self::Show(command) => command.run().await,
+                Self::Status(command) => command.run().await,
+                Self::Path(_) | Self::Completions(_) | Self::Man(_) => Ok(()),
             }
         });
         // A read of standard input cannot be broken off, and nobody waits for it any more.

@@ -1,6 +1,8 @@
 //! Why a command failed: a sentence for its user and an exit code for the script around it.
 
 use super::text::visible;
+use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -21,6 +23,8 @@ pub(in crate::cli) enum Exit {
     NotAllowed = 6,
     /// Too much at once, or not in time: the same may work later.
     Busy = 7,
+    /// The handoff was shown and is not fresh: a refresh is due.
+    Stale = 8,
 }
 
 /// What `--help` says of exit codes.
@@ -33,7 +37,8 @@ Exit codes of commands that ask a service:
   4  not found: memory, version, record, local copy
   5  refused: invalid, too large, precondition, conflict
   6  not allowed: key missing or not sufficient
-  7  busy or not in time; try again later";
+  7  busy or not in time; try again later
+  8  the handoff that was shown, or the local copy, is stale: refresh it";
 
 /// A command that failed.
 #[derive(Debug)]
@@ -42,6 +47,8 @@ pub(in crate::cli) struct Failure {
     pub(in crate::cli) exit: Exit,
     /// What its user is told, without a full stop at the end.
     pub(in crate::cli) sentence: String,
+    /// What the service said of it, where it did.
+    pub(super) problem: Option<Value>,
 }
 
 impl Failure {
@@ -49,6 +56,7 @@ impl Failure {
         Self {
             exit,
             sentence: sentence.into(),
+            problem: None,
         }
     }
 
@@ -72,11 +80,33 @@ impl Failure {
 pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure { exit, sentence }) => {
-            note(&format!("working-memory: {sentence}"));
+        Err(Failure {
+            exit,
+            sentence,
+            problem,
+        }) => {
+            tell_failure(exit as u8, &sentence, problem.as_ref());
             ExitCode::from(exit as u8)
         }
     }
+}
+
+/// Says on standard error why a command failed: in a sentence, or with `--json` as one line of JSON with the problem
+/// that the service answered, if it did.
+pub(in crate::cli) fn tell_failure(code: u8, sentence: &str, problem: Option<&Value>) {
+    if wants_json(std::env::args_os()) {
+        let told = json!({ "error": sentence, "exit_code": code, "problem": problem });
+        let _ = writeln!(std::io::stderr(), "{told}");
+    } else {
+        note(&format!("working-memory: {sentence}"));
+    }
+}
+
+/// Whether a command line asks for JSON. It is looked for here and not in the parsed arguments, since a line that
+/// cannot be parsed is answered in the same form.
+pub(in crate::cli) fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    let mut options = arguments.into_iter().take_while(|argument| argument != "--");
+    options.any(|argument| argument == "--json")
 }
 
 /// A line on standard error, safe for a terminal. One that cannot be written is nobody's loss.

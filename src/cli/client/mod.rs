@@ -19,11 +19,12 @@ mod wire;
 
 pub(super) use answer::Answer;
 pub(super) use events::{Feed, Told};
-pub(super) use failure::{EXIT_CODES, Exit, Failure, note};
+pub(super) use failure::{EXIT_CODES, Exit, Failure, finish, note, tell_failure, wants_json};
 pub(super) use input::{read, read_text};
 pub(super) use output::{Look, Output};
 pub(super) use page::{List, PageArgs, all};
 pub(super) use reqwest::Method;
 pub(super) use service::{Begun, Call, Service};
-pub(super) use settings::{Connection, KeySource, Place, PlaceArgs, ServiceArgs};
+pub(super) use settings::{Connection, KeySource, Place, PlaceArgs, ServiceArgs, base_url};
 pub(super) use text::one_line;
+pub(super) use wire::client as http_client;

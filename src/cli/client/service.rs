@@ -303,14 +303,7 @@ impl Call<'_> {
                 }
             };
             if error.is_timeout() && !error.is_connect() {
-                let seconds = self.service.timeout.as_secs();
-                return Err(Failure::new(
-                    Exit::Busy,
-                    format!(
-                        "{} did not answer within {seconds} s (--timeout)",
-                        self.service.url
-                    ),
-                ));
+                return Err(self.too_slow());
             }
             if error.is_connect() && lost.is_none() {
                 return Err(self.nobody_there(&error));
@@ -321,6 +314,32 @@ impl Call<'_> {
             lost.get_or_insert(error);
             tokio::time::sleep(*pause).await;
         }
+    }
+
+    /// Sends it once and reads the answer: for what can be done without.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    pub(in crate::cli) async fn send_once(self) -> Result<Answer, Failure> {
+        match self.once().await {
+            Ok(answer) => judged(answer, &self.about),
+            Err(Broken::Http(error)) if error.is_timeout() => Err(self.too_slow()),
+            Err(Broken::Http(error)) if error.is_connect() => Err(self.nobody_there(&error)),
+            Err(Broken::Http(error)) => Err(self.lost(&error)),
+            Err(Broken::TooLarge) => Err(Failure::failed("the answer is too large")),
+        }
+    }
+
+    fn too_slow(&self) -> Failure {
+        let Service { url, timeout, .. } = self.service;
+        let time = match timeout.as_secs() {
+            0 => format!("{} ms", timeout.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
+        Failure::new(
+            Exit::Busy,
+            format!("{url} did not answer within {time} (--timeout)"),
+        )
     }
 
     /// Sends it once and leaves the answer open, however long it lasts. Only its beginning has to come in time.

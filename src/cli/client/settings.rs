@@ -90,6 +90,13 @@ pub(in crate::cli) enum KeySource {
     Variable,
 }
 
+impl ServiceArgs {
+    /// The memory that the command is about.
+    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
+        self.place.place()
+    }
+}
+
 impl PlaceArgs {
     /// The memory that the command is about.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
@@ -281,6 +288,22 @@ fn not_named(what: &str, variable: &str) -> Failure {
     Failure::usage(format!(
         "no {what} is named: give --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
     ))
+}
+
+/// The address of the service by an option, the environment or the default; no file of the folder is asked.
+///
+/// # Errors
+/// It is none.
+pub(in crate::cli) fn base_url(option: Option<&str>) -> Result<Url, Failure> {
+    let variable = std::env::var("WORKING_MEMORY_URL")
+        .ok()
+        .filter(|value| !value.trim().is_empty());
+    let (text, origin) = match (option, &variable) {
+        (Some(text), _) => (text, "--url"),
+        (None, Some(text)) => (text.as_str(), "WORKING_MEMORY_URL"),
+        (None, None) => (DEFAULT_URL, "default"),
+    };
+    checked_url(text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {

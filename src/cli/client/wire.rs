@@ -14,7 +14,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 pub(super) const MAX_ANSWER_BYTES: usize = 256 * 1024 * 1024;
 
 /// No redirects, since one could carry the key elsewhere, and no proxy to this machine itself.
-pub(super) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
+pub(in crate::cli) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
     // Nothing else in this process installs one before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()

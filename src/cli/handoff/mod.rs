@@ -1,4 +1,5 @@
-//! The handoff on this machine: `show`, `status` and `path` answer from a local copy at once, `refresh` renews it.
+//! The handoff on this machine: `refresh` renews a local copy, `path` says where it is, and `show` and `status` ask the
+//! service for a moment and answer from the copy if it does not.
 //!
 //! Under the home folder (`~/.working-memory`, or `$WORKING_MEMORY_HOME`) each refresh has a folder of its own, and
 //! the last good one is copied to a place that stays:
@@ -13,6 +14,7 @@
 mod copy;
 mod git;
 mod home;
+mod live;
 mod manifest;
 pub(super) mod path;
 pub(super) mod refresh;

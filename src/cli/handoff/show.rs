@@ -1,39 +1,106 @@
-//! `working-memory show`: the handoff, from its local copy.
+//! `working-memory show`: the handoff, with what the service says of it now.
 
 use super::copy::Copy;
 use super::home::Workspace;
+use super::live::{Checked, LiveArgs};
+use super::manifest::Freshness;
 use super::time::ago;
-use crate::cli::client::{Failure, Output, PlaceArgs};
+use crate::cli::client::{Answer, Exit, Failure, Output};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
+use chrono::{DateTime, Utc};
 use clap::Args;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub struct Show {
     #[command(flatten)]
-    place: PlaceArgs,
+    live: LiveArgs,
+}
+
+/// What `GET M/handoff` says, as far as it is shown.
+#[derive(Debug, Deserialize)]
+struct Live {
+    freshness: Freshness,
+    #[serde(default)]
+    preface: String,
+    markdown: String,
 }
 
 impl Show {
-    /// A quoted line says how old the copy is; below it stands the copy as it is.
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (place, workspace) = (self.place.place()?, Workspace::of_process()?);
+    /// The service's newest handoff under its live preface; without the service the local copy under a quoted line that
+    /// says how old it is and why nobody checked it. Succeeds only if what it shows is fresh.
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
+        let why = match self.live.handoff().await? {
+            Checked::Service(Some(answer)) => return self.show_live(&answer),
+            Checked::Service(None) => "the service has no handoff of this memory".to_owned(),
+            Checked::Local(why) => why,
+        };
         let copy = Copy::read(&workspace, &place).map_err(|none| none.failure(&place, &workspace))?;
-        let now = SystemClock.now();
-        let refreshed = copy.local.refreshed_at;
-        let mut out = Output::new();
-        out.text(&format!(
-            "> Local copy, refreshed {} ({}), of version {}.",
-            ago(copy.age(now)),
-            written_time(refreshed),
-            copy.local.base_version
-        ));
-        if copy.stale(now).is_empty() {
-            out.text("\n\n");
-        } else {
-            out.text(" Stale: run `working-memory refresh`.\n\n");
-        }
-        out.whole_lines(&copy.markdown).write()
+        self.show_copy(&copy, &why, SystemClock.now())
     }
+
+    fn show_live(&self, answer: &Answer) -> Result<(), Failure> {
+        let live: Live = answer.json()?;
+        let mut out = Output::new();
+        if self.live.service.json {
+            let mut body: Value = answer.json()?;
+            body["checked"] = "service".into();
+            out.text(&body.to_string()).end();
+        } else {
+            out.text(&live.preface).whole_lines(&live.markdown);
+        }
+        out.write()?;
+        match live.freshness.status.as_str() {
+            "fresh" => Ok(()),
+            _ => Err(stale()),
+        }
+    }
+
+    fn show_copy(&self, copy: &Copy, why: &str, now: DateTime<Utc>) -> Result<(), Failure> {
+        let local = &copy.local;
+        let reasons = copy.stale(now);
+        let mut out = Output::new();
+        if self.live.service.json {
+            let status = if reasons.is_empty() { "fresh" } else { "stale" };
+            let body = json!({
+                "checked": "local",
+                "unchecked_because": why,
+                "handoff_id": local.handoff_id,
+                "vault_id": local.vault_id,
+                "memory_id": local.memory_id,
+                "generated_at": local.generated_at,
+                "window": local.window,
+                "base_version": local.base_version,
+                "freshness": { "status": status, "reasons": reasons },
+                "refreshed_at": local.refreshed_at,
+                "markdown": copy.markdown,
+            });
+            out.text(&body.to_string()).end();
+        } else {
+            out.text(&format!(
+                "> Local copy, refreshed {} ({}), of version {}; not checked: {}.",
+                ago(copy.age(now)),
+                written_time(local.refreshed_at),
+                local.base_version,
+                crate::cli::client::one_line(why)
+            ));
+            if reasons.is_empty() {
+                out.text("\n\n");
+            } else {
+                out.text(" Stale: run `working-memory refresh`.\n\n");
+            }
+            out.whole_lines(&copy.markdown);
+        }
+        out.write()?;
+        if reasons.is_empty() { Ok(()) } else { Err(stale()) }
+    }
+}
+
+/// That a refresh is due.
+pub(super) fn stale() -> Failure {
+    Failure::new(Exit::Stale, "the handoff is stale; run `working-memory refresh`")
 }

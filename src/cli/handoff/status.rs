@@ -1,62 +1,100 @@
-//! `working-memory status`: how old the local copy is, and whether it should be refreshed.
+//! `working-memory status`: how old the local copy is, and whether it should be refreshed, by what the service says now.
 
 use super::copy::{Copy, NoCopy};
 use super::home::Workspace;
+use super::live::{Checked, LiveArgs, LiveStatus};
+use super::show::stale;
 use super::time::ago;
-use crate::cli::client::{Failure, Look, Output, Place, PlaceArgs};
+use crate::cli::client::{Failure, Look, Output, Place};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Arguments of `status`.
+/// Arguments of `status`. With --json `status` is `fresh`, `stale`, `missing` or `damaged`.
 #[derive(Debug, Args)]
 pub struct Status {
-    /// Print it as JSON: `status` is `fresh`, `stale`, `missing` or `damaged`.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    live: LiveArgs,
 }
 
 impl Status {
-    /// Succeeds with a copy, fresh or stale.
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (place, workspace) = (self.place.place()?, Workspace::of_process()?);
+    /// Succeeds with a copy that is fresh.
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
         let copy = Copy::read(&workspace, &place);
         let now = SystemClock.now();
-        if self.json {
-            let body = as_json(&copy, &place, now);
+        let checked = self.live.status().await?;
+        let reasons = copy
+            .as_ref()
+            .map_or_else(|_| Vec::new(), |copy| reasons(copy, &checked, now));
+        if self.live.service.json {
+            let body = as_json(&copy, &reasons, &checked, &place, now);
             Output::new().text(&format!("{body:#}")).end().write()?;
         }
         let copy = copy.map_err(|none| none.failure(&place, &workspace))?;
-        if self.json {
-            return Ok(());
+        if !self.live.service.json {
+            let mut out = Output::new();
+            print(&mut out, &copy, &reasons, &checked, now);
+            out.write()?;
         }
-        let mut out = Output::new();
-        print(&mut out, &copy, now);
-        out.write()
+        if reasons.is_empty() { Ok(()) } else { Err(stale()) }
     }
 }
 
-fn print(out: &mut Output, copy: &Copy, now: DateTime<Utc>) {
+/// Why the copy is stale: by the service if that was asked, else as far as the copy tells.
+fn reasons(copy: &Copy, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Vec<String> {
+    let live = match checked {
+        Checked::Local(_) => return copy.stale(now),
+        Checked::Service(None) => return vec!["the service has no handoff of this memory".to_owned()],
+        Checked::Service(Some(live)) => live,
+    };
+    if live.handoff_id.as_deref() != Some(copy.local.handoff_id.as_str()) {
+        let made = live
+            .generated_at
+            .map(|time| format!(", made at {}", written_time(time)))
+            .unwrap_or_default();
+        return vec![format!("the service has another handoff{made}")];
+    }
+    let mut reasons: Vec<String> = live
+        .freshness
+        .reasons
+        .iter()
+        .map(|reason| reason.detail.clone())
+        .collect();
+    if reasons.is_empty() && live.freshness.status != "fresh" {
+        reasons.push(format!("the service calls it {}", live.freshness.status));
+    }
+    reasons
+}
+
+fn print(
+    out: &mut Output,
+    copy: &Copy,
+    reasons: &[String],
+    checked: &Checked<LiveStatus>,
+    now: DateTime<Utc>,
+) {
     let local = &copy.local;
-    let stale = copy.stale(now);
     let mut line = |name: &str, value: &str| {
         out.styled(Look::Dim, &format!("{name:<10}")).text(value).end();
     };
     line("memory", &format!("{}/{}", local.vault_id, local.memory_id));
     line(
         "status",
-        if stale.is_empty() {
-            "fresh, as far as the local copy tells"
+        if reasons.is_empty() {
+            "fresh"
         } else {
             "stale: run `working-memory refresh`"
         },
     );
-    for reason in &stale {
+    for reason in reasons {
         line("", reason);
+    }
+    match checked {
+        Checked::Service(_) => line("checked", "by the service, just now"),
+        Checked::Local(why) => line("checked", &format!("by the local copy alone: {why}")),
     }
     line(
         "refreshed",
@@ -77,15 +115,21 @@ fn print(out: &mut Output, copy: &Copy, now: DateTime<Utc>) {
     line("file", &copy.path.display().to_string());
 }
 
-fn as_json(copy: &Result<Copy, NoCopy>, place: &Place, now: DateTime<Utc>) -> Value {
+fn as_json(
+    copy: &Result<Copy, NoCopy>,
+    reasons: &[String],
+    checked: &Checked<LiveStatus>,
+    place: &Place,
+    now: DateTime<Utc>,
+) -> Value {
     let mut body = match copy {
         Err(NoCopy::Missing) => json!({"status": "missing", "reasons": []}),
         Err(NoCopy::Damaged(what)) => json!({"status": "damaged", "reasons": [what]}),
         Ok(copy) => {
-            let (local, stale) = (&copy.local, copy.stale(now));
+            let local = &copy.local;
             json!({
-                "status": if stale.is_empty() { "fresh" } else { "stale" },
-                "reasons": stale,
+                "status": if reasons.is_empty() { "fresh" } else { "stale" },
+                "reasons": reasons,
                 "refreshed_at": local.refreshed_at,
                 "age_seconds": copy.age(now).num_seconds().max(0),
                 "generated_at": local.generated_at,
@@ -97,6 +141,10 @@ fn as_json(copy: &Result<Copy, NoCopy>, place: &Place, now: DateTime<Utc>) -> Va
             })
         }
     };
+    body["checked"] = checked.name().into();
+    if let Checked::Local(why) = checked {
+        body["unchecked_because"] = why.as_str().into();
+    }
     body["vault_id"] = place.vault.as_str().into();
     body["memory_id"] = place.memory.as_str().into();
     body

@@ -2,6 +2,8 @@
 
 use super::program::User;
 use super::stub::Stub;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -44,10 +46,10 @@ async fn a_refresh_is_kept_and_answers_without_the_service() {
         stub.only().uri,
         "/v1/vaults/acme/memories/agent/handoff/refresh?force=true&window=PT6H"
     );
-    let shown = user.run(&["show"]).await.is(0);
+    let shown = user.run(&["show", "--offline"]).await.is(8);
     let (age, text) = shown.out.split_once("\n\n").unwrap();
     assert!(
-        age.starts_with("> Local copy, refreshed ") && age.contains("of version 12"),
+        age.starts_with("> Local copy, refreshed ") && age.contains("of version 12; not checked: --offline."),
         "{age}"
     );
     assert!(age.contains("Stale"), "it was made long ago: {age}");
@@ -58,12 +60,12 @@ async fn a_refresh_is_kept_and_answers_without_the_service() {
         current(&user).join("WORKING_MEMORY.md").to_str().unwrap()
     );
     assert!(path.err.starts_with("refreshed "), "{path:?}");
-    let status = user.run(&["status", "--json"]).await.is(0).json();
+    let status = user.run(&["status", "--json", "--offline"]).await.is(8).json();
     assert_eq!(
-        (&status["status"], &status["handoff_id"]),
-        (&json!("stale"), &json!("h-1"))
+        (&status["status"], &status["handoff_id"], &status["checked"]),
+        (&json!("stale"), &json!("h-1"), &json!("local"))
     );
-    user.run(&["status"]).await.is(0);
+    user.run(&["status", "--offline"]).await.is(8);
     let manifest = fs::read(current(&user).join("WORKING_MEMORY.manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     assert_eq!(manifest["cited_ids"], json!(["KL-3@12"]));
@@ -80,15 +82,15 @@ async fn a_damaged_copy_is_told_and_refresh_repairs_it() {
     user.run(&["refresh"]).await.is(0);
     for name in ["WORKING_MEMORY.manifest.json", "WORKING_MEMORY.md"] {
         fs::write(current(&user).join(name), "{\"local\": 1").unwrap();
-        for command in ["show", "status", "path"] {
-            let told = user.run(&[command]).await.is(1);
+        for command in [&["show", "--offline"][..], &["status"], &["path"]] {
+            let told = user.run(command).await.is(1);
             assert!(
                 told.err.contains("damaged") && told.err.contains("refresh"),
                 "{told:?}"
             );
         }
         user.run(&["refresh"]).await.is(0);
-        user.run(&["show"]).await.is(0);
+        user.run(&["show", "--offline"]).await.is(8);
     }
 }
 
@@ -106,7 +108,7 @@ async fn a_refresh_that_is_refused_leaves_the_copy_as_it_is() {
     let user = User::of(&stub.url).with("WORKING_MEMORY_HOME", "elsewhere");
     user.run(&["refresh"]).await.is(0);
     user.run(&["refresh", "--force"]).await.is(5);
-    let shown = user.run(&["show"]).await.is(0);
+    let shown = user.run(&["show", "--offline"]).await.is(8);
     assert!(shown.out.ends_with("\n\n# Handoff\n"), "{shown:?}");
     assert!(
         user.path()
@@ -124,7 +126,7 @@ async fn a_handoff_of_another_memory_is_not_taken() {
     let user = User::of(&stub.url);
     let told = user.run(&["refresh"]).await.is(1);
     assert!(told.err.contains("another memory"), "{told:?}");
-    user.run(&["show"]).await.is(4);
+    user.run(&["show", "--offline"]).await.is(4);
 }
 
 #[tokio::test]
@@ -161,5 +163,104 @@ async fn branch_head_and_changed_files_of_the_folder_are_told() {
             .unwrap()
             .contains(&json!("new file.txt")),
         "{workspace}"
+    );
+}
+
+#[tokio::test]
+async fn the_loop_of_showing_and_refreshing_works_by_exit_codes() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    memory
+        .put("# Key Learnings\n- KL-1 because a: one\n")
+        .await
+        .is(201);
+    let missing = user.run(&["show"]).await.is(4);
+    assert!(missing.err.contains("working-memory refresh"), "{missing:?}");
+    user.run(&["refresh"]).await.is(0);
+    let shown = user.run(&["show"]).await.is(0);
+    assert!(shown.out.starts_with("> Freshness: fresh. "), "{shown:?}");
+    let status = user.run(&["status", "--json"]).await.is(0).json();
+    assert_eq!(
+        (&status["status"], &status["checked"]),
+        (&json!("fresh"), &json!("service"))
+    );
+
+    // A cited record is archived: only the service knows.
+    let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is no more\n";
+    let operations = memory
+        .request(Method::POST, "operations")
+        .header("Content-Type", "text/plain")
+        .body(archive);
+    Answer::to(operations).await.is(200);
+    let shown = user.run(&["show"]).await.is(8);
+    assert!(
+        shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
+        "{shown:?}"
+    );
+    let told = user.run(&["status"]).await.is(8);
+    assert!(
+        told.out.contains("stale") && told.out.contains("by the service"),
+        "{told:?}"
+    );
+    let offline = user.run(&["status", "--offline", "--json"]).await;
+    assert_eq!(offline.json()["checked"], "local");
+    let json = user.run(&["show", "--json"]).await.is(8).json();
+    assert_eq!(
+        (&json["checked"], &json["freshness"]["status"]),
+        (&json!("service"), &json!("stale"))
+    );
+    user.run(&["refresh"]).await.is(0);
+    user.run(&["show"]).await.is(0);
+    user.run(&["status"]).await.is(0);
+}
+
+#[tokio::test]
+async fn without_the_service_the_copy_is_shown_and_says_that_nobody_checked_it() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    service.memory("agent").put("# Facts\nx\n").await.is(201);
+    user.run(&["refresh"]).await.is(0);
+    // Nobody listens there.
+    let away = ["--url", "http://127.0.0.1:9"];
+    let shown = user.run(&[&["show"], &away[..]].concat()).await;
+    assert!(
+        shown.out.starts_with("> Local copy, ") && shown.out.contains("not checked: no service answers"),
+        "{shown:?}"
+    );
+    let status = user
+        .run(&[&["status", "--json"], &away[..]].concat())
+        .await
+        .json();
+    assert_eq!(status["checked"], "local");
+    assert!(
+        status["unchecked_because"]
+            .as_str()
+            .unwrap()
+            .contains("127.0.0.1:9"),
+        "{status}"
+    );
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
+    let user = User::of("http://127.0.0.1:9");
+    // Takes connections and says nothing.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let began = std::time::Instant::now();
+    let told = user.run(&["status", "--json", "--url", &url]).await.is(4).json();
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(
+        (&told["status"], &told["checked"]),
+        (&json!("missing"), &json!("local"))
+    );
+    assert!(
+        told["unchecked_because"].as_str().unwrap().contains("300 ms"),
+        "{told}"
     );
 }

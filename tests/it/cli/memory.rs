@@ -154,3 +154,44 @@ async fn a_reader_that_goes_early_is_no_failure() {
     assert_eq!((line.as_str(), ended.status.code()), ("line\n", Some(0)));
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
 }
+
+#[tokio::test]
+async fn items_are_added_and_removed_one_by_one_and_by_category() {
+    let (service, user) = service_and_user().await;
+    let add = |metadata: &'static str| {
+        let user = &user;
+        async move {
+            let arguments = [
+                "items",
+                "add",
+                "--category",
+                "User notes",
+                "--file",
+                "-",
+                "--metadata",
+                metadata,
+                "--json",
+            ];
+            user.run_with(&arguments, "Likes tea.\n").await
+        }
+    };
+    let first = add("{\"a\": [1]}").await.is(0).json();
+    assert_eq!(
+        (&first["category"], &first["metadata"]["a"][0]),
+        (&"User notes".into(), &1.into())
+    );
+    add("{}").await.is(0);
+    add("[").await.is(2);
+    let id = first["item_id"].as_str().unwrap();
+    let removed = user.run(&["items", "remove", id]).await.is(0);
+    assert_eq!(removed.out, format!("removed {id}\n"));
+    let removed = user
+        .run(&["items", "remove", "--category", "User notes"])
+        .await
+        .is(0);
+    assert_eq!(removed.out, "removed 1 of User notes\n");
+    user.run(&["items", "remove"]).await.is(2);
+    user.run(&["items", "remove", "x", "--category", "y"]).await.is(2);
+    assert_eq!(user.run(&["prompt"]).await.is(0).out, "");
+    assert_eq!(service.count("prompt_items").await, 0);
+}

@@ -90,3 +90,25 @@ async fn completions_and_manual_pages_are_of_the_commands_there_are() {
         .is(1);
     assert!(failed.err.contains("cannot write into"), "{failed:?}");
 }
+
+#[tokio::test]
+async fn errors_are_json_where_json_is_asked_for() {
+    let stub = Stub::by(|_| {
+        let problem = json!({"detail": "it is refused", "field": "goal", "status": 422});
+        (422, "application/problem+json", problem.to_string())
+    })
+    .await;
+    let user = User::of(&stub.url);
+    let refused = user.run(&["set-status", "--goal", "x", "--json"]).await.is(5);
+    let told: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
+    assert_eq!(
+        (&told["error"], &told["exit_code"]),
+        (&json!("it is refused"), &json!(5))
+    );
+    assert_eq!(told["problem"]["field"], "goal");
+    let misused = user.run(&["get", "--no-such-option", "--json"]).await.is(2);
+    let told: serde_json::Value = serde_json::from_str(&misused.err).unwrap();
+    assert_eq!(told["exit_code"], 2);
+    let plain = user.run(&["set-status", "--goal", "x"]).await.is(5);
+    assert_eq!(plain.err, "working-memory: it is refused\n");
+}
