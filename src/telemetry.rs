@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -44,10 +45,23 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(10);
 /// # Errors
 /// No thread can be started for it.
 pub fn start_logs(format: LogFormat, filter: &str) -> io::Result<Guard> {
-    let (layer, guard) = fmt_layer(format, filter)?;
+    let (lines, guard) = Lines::to(io::stderr())?;
     // The only error is that a log is there already, as in a test that starts several services.
-    let _ = tracing_subscriber::registry().with(layer).try_init();
+    let _ = log_alone(format, filter, lines).try_init();
     Ok(guard)
+}
+
+/// The log without traces beside it. The filter is that of the whole subscriber: one of a single layer remembers per
+/// thread what was refused last, and takes it for its verdict on the next event if nothing but `enabled!` was asked in
+/// between, as sqlx does; so the first line after a query was lost.
+fn log_alone<W>(format: LogFormat, filter: &str, lines: W) -> impl Subscriber + Send + Sync
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let layer = unfiltered(format, lines);
+    tracing_subscriber::registry()
+        .with(layer)
+        .with(filter_of(filter))
 }
 
 /// Writes what passes the filter to standard error.
@@ -56,20 +70,33 @@ where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let (lines, guard) = Lines::to(io::stderr())?;
+    let layer = unfiltered(format, lines)
+        .with_filter(filter_of(filter))
+        .boxed();
+    Ok((layer, guard))
+}
+
+fn filter_of(directives: &str) -> EnvFilter {
+    // At finer levels this crate writes whole messages, and bodies are never logged.
+    let quiet = Directive::from_str("rmcp=warn").ok();
+    quiet
+        .into_iter()
+        .fold(EnvFilter::new(directives), EnvFilter::add_directive)
+}
+
+fn unfiltered<S, W>(format: LogFormat, lines: W) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
     // Colours are for people: in a file or a collector they would be noise.
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(io::stderr().is_terminal())
         .with_writer(lines);
-    // At finer levels this crate writes whole messages, and bodies are never logged.
-    let quiet = Directive::from_str("rmcp=warn").ok();
-    let filter = quiet
-        .into_iter()
-        .fold(EnvFilter::new(filter), EnvFilter::add_directive);
-    let layer = match format {
-        LogFormat::Text => layer.fmt_fields(PlainFields).with_filter(filter).boxed(),
-        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
-    };
-    Ok((layer, guard))
+    match format {
+        LogFormat::Text => layer.fmt_fields(PlainFields).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+    }
 }
 
 /// Counts a request that was refused.
@@ -116,5 +143,27 @@ pub async fn keep_metrics() {
     loop {
         ticks.tick().await;
         metrics().run_upkeep();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::written::Written;
+    use super::*;
+
+    #[test]
+    fn a_line_behind_a_question_whether_something_is_logged_is_written() {
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let written = Written::default();
+            let writer = written.clone();
+            let subscriber = log_alone(format, "info,quiet=warn", move || writer.clone());
+            tracing::subscriber::with_default(subscriber, || {
+                for number in 0..3 {
+                    assert!(!tracing::enabled!(target: "quiet", tracing::Level::INFO));
+                    tracing::info!(number, "models");
+                }
+            });
+            assert_eq!(written.text().matches("models").count(), 3, "{}", written.text());
+        }
     }
 }

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::io::{AsyncWriteExt as _, BufWriter};
 
-/// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one, which no
-/// service may be using meanwhile.
+/// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
+/// folder, also while a service runs it; it is never made by this command.
 #[derive(Debug, Args)]
 pub struct Export {
     /// The vault to export.

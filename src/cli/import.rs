@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tokio::io::{AsyncBufRead, BufReader};
 
-/// Arguments of `import`. The database is `DATABASE_URL` or `database.url`, or else the embedded one, which no
-/// service may be using meanwhile.
+/// Arguments of `import`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
+/// folder, also while a service runs it; it is never made by this command.
 ///
 /// Each memory is imported completely or not at all; an import that ended can be run again.
 #[derive(Debug, Args)]

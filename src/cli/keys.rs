@@ -1,4 +1,4 @@
-//! `working-memory keys`: API keys, made and ended beside the service or before it first starts.
+//! `working-memory keys`: API keys, made and ended beside the service or while it does not run.
 
 use super::offline::{Access, Offline};
 use super::serve::Stop;
@@ -6,6 +6,7 @@ use super::{fail, load_config};
 use crate::clock::{Clock, SystemClock};
 use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
+use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::storage::Storage;
 use crate::storage::keys::NewKey;
@@ -25,8 +26,8 @@ const MADE_BY: &str = "cli";
 /// How many keys one query reads.
 const PAGE: i64 = 500;
 
-/// Arguments of `keys`. The database is `DATABASE_URL` or `database.url`, or else the embedded one, which no service
-/// may be using meanwhile: a running service makes keys with `POST /v1/keys`.
+/// Arguments of `keys`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder,
+/// also while a service runs it; it is never made by this command.
 #[derive(Debug, Args)]
 pub struct Keys {
     #[command(subcommand)]
@@ -87,7 +88,7 @@ fn role(name: &str) -> Result<AccessRole, String> {
 }
 
 fn time_span(text: &str) -> Result<TimeDelta, String> {
-    parse_age(text).ok_or_else(|| "must be a number and s, m, h, d or w, such as 90d".to_owned())
+    parse_age(text).ok_or_else(|| format!("must be a duration of {}", duration::FORMS))
 }
 
 impl Keys {

@@ -1,9 +1,9 @@
-//! The database of a command that works beside the service: the configured one, or the embedded one while no
-//! service holds its folder.
+//! The database of a command that works beside the service: the configured one, or the embedded one, also while a
+//! service runs it. None of these commands makes a database: one that is not there would be made in the wrong folder.
 
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
+use crate::storage::embedded::{EmbeddedError, EmbeddedOptions, EmbeddedServer, has_cluster, url_of_running};
 use crate::storage::{PoolOptions, Storage, keeps_prepared_statements};
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -17,9 +17,9 @@ const SERVER_CONNECTIONS: u32 = 10;
 /// What a command means to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Only to read: a database that is not there is not made, and a configured one keeps its schema.
+    /// Only to read: a configured database keeps its schema.
     Read,
-    /// To write: the schema is brought up to date, and an embedded database made if there is none.
+    /// To write: the schema is brought up to date.
     Write,
 }
 
@@ -31,15 +31,12 @@ pub(super) struct Offline {
 
 impl Offline {
     pub(super) async fn open(config: &Config, access: Access) -> Result<Self, Box<dyn Error>> {
-        let server = match &config.database.url {
-            Some(_) => None,
-            None => Some(embedded(config, access).await?),
+        let (server, url) = match &config.database.url {
+            Some(url) => (None, url.expose_secret().to_owned()),
+            None => embedded(config).await?,
         };
-        let url = match (&config.database.url, &server) {
-            (Some(url), _) => url.expose_secret().to_owned(),
-            (None, Some(server)) => server.url(),
-            (None, None) => return Err("no database".into()),
-        };
+        // The service that runs it has brought its schema up to date.
+        let is_anothers = server.is_none() && config.database.url.is_none();
         let prepared_statements = match config.database.prepared_statements {
             Some(kept) => kept,
             None => keeps_prepared_statements(&url).await?,
@@ -55,6 +52,7 @@ impl Offline {
         let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
         let offline = Self { storage, server };
         if (offline.server.is_some() || access == Access::Write)
+            && !is_anothers
             && let Err(error) = offline.storage.migrate().await
         {
             offline.close().await?;
@@ -72,20 +70,32 @@ impl Offline {
     }
 }
 
-async fn embedded(config: &Config, access: Access) -> Result<EmbeddedServer, Box<dyn Error>> {
+/// The embedded server, started for this command, or that of a service that runs, and its address.
+async fn embedded(config: &Config) -> Result<(Option<EmbeddedServer>, String), Box<dyn Error>> {
     let data_dir = config.database.data_dir.clone();
-    if access == Access::Read && !has_cluster(&data_dir) {
+    if !has_cluster(&data_dir) {
+        let shown = std::path::absolute(&data_dir).unwrap_or_else(|_| data_dir.clone());
         return Err(format!(
-            "there is no database in the folder {}; set DATABASE_URL, or name the service's folder with \
-             WORKING_MEMORY__DATABASE__DATA_DIR",
-            data_dir.display()
+            "there is no database in the folder {}; run this where the service runs, name its folder with \
+             WORKING_MEMORY__DATABASE__DATA_DIR, or set DATABASE_URL (a new database is made by `working-memory serve`)",
+            shown.display()
         )
         .into());
     }
     let options = EmbeddedOptions {
-        data_dir,
+        data_dir: data_dir.clone(),
         throw_away: false,
         max_connections: SERVER_CONNECTIONS,
     };
-    Ok(EmbeddedServer::start(options).await?)
+    match EmbeddedServer::start(options).await {
+        Ok(server) => {
+            let url = server.url();
+            Ok((Some(server), url))
+        }
+        Err(in_use @ EmbeddedError::InUse { .. }) => match url_of_running(&data_dir) {
+            Some(url) => Ok((None, url)),
+            None => Err(in_use.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
 }

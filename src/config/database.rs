@@ -1,6 +1,6 @@
 //! `[database]`: where the database is.
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -47,6 +47,29 @@ impl Default for DatabaseConfig {
 
 impl DatabaseConfig {
     pub(super) fn validate(&self) -> Result<(), String> {
+        for (key, url) in [
+            ("database.url (DATABASE_URL)", &self.url),
+            ("database.listen_url", &self.listen_url),
+        ] {
+            let Some(url) = url else { continue };
+            // The address may hold a password: only what stands before it is shown.
+            let scheme = url
+                .expose_secret()
+                .split_once("://")
+                .map(|(scheme, _)| scheme.trim());
+            if !matches!(scheme, Some("postgres" | "postgresql")) {
+                let found = match scheme {
+                    Some(scheme) if scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '+') => {
+                        format!("{scheme}://")
+                    }
+                    _ => "something else".to_owned(),
+                };
+                return Err(format!(
+                    "{key} must begin with postgres:// or postgresql://, not {found}: the service needs PostgreSQL 15 \
+                     or later"
+                ));
+            }
+        }
         if self.max_connections == 0 {
             return Err("database.max_connections must be at least 1".to_owned());
         }

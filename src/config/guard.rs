@@ -1,10 +1,10 @@
 //! `[guard]`: what is done about a text that loses much of a document.
 
+use super::words::read_from_words;
 use serde::Deserialize;
 
 /// What is done about a put that drops more than half of the bytes, or any active record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Collapse {
     /// Nothing.
     Off,
@@ -14,6 +14,12 @@ pub enum Collapse {
     /// The version is made only with `?confirm=collapse`.
     Reject,
 }
+
+read_from_words!(Collapse {
+    "off" => Off,
+    "warn" => Warn,
+    "reject" => Reject,
+});
 
 /// What is done about a text that loses much of a document.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -1,7 +1,8 @@
 //! `[http]`: how the service is reached.
 
 use super::hosts::{self, Authority};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
     /// Address and port to listen on. Port 0 takes a free one, which the log tells.
+    #[serde(deserialize_with = "bind")]
     pub bind: SocketAddr,
     /// Listen on an address other than loopback although nobody has to show a key. Only for a network in
     /// which everybody may read and write every memory, such as a container's own.
@@ -100,7 +102,7 @@ impl HttpConfig {
     pub fn refusal_without_keys(&self) -> String {
         format!(
             "http.bind is {}, which others can reach, and the service has no API keys: make one with \
-             `working-memory keys create`, or bind a loopback address such as 127.0.0.1:8080 (http.bind), or set \
+             `working-memory keys create` (the embedded database is made by a first start on a loopback address), or bind a loopback address such as 127.0.0.1:8080 (http.bind), or set \
              http.allow_open = true if everybody who can reach it may read and write every memory",
             self.bind
         )
@@ -158,6 +160,16 @@ impl HttpConfig {
         }
         Ok(())
     }
+}
+
+fn bind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.trim().parse().map_err(|_| {
+        D::Error::custom(format!(
+            "must be an IP address and a port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080, not {text:?}; names \
+             such as localhost are not looked up"
+        ))
+    })
 }
 
 fn is_loopback(ip: IpAddr) -> bool {

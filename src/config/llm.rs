@@ -16,14 +16,14 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::prices::Price;
+use super::words::read_from_words;
 use crate::domain::operation::Role;
 
 pub use resolve::{InvalidLlm, RoleSettings};
 use resolve::{Resolver, filled, is_set};
 
 /// Who answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     /// The built-in rules; no model, no network.
     Extractive,
@@ -32,6 +32,12 @@ pub enum Provider {
     /// Anthropic's messages API.
     Anthropic,
 }
+
+read_from_words!(Provider {
+    "extractive" => Extractive,
+    "openai" => Openai,
+    "anthropic" => Anthropic,
+});
 
 impl Provider {
     /// The name used in configuration.
@@ -66,8 +72,7 @@ impl Provider {
 }
 
 /// How a server is asked to let its model write nothing but the form of the answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Constrain {
     /// It is not asked: the form is the instructions' business.
     #[default]
@@ -75,11 +80,17 @@ pub enum Constrain {
     /// As a `grammar` in the request, as llama.cpp takes it.
     Gbnf,
     /// As a JSON schema in `response_format`, as OpenAI and Ollama take it.
-    #[serde(rename = "json_schema")]
     JsonSchema,
     /// As `structured_outputs` with a `grammar`, as vLLM takes it (from 0.12 on).
     Vllm,
 }
+
+read_from_words!(Constrain {
+    "off" => Off,
+    "gbnf" => Gbnf,
+    "json_schema" => JsonSchema,
+    "vllm" => Vllm,
+});
 
 /// The `[llm]` section.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,10 +1,10 @@
 //! `[log]`: what the service writes to standard error.
 
+use super::words::read_from_words;
 use serde::Deserialize;
 
 /// The form of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
     /// For people.
     #[default]
@@ -12,6 +12,11 @@ pub enum LogFormat {
     /// One JSON object a line.
     Json,
 }
+
+read_from_words!(LogFormat {
+    "text" => Text,
+    "json" => Json,
+});
 
 /// What the service writes to its log.
 #[derive(Debug, Clone, Deserialize)]

@@ -23,6 +23,7 @@ pub mod telemetry;
 #[cfg(test)]
 mod tests;
 pub mod window;
+mod words;
 
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -81,6 +82,21 @@ pub enum ConfigError {
     Invalid(String),
 }
 
+/// The same in words that say what is taken: of a negative number the parser says only that it expected an integer.
+fn explained(error: config::ConfigError) -> ConfigError {
+    match &error {
+        config::ConfigError::Type {
+            unexpected,
+            expected,
+            key: Some(key),
+            ..
+        } if expected.contains("integer") => ConfigError::Invalid(format!(
+            "{key} must be a whole number from 0 on, not {unexpected}"
+        )),
+        _ => error.into(),
+    }
+}
+
 impl Config {
     /// Reads the configuration. `file` is a file that must be there; without it `working-memory.toml` of
     /// the working folder is read if there is one. `environment` is the process's.
@@ -131,7 +147,7 @@ impl Config {
                 .separator("__")
                 .source(Some(own)),
         );
-        let mut config: Self = builder.build()?.try_deserialize()?;
+        let mut config: Self = builder.build()?.try_deserialize().map_err(explained)?;
         let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
         config.llm = config
             .llm

@@ -219,3 +219,47 @@ fn hosts_are_a_list_in_the_file_and_in_the_environment() {
         assert!(refused(&[(name, bad)]).contains("http.allowed_hosts"), "{bad}");
     }
 }
+
+#[test]
+fn a_bad_value_is_answered_with_what_is_taken() {
+    for (name, value, parts) in [
+        (
+            "WORKING_MEMORY__LLM__PROVIDER",
+            "gemini",
+            &["extractive, openai, anthropic", "gemini", "llm.provider"][..],
+        ),
+        (
+            "WORKING_MEMORY__LLM__ROLES__PROGRESS__PROVIDER",
+            "gemini",
+            &["extractive, openai, anthropic", "progress"],
+        ),
+        (
+            "WORKING_MEMORY__LOG__FORMAT",
+            "xml",
+            &["text, json", "log.format"],
+        ),
+        ("WORKING_MEMORY__GUARD__COLLAPSE", "x", &["off, warn, reject"]),
+        (
+            "WORKING_MEMORY__HTTP__BIND",
+            "localhost:8080",
+            &["127.0.0.1:8080", "http.bind", "localhost"],
+        ),
+        (
+            "WORKING_MEMORY__HTTP__MAX_REQUESTS",
+            "-1",
+            &["http.max_requests must be a whole number from 0 on"],
+        ),
+        (
+            "DATABASE_URL",
+            "mysql://u:hunter2@h/d",
+            &["postgres:// or postgresql://", "not mysql://"],
+        ),
+    ] {
+        let error = Config::load(None, [(name.to_owned(), value.to_owned())]).unwrap_err();
+        let told = error.to_string();
+        for part in parts {
+            assert!(told.contains(part), "{name}: {told}");
+        }
+        assert!(!told.contains("hunter2") && !told.contains("variant"), "{told}");
+    }
+}

@@ -1,6 +1,7 @@
 //! What is answered while the service starts: its database may be away, or its schema be brought up to date for long,
 //! and whoever watches the process is to know that it lives and cannot work yet.
 
+use super::middleware::observe::Passing;
 use super::middleware::{self, headers};
 use super::routes::health::{healthz, readyz};
 use super::{Settings, serve};
@@ -8,6 +9,7 @@ use crate::clock::Clock;
 use crate::telemetry;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use std::io;
 use std::sync::Arc;
@@ -56,12 +58,19 @@ impl Starting {
     }
 }
 
+/// 503, which whoever probes the start expects.
+async fn starting() -> Response {
+    let mut response = readyz::starting().into_response();
+    response.extensions_mut().insert(Passing);
+    response
+}
+
 fn router(clock: Arc<dyn Clock>) -> Router {
     telemetry::metrics();
     let router = Router::new()
         .route("/healthz", get(healthz::healthz))
-        .route("/readyz", get(async || readyz::starting()))
-        .fallback(async || readyz::starting());
+        .route("/readyz", get(starting))
+        .fallback(starting);
     router.layer((
         headers::defaults(),
         from_fn_with_state(clock, middleware::around_start),

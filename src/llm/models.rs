@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use reqwest::Url;
+
 use super::anthropic::Anthropic;
 use super::extractive::Extractive;
 use super::openai::OpenAi;
@@ -17,7 +19,7 @@ pub struct RoleModel {
     pub model: Arc<dyn Model>,
     /// How long and how often it is asked.
     pub retry: Retry,
-    /// Who answers and where, in words: `gpt-5-mini (openai, api.openai.com)`.
+    /// Who answers and where, in words: `gpt-5-mini (openai, api.openai.com/v1)`.
     pub description: String,
 }
 
@@ -131,6 +133,13 @@ impl Models {
     }
 }
 
+/// Host, port and path of an address, without what could be a secret.
+fn address(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let path = url.path().trim_end_matches('/');
+    format!("{}{port}{path}", url.host_str().unwrap_or_default())
+}
+
 fn role_model(client: Option<&Client>, role: RoleSettings) -> RoleModel {
     let retry = Retry::new(role.timeout, role.max_retries);
     let (Some(client), Some(base_url)) = (client, role.base_url) else {
@@ -141,8 +150,8 @@ fn role_model(client: Option<&Client>, role: RoleSettings) -> RoleModel {
             description,
         };
     };
-    let host = base_url.host_str().unwrap_or_default();
-    let description = format!("{} ({}, {host})", role.model, role.provider);
+    let address = address(&base_url);
+    let description = format!("{} ({}, {address})", role.model, role.provider);
     let settings = Settings {
         base_url,
         api_key: role.api_key,
@@ -186,7 +195,7 @@ mod tests {
         .expect("a readable section");
         let line = Models::from_config(&config).expect("models").describe();
         assert!(
-            line.starts_with("progress: m (openai, localhost); learnings: extractive"),
+            line.starts_with("progress: m (openai, localhost:1/v1); learnings: extractive"),
             "{line}"
         );
         assert!(!line.contains("secret"));

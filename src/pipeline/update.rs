@@ -249,7 +249,7 @@ impl Pipeline {
             role,
             timed_out: error.is_timeout(),
             retryable: failed.iter().all(|(_, error)| error.is_retryable()),
-            detail: error.public(),
+            detail: format!("{}: {}", self.models.for_role(role).description, error.public()),
         };
         let is_tried_again = running.claim.as_ref().is_some_and(|claim| claim.is_tried_again);
         if is_tried_again && error.may_pass() {

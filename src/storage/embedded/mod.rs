@@ -45,6 +45,16 @@ pub fn has_cluster(data_dir: &Path) -> bool {
     cluster::major_version(&data_dir.join("postgres/cluster")).is_some()
 }
 
+/// Where the server of a data folder is reached that a service in another process runs: at the socket that the server
+/// has written down. `None` if it has not, or this process may not look.
+#[must_use]
+pub fn url_of_running(data_dir: &Path) -> Option<String> {
+    let written = std::fs::read_to_string(data_dir.join("postgres/cluster/postmaster.pid")).ok()?;
+    // Process, folder, start, port, then the folder of the socket.
+    let socket_dir = written.lines().nth(4).filter(|dir| dir.starts_with('/'))?;
+    Some(server::url_at(socket_dir))
+}
+
 /// A running embedded server. [`stop`](Self::stop) it to wait for its end; dropped, it is told to stop.
 #[derive(Debug)]
 pub struct EmbeddedServer {

@@ -45,12 +45,16 @@ pub(super) struct Server {
     lifeline: Child,
 }
 
+/// The address of the server whose socket is in a folder.
+pub(super) fn url_at(socket_dir: &str) -> String {
+    format!("postgres://{USER}@localhost:5432/{DATABASE}?host={socket_dir}&sslmode=disable")
+}
+
 impl Launcher {
     /// Where the server is reached, in the form that sqlx and libpq both read. Port and TLS mode are spelled
     /// out because `PGPORT` and `PGSSLMODE` would fill them in otherwise.
     pub(super) fn url(&self) -> String {
-        let dir = &self.socket_dir.path;
-        format!("postgres://{USER}@localhost:5432/{DATABASE}?host={dir}&sslmode=disable")
+        url_at(&self.socket_dir.path)
     }
 
     /// Starts the server and waits until it answers, its database there.

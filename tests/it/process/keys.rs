@@ -1,22 +1,80 @@
 //! Keys made on the command line, and a service that never tells a secret.
 
-use super::program::{Program, command, folder};
+use super::program::{Program, command, eventually, folder};
 use crate::harness::Answer;
 use reqwest::Method;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
+use tempfile::TempDir;
 
 /// `working-memory keys …` in the folder of a service.
 fn keys(folder: &Path, arguments: &[&str]) -> Output {
-    let mut keys = Command::new(env!("CARGO_BIN_EXE_working-memory"));
-    keys.arg("keys")
+    program(folder, &[&["keys"], arguments].concat())
+}
+
+/// `working-memory …` there.
+fn program(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_working-memory"))
         .args(arguments)
         .current_dir(folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .output()
         .unwrap()
+}
+
+/// A folder whose embedded database a service has made and left.
+async fn used_folder() -> TempDir {
+    let folder = folder();
+    let mut program = Program::start(folder.path()).await;
+    program.signal(Signal::TERM);
+    assert!(program.ended().await.success());
+    folder
+}
+
+#[tokio::test]
+async fn commands_on_a_database_make_none() {
+    let folder = folder();
+    std::fs::write(folder.path().join("file.jsonl"), "").unwrap();
+    for arguments in [
+        &["keys", "create", "--name", "a", "--role", "admin"][..],
+        &["keys", "list", "--json"],
+        &["export", "--vault", "v"],
+        &["import", "file.jsonl"],
+        &["rebuild-records"],
+    ] {
+        let output = program(folder.path(), arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(
+            told.contains("there is no database in the folder") && told.contains("DATABASE_URL"),
+            "{told}"
+        );
+        if arguments.contains(&"--json") {
+            let error: Value = serde_json::from_str(&told).unwrap();
+            assert_eq!(error["exit_code"], 1);
+        }
+    }
+    assert!(!folder.path().join("data").exists());
+}
+
+#[tokio::test]
+async fn keys_are_made_and_vaults_exported_beside_a_running_service() {
+    let folder = folder();
+    let service = Program::start(folder.path()).await;
+    service.put("m", "# Facts\nf\n").await.is(201);
+    let exported = program(folder.path(), &["export", "--vault", "v"]);
+    assert!(printed(&exported).contains("# Facts"), "{exported:?}");
+    let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
+    let token = printed(&made).to_owned();
+    eventually("the service asks for a key", async || {
+        service.get("/v1/vaults").await.status == 401
+    })
+    .await;
+    let asked = service.request_to(Method::GET, "/v1/vaults").bearer_auth(&token);
+    Answer::to(asked).await.is(200);
 }
 
 #[track_caller]
@@ -31,7 +89,7 @@ fn printed(output: &Output) -> &str {
 
 #[tokio::test]
 async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
-    let folder = folder();
+    let folder = used_folder().await;
     let made = keys(folder.path(), &["create", "--name", "root", "--role", "admin"]);
     let admin = printed(&made).to_owned();
     assert!(made.stderr.is_empty(), "{made:?}");
@@ -110,7 +168,7 @@ async fn no_secret_is_in_a_log_an_answer_or_a_metric() {
 
 #[tokio::test]
 async fn keys_are_listed_and_revoked_and_let_the_service_bind_any_address() {
-    let folder = folder();
+    let folder = used_folder().await;
     keys(
         folder.path(),
         &[

@@ -4,7 +4,7 @@ use super::program::{Program, command, eventually, folder};
 use crate::harness::Answer;
 use reqwest::Method;
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
@@ -96,4 +96,47 @@ async fn a_second_service_on_one_folder_is_refused_and_the_first_goes_on() {
         "{told}"
     );
     program.put("agent", "still here").await.is(201);
+}
+
+#[tokio::test]
+async fn items_stand_in_the_log_by_category_and_id_and_not_by_content() {
+    let folder = folder();
+    let program = Program::start(folder.path()).await;
+    let send = async |method: Method, below: &str, body: &str| {
+        let request = program.request(method, "m", below);
+        Answer::to(
+            request
+                .header("Content-Type", "application/json")
+                .body(body.to_owned()),
+        )
+        .await
+    };
+    let item = r#"{"category": "User notes", "content": "sekret"}"#;
+    let added = send(Method::POST, "items", item).await.is(201).json();
+    let id = added["item_id"].as_str().unwrap();
+    send(
+        Method::POST,
+        "items",
+        r#"{"category": "free", "content": "sekret"}"#,
+    )
+    .await
+    .problem(422, "invalid", Some("category"));
+    send(Method::DELETE, &format!("items/{id}"), "").await.is(204);
+    send(Method::DELETE, "items?category=style", "").await.is(200);
+    let log = program.log().await;
+    let details: Vec<String> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|line| Some(line["detail"].as_str()?.to_owned()))
+        .collect();
+    assert_eq!(
+        details,
+        [
+            format!("items added in \"User notes\": {id}"),
+            "items refused in \"free\"".to_owned(),
+            format!("items removed in \"User notes\": {id}"),
+            "items removed in \"style\": 0".to_owned(),
+        ]
+    );
+    assert!(!log.contains("sekret"), "{log}");
 }

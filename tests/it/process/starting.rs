@@ -125,6 +125,16 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
         log.contains("waiting for the database") && !log.contains(password),
         "{log}"
     );
+    let lines: Vec<Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    assert!(lines.iter().any(|line| line["message"] == "models"), "{log}");
+    let probed = lines.iter().filter(|line| line["status"] == 503);
+    assert!(
+        probed.clone().count() > 0 && probed.clone().all(|line| line["level"] == "INFO"),
+        "{log}"
+    );
 }
 
 #[tokio::test]

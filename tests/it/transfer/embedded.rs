@@ -3,6 +3,7 @@
 use super::program::{export, filled, stderr};
 use std::path::Path;
 use std::process::{Command, Output};
+use working_memory::storage::embedded::{EmbeddedOptions, EmbeddedServer};
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(super::program::PROGRAM)
@@ -36,6 +37,18 @@ async fn a_vault_goes_into_the_embedded_database_and_out_again_and_not_past_a_se
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let path = folder.path().join("file.jsonl");
     std::fs::write(&path, &file).unwrap();
+    let refused = run(folder.path(), &["import", path.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        !folder.path().join("data").exists(),
+        "an import makes no database"
+    );
+    let made = EmbeddedServer::start(EmbeddedOptions {
+        data_dir: folder.path().join("data"),
+        throw_away: false,
+        max_connections: 2,
+    });
+    made.await.unwrap().stop().await.unwrap();
     let output = run(folder.path(), &["import", path.to_str().unwrap()]);
     assert!(output.status.success(), "{}", stderr(&output));
     let output = run(folder.path(), &["export", "--vault", "acme"]);
