@@ -54,14 +54,12 @@ pub fn start_logs(format: LogFormat, filter: &str) -> io::Result<Guard> {
 /// The log without traces beside it. The filter is that of the whole subscriber: one of a single layer remembers per
 /// thread what was refused last, and takes it for its verdict on the next event if nothing but `enabled!` was asked in
 /// between, as sqlx does; so the first line after a query was lost.
-fn log_alone<W>(format: LogFormat, filter: &str, lines: W) -> impl Subscriber + Send + Sync
+fn log_alone<W>(format: LogFormat, filter: &str, lines: W) -> impl Subscriber + Send + Sync + use<W>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let layer = unfiltered(format, lines);
-    tracing_subscriber::registry()
-        .with(layer)
-        .with(filter_of(filter))
+    tracing_subscriber::registry().with(layer).with(filter_of(filter))
 }
 
 /// Writes what passes the filter to standard error.
@@ -70,7 +68,7 @@ where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let (lines, guard) = Lines::to(io::stderr())?;
-    let layer = unfiltered(format, lines)
+    let layer = unfiltered::<S, _>(format, lines)
         .with_filter(filter_of(filter))
         .boxed();
     Ok((layer, guard))

@@ -84,16 +84,29 @@ pub enum ConfigError {
 
 /// The same in words that say what is taken: of a negative number the parser says only that it expected an integer.
 fn explained(error: config::ConfigError) -> ConfigError {
-    match &error {
+    match wanted_number(&error) {
+        Some((key, found)) => {
+            ConfigError::Invalid(format!("{key} must be a whole number from 0 on, not {found}"))
+        }
+        None => error.into(),
+    }
+}
+
+/// The key that should hold a whole number, and what it holds.
+fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
+    match error {
         config::ConfigError::Type {
             unexpected,
             expected,
-            key: Some(key),
+            key,
             ..
-        } if expected.contains("integer") => ConfigError::Invalid(format!(
-            "{key} must be a whole number from 0 on, not {unexpected}"
-        )),
-        _ => error.into(),
+        } if expected.contains("integer") => Some((key.clone().unwrap_or_default(), unexpected.to_string())),
+        config::ConfigError::At { error, key, .. } => {
+            let (inner, found) = wanted_number(error)?;
+            let key = key.clone().filter(|_| inner.is_empty());
+            Some((key.unwrap_or(inner), found))
+        }
+        _ => None,
     }
 }
 
