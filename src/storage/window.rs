@@ -4,6 +4,7 @@ use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, Known, Task};
 use chrono::{DateTime, Utc};
+use serde_json::json;
 use sqlx::PgConnection;
 use std::collections::HashMap;
 
