@@ -20,8 +20,8 @@ pub(super) fn definition() -> Definition {
         description: "Record in one call what just happened. kind task, after each completed task: intent (what was \
             to be done) and summary (what was done), best also task_id, so that a repeat counts once, epic and \
             outcome. kind decision, when something is settled: decision and reason, and supersedes with the id of the \
-            decision it replaces. kind status, when the goal or what blocks it changes: goal, blocker (leave blocker \
-            out when nothing blocks). Do not use it for lessons or code to keep (memory_edit), nor for work that is \
+            decision it replaces. kind status, when the goal or what blocks it changes: goal, blocker (the word none \
+            when nothing blocks any more). Do not use it for lessons or code to keep (memory_edit), nor for work that is \
             not finished. The memory is made if it does not exist. \
             Example: {\"vault\": \"acme\", \"memory\": \"parser-agent\", \"kind\": \"task\", \"intent\": \"Add the DSL parser\", \
             \"summary\": \"Line machine, 60 tests, no dependencies\", \"task_id\": \"PARSER-1\"}",
@@ -35,8 +35,8 @@ pub(super) fn definition() -> Definition {
             "decision": string("decision: what was decided; at most 2,000 bytes."),
             "reason": string("decision: why."),
             "supersedes": string("decision: the id of the active decision that it replaces, such as D-3."),
-            "goal": string("status: what is aimed at; the goal stays without it."),
-            "blocker": string("status: what stands in the way; nothing does without it."),
+            "goal": string("status: what is aimed at; it stays without this, and none clears it."),
+            "blocker": string("status: what stands in the way; it stays without this, and none clears it."),
         }),
         required: &["kind"],
         output: json!({
