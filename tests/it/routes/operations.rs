@@ -147,11 +147,14 @@ async fn a_stale_precondition_and_an_empty_body_are_refused() {
         .apply("KEY_LEARNINGS:\n\0")
         .await
         .problem(422, "invalid", Some("body"));
-    let json = memory
-        .request(Method::POST, "operations")
-        .header("Content-Type", "application/json")
-        .body("{}");
-    Answer::to(json)
+    let of_type = |media_type: &str| {
+        let request = memory.request(Method::POST, "operations");
+        Answer::to(request.header("Content-Type", media_type.to_owned()).body("{}"))
+    };
+    of_type("application/json")
+        .await
+        .problem(422, "invalid", Some("operations"));
+    of_type("application/xml")
         .await
         .problem(415, "unsupported-media-type", Some("Content-Type"));
     assert_eq!(service.count("memories").await, 0);
