@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What a memory `{m}` has from a version on. Later versions take these rows, too. A migration that brings a table adds
 /// what fills it.
-const ROWS: [(i64, &str); 11] = [
+const ROWS: [(i64, &str); 12] = [
     (
         1,
         r#"INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,

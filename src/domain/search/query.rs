@@ -169,9 +169,9 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use unicode_normalization::char::is_combining_mark;
     use super::*;
     use proptest::prelude::*;
+    use unicode_normalization::char::is_combining_mark;
 
     fn read(text: &str) -> String {
         Query::parse(text).tsquery()

@@ -123,7 +123,11 @@ async fn a_record_that_was_archived_meanwhile_is_not_archived_twice() {
             (&json!(1), &json!(2))
         );
         let reason = memory.get("records/KL-1").await.is(200).json()["archive_reason"].clone();
-        let expected = if by_operation { "first" } else { "left out by version 2" };
+        let expected = if by_operation {
+            "first"
+        } else {
+            "left out by version 2"
+        };
         assert_eq!(reason, expected);
         is_sound(&service, "agent").await;
     }

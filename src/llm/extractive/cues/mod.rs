@@ -238,10 +238,16 @@ impl Language {
             .collect();
         hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
         // "Il faut" tells what is left to do, "il faut toujours" a rule.
-        let rules: Vec<Hit> = hits.iter().copied().filter(|hit| hit.sign == Sign::Rule).collect();
+        let rules: Vec<Hit> = hits
+            .iter()
+            .copied()
+            .filter(|hit| hit.sign == Sign::Rule)
+            .collect();
         let is_part_of_a_rule = |hit: &Hit| {
             let holds = |rule: &Hit| rule.start <= hit.start && hit.end <= rule.end;
-            rules.iter().any(|rule| holds(rule) && rule.end - rule.start > hit.end - hit.start)
+            rules
+                .iter()
+                .any(|rule| holds(rule) && rule.end - rule.start > hit.end - hit.start)
         };
         hits.retain(|hit| hit.sign != Sign::Open || !is_part_of_a_rule(hit));
         hits
