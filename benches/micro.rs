@@ -4,7 +4,11 @@
 mod work;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use std::collections::BTreeSet;
 use std::time::Duration;
+use working_memory::domain::evidence::{Case, Examples, Input, Judge, Strictness};
+use working_memory::domain::ids::{RecordId, RecordKind};
+use working_memory::domain::operation::{Item, Operation};
 
 /// Times as much input as in use: what is linear has the same throughput at each.
 const SCALES: [usize; 3] = [1, 2, 4];
@@ -21,12 +25,77 @@ fn pure_parts(criterion: &mut Criterion) {
     }
 }
 
+/// 100 operations held to 2 MB of messages (`docs/evidence.md`): half insights, a quarter snippets, a quarter archives.
+fn evidence(criterion: &mut Criterion) {
+    let line = |n: usize| {
+        format!(
+            "step {n}: worker_{n} answered {} after {n} ms, Straße {n}; retry later.\n",
+            n % 7
+        )
+    };
+    let message: String = (0..28_000).map(line).collect();
+    let records: String = (1..=50)
+        .map(|n| format!("- KL-{n} because it is so: worker_{n} answers slowly\n"))
+        .collect();
+    let document = format!("# Key Learnings\n{records}");
+    let items: Vec<Item> = (0..100)
+        .map(|n| {
+            let operation = match n % 4 {
+                0 | 2 => Operation::AddLearning {
+                    reason: "it was measured".to_owned(),
+                    content: format!("worker_{n} answered after {n} ms, so retry"),
+                    replaces: None,
+                },
+                1 => Operation::AddVerbatim {
+                    reason: "next".to_owned(),
+                    label: "answer".to_owned(),
+                    snippet: line(27_000 + n) + &line(27_001 + n),
+                    replaces: None,
+                },
+                _ => Operation::Archive {
+                    id: RecordId::new(RecordKind::Learning, 1 + n as i64 / 4),
+                    reason: "gone".to_owned(),
+                },
+            };
+            let range = n..n + 1;
+            Item { operation, range }
+        })
+        .collect();
+    let ids: Vec<RecordId> = (1..=25).map(|n| RecordId::new(RecordKind::Learning, n)).collect();
+    let examples = Examples::default();
+    let mut group = criterion.benchmark_group("evidence");
+    group.throughput(Throughput::Bytes(message.len() as u64));
+    group.bench_function("2_mb_100_operations", |bencher| {
+        bencher.iter(|| {
+            let input = Input {
+                task: "Look at the workers.",
+                messages: vec![&message],
+            };
+            let judge = Judge::new(
+                Case {
+                    input: &input,
+                    document: &document,
+                    progress: "",
+                    examples: &examples,
+                    max_archives: 100,
+                    strictness: Strictness::Reject,
+                },
+                &items,
+            );
+            (
+                judge.items(items.clone()),
+                judge.archives(&ids, &[], &BTreeSet::new()),
+            )
+        });
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
         .sample_size(30);
-    targets = pure_parts
+    targets = pure_parts, evidence
 }
 criterion_main!(benches);

@@ -1,8 +1,32 @@
 //! `[pipeline]`: how updates are run.
 
 use super::queue::QueueConfig;
+use crate::domain::evidence::Strictness;
 use serde::Deserialize;
 use std::path::PathBuf;
+
+/// What is done about items of a model's answer that the task and the messages do not carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvidenceConfig {
+    /// They are rejected.
+    #[default]
+    Reject,
+    /// They are applied, with a warning; what holds a credential is rejected.
+    Warn,
+    /// Nothing is compared, and no evidence kept.
+    Off,
+}
+
+impl From<EvidenceConfig> for Strictness {
+    fn from(config: EvidenceConfig) -> Self {
+        match config {
+            EvidenceConfig::Reject => Self::Reject,
+            EvidenceConfig::Warn => Self::Warn,
+            EvidenceConfig::Off => Self::Off,
+        }
+    }
+}
 
 /// How updates are run (DESIGN §3).
 #[derive(Debug, Clone, Deserialize)]
@@ -12,6 +36,10 @@ pub struct PipelineConfig {
     pub max_reprompts: u32,
     /// Additions that one section takes in one update.
     pub max_additions: usize,
+    /// Records that a model's answer may archive in one section; of more, none is.
+    pub max_archives: usize,
+    /// What is done about items that the input does not carry.
+    pub evidence: EvidenceConfig,
     /// How often progress is asked again because the memory moved, before the update is refused.
     pub max_rebases: u32,
     /// Updates of one memory that may run or wait within one service.
@@ -33,6 +61,8 @@ impl Default for PipelineConfig {
         Self {
             max_reprompts: 1,
             max_additions: 3,
+            max_archives: 3,
+            evidence: EvidenceConfig::default(),
             max_rebases: 3,
             queue_per_memory: 64,
             concurrent_updates: 128,
@@ -48,6 +78,9 @@ impl PipelineConfig {
     pub(super) fn validate(&self) -> Result<(), String> {
         if !(1..=100).contains(&self.max_additions) {
             return Err("pipeline.max_additions must be 1 to 100".to_owned());
+        }
+        if !(1..=100).contains(&self.max_archives) {
+            return Err("pipeline.max_archives must be 1 to 100".to_owned());
         }
         if self.max_reprompts > 5 {
             return Err("pipeline.max_reprompts must be 0 to 5".to_owned());

@@ -6,6 +6,7 @@ pub mod changelog;
 pub mod document;
 pub mod dsl;
 pub mod duration;
+pub mod evidence;
 pub mod handoff;
 pub mod history;
 pub mod ids;

@@ -119,6 +119,13 @@ impl Operation {
         }
     }
 
+    /// Takes the place of a record, if it is an addition.
+    pub fn replace(&mut self, id: RecordId) {
+        if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
+            *replaces = Some(id);
+        }
+    }
+
     /// Takes no record's place any more.
     pub fn replace_nothing(&mut self) {
         if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
@@ -164,6 +171,18 @@ pub enum FaultKind {
     NoSection,
     /// The record was archived before.
     AlreadyArchived,
+    /// An example of the instructions given back.
+    Example,
+    /// A snippet with a line that the input does not hold.
+    NotVerbatim,
+    /// An insight or bullet that shares too few words with the input.
+    Ungrounded,
+    /// An archiving that nothing of the input or the answer calls for.
+    UncalledArchive,
+    /// More archivings than a section's answer may have.
+    TooManyArchives,
+    /// A credential.
+    Secret,
     /// Equal to an active record or to an earlier item.
     Duplicate,
     /// Beyond the number of additions a section takes at once.
@@ -178,7 +197,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All kinds, in the order of the design's table.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 23] = [
         Self::MissingReason,
         Self::EmptyContent,
         Self::MissingLabel,
@@ -191,6 +210,12 @@ impl FaultKind {
         Self::Truncated,
         Self::NoSection,
         Self::AlreadyArchived,
+        Self::Example,
+        Self::NotVerbatim,
+        Self::Ungrounded,
+        Self::UncalledArchive,
+        Self::TooManyArchives,
+        Self::Secret,
         Self::Duplicate,
         Self::TooManyAdditions,
         Self::TooLarge,
@@ -214,6 +239,12 @@ impl FaultKind {
             Self::Truncated => "truncated",
             Self::NoSection => "no_section",
             Self::AlreadyArchived => "already_archived",
+            Self::Example => "example",
+            Self::NotVerbatim => "not_verbatim",
+            Self::Ungrounded => "ungrounded",
+            Self::UncalledArchive => "uncalled_archive",
+            Self::TooManyArchives => "too_many_archives",
+            Self::Secret => "secret",
             Self::Duplicate => "duplicate",
             Self::TooManyAdditions => "too_many_additions",
             Self::TooLarge => "too_large",
@@ -234,7 +265,7 @@ impl FaultKind {
     /// Whether the model is asked again because of it, and `on_invalid=fail` fails on it.
     #[must_use]
     pub fn is_asked_again(self) -> bool {
-        self <= Self::NoSection
+        self <= Self::NoSection || (Self::Example..=Self::TooManyArchives).contains(&self)
     }
 }
 

@@ -1,10 +1,13 @@
 //! Step 5: good items onto the head as it stands, nothing of another writer lost. Pure.
 
 use super::conversation::section_of;
+use super::reading::Accepted;
 use super::report::Rejection;
-use super::role::{Accepted, numbered};
+use super::role::numbered;
 use crate::domain::ids::{ContextId, RecordId, RecordKind};
-use crate::domain::memory::{Applied, ApplyError, IdsExhausted, Limits, View, apply, validate};
+use crate::domain::memory::{
+    Applied, ApplyError, IdsExhausted, Limits, OperationName, View, apply, validate,
+};
 use crate::domain::operation::{Operation, Role};
 use crate::storage::{Head, HeadSnapshot, Preconditions};
 
@@ -100,8 +103,12 @@ pub(super) fn onto(
         .iter()
         .map(|item| accepted[item.range.start].clone())
         .collect();
-    let operations: Vec<Operation> = validated.items.into_iter().map(|item| item.operation).collect();
-    let applied =
+    let operations: Vec<Operation> = validated
+        .items
+        .iter()
+        .map(|item| item.operation.clone())
+        .collect();
+    let mut applied =
         apply(&head.text, head.counters, &operations, head.now, limits).map_err(|error| match error {
             ApplyError::TooLarge {
                 bytes,
@@ -115,10 +122,43 @@ pub(super) fn onto(
             ApplyError::IdsExhausted(IdsExhausted { kind }) => Refused::IdsExhausted { kind },
             ApplyError::NotActive(id) => Refused::NotActive(id),
         })?;
+    tell_evidence(&mut applied, &items);
     Ok(Merged {
         applied,
         rejected,
         rebased,
         items,
     })
+}
+
+/// Gives every change the evidence of the item it was made by. Additions of a kind are made in the order of their
+/// items, and a record is archived once.
+fn tell_evidence(applied: &mut Applied, items: &[Accepted]) {
+    let mut added = [0_usize; RecordKind::ALL.len()];
+    for change in &mut applied.operations {
+        let item = match (change.op, change.id) {
+            (OperationName::Add, Some(id)) => {
+                let nth = &mut added[id.kind as usize];
+                let of_kind = items.iter().filter(|item| added_kind(item) == Some(id.kind));
+                let item = of_kind.into_iter().nth(*nth);
+                *nth += 1;
+                item
+            }
+            (OperationName::Archive, Some(id)) => items
+                .iter()
+                .find(|item| matches!(&item.operation, Operation::Archive { id: named, .. } if *named == id)),
+            (OperationName::RewriteProgress, _) => items
+                .iter()
+                .rfind(|item| matches!(item.operation, Operation::RewriteProgress(_))),
+            _ => None,
+        };
+        change.evidence = item.map(|item| item.evidence.clone()).unwrap_or_default();
+    }
+}
+
+fn added_kind(item: &Accepted) -> Option<RecordKind> {
+    match item.operation {
+        Operation::AddLearning { .. } | Operation::AddVerbatim { .. } => item.operation.role()?.record_kind(),
+        _ => None,
+    }
 }

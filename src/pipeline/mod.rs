@@ -26,6 +26,7 @@ mod operations;
 pub mod prompts;
 mod proposal;
 mod queue;
+mod reading;
 pub mod report;
 mod request;
 mod review;

@@ -2,8 +2,8 @@
 
 use super::durable::keep_mode;
 use super::measured;
+use super::reading::{self, Reading, Written};
 use super::report::{Target, UpdateAnswer};
-use super::role::{self, Reading, Written};
 use super::run::{Running, Saved};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl::{self, requests};
@@ -65,23 +65,14 @@ impl Pipeline {
         match &request.input {
             OperationsInput::Text(text) => {
                 let options = dsl::Options::default();
-                role::read(storage, place, document, text, &options, None, limits).await
+                reading::read(storage, place, document, text, &options, None, limits).await
             }
             OperationsInput::List(list) => {
                 let written = |range: Range<usize>| Written {
                     text: json!(list[range.start]).to_string(),
                     index: Some(range.start),
                 };
-                role::validated(
-                    storage,
-                    place,
-                    document,
-                    requests::read(list),
-                    written,
-                    None,
-                    limits,
-                )
-                .await
+                reading::validated(storage, place, document, requests::read(list), written, limits).await
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The prompt texts: compiled in, replaceable file by file from a folder (see `prompts/README.md`).
 
+use crate::domain::evidence::Examples;
 use crate::domain::operation::Role;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub struct Prompts {
     handoff: Arc<str>,
     handoff_input: String,
     handoff_again: String,
+    /// What the roles' instructions show, and may not come back.
+    examples: Arc<Examples>,
 }
 
 /// Why a prompt file cannot be used.
@@ -31,7 +34,7 @@ pub struct PromptError {
 
 impl Default for Prompts {
     fn default() -> Self {
-        Self {
+        let prompts = Self {
             progress: include_str!("prompts/progress.md").into(),
             learnings: include_str!("prompts/learnings.md").into(),
             verbatim: include_str!("prompts/verbatim.md").into(),
@@ -41,7 +44,9 @@ impl Default for Prompts {
             handoff: include_str!("prompts/handoff.md").into(),
             handoff_input: include_str!("prompts/handoff_input.md").to_owned(),
             handoff_again: include_str!("prompts/handoff_again.md").to_owned(),
-        }
+            examples: Arc::default(),
+        };
+        prompts.with_examples()
     }
 }
 
@@ -81,7 +86,17 @@ impl Prompts {
                 *text = replacement;
             }
         }
-        Ok(prompts)
+        Ok(prompts.with_examples())
+    }
+
+    fn with_examples(mut self) -> Self {
+        self.examples = Arc::new(Examples::of([&*self.progress, &*self.learnings, &*self.verbatim]));
+        self
+    }
+
+    /// The examples of the roles' instructions.
+    pub(super) fn examples(&self) -> &Examples {
+        &self.examples
     }
 
     /// The constant instructions of a role, sent first so that providers can cache them.
@@ -114,12 +129,17 @@ impl Prompts {
     }
 
     /// The turn that carries the data, each text quoted so that it cannot end its own quotation; `messages` are so
-    /// already, between the borders of their turns.
-    pub(super) fn input(&self, memory: &str, task: &str, messages: &str) -> String {
+    /// already, between the borders of their turns. `ids` are those that the memory holds.
+    pub(super) fn input(&self, memory: &str, task: &str, messages: &str, ids: &str) -> String {
         let (memory, task) = (quoted(memory), quoted(task));
         fill(
             &self.input,
-            &[("{memory}", &memory), ("{task}", &task), ("{messages}", messages)],
+            &[
+                ("{memory}", &memory),
+                ("{task}", &task),
+                ("{messages}", messages),
+                ("{ids}", ids),
+            ],
         )
     }
 
@@ -223,6 +243,22 @@ mod tests {
             fill("a {x} {y} {z}", &[("{x}", "{y}"), ("{y}", "2")]),
             "a {y} 2 {z}"
         );
+    }
+
+    #[test]
+    fn what_the_instructions_show_is_no_content() {
+        let prompts = Prompts::default();
+        for shown in [
+            "Zorbled the first quonx",
+            "unzorble  the second QUONX",
+            "Blimp all quonxes in `vrimble`",
+            "a quonx is zorbled before it is blimped, never after",
+            "zorble call of the quonx",
+            "zorble --quonx 2 |\n    blimp --vrimble",
+        ] {
+            assert!(prompts.examples().has(shown), "{shown}");
+        }
+        assert_eq!(prompts.examples().count(), 7, "rules are no examples");
     }
 
     #[test]

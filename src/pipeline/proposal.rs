@@ -5,10 +5,11 @@ use crate::domain::ids::{KeyId, RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, OperationName};
 use crate::domain::operation::{Operation, Progress};
 use crate::domain::window::{SessionRecord, Task};
+use crate::storage::evidence;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::role::{Accepted, Written};
+use super::reading::{Accepted, Written};
 
 /// The number of the form.
 const FORM: u32 = 1;
@@ -35,6 +36,9 @@ pub(super) struct KeptItem {
     #[serde(flatten)]
     operation: KeptOperation,
     text: String,
+    /// What of the input carries it, as a version keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evidence: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,13 +116,32 @@ impl Proposal {
         }
     }
 
-    /// The operations with these numbers, which it has.
+    /// The operations with these numbers, which it has. An addition replaces nothing whose archiving, an operation of
+    /// its own, is not among them.
     ///
     /// # Errors
     /// A sentence that says why one cannot be read.
     pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Vec<Accepted>, String> {
+        let archived = |kept: &KeptItem| match &kept.operation {
+            KeptOperation::Archive { id, .. } => Some(id.clone()),
+            _ => None,
+        };
+        let all = self.operations.iter().enumerate();
+        let left: Vec<String> = all
+            .filter(|(number, _)| !numbers.contains(number))
+            .filter_map(|(_, kept)| archived(kept))
+            .collect();
         let items = numbers.iter().filter_map(|number| self.operations.get(*number));
-        items.map(KeptItem::accepted).collect()
+        items
+            .map(|kept| {
+                let mut item = kept.accepted()?;
+                let replaced = item.operation.replaces().map(|id| id.to_string());
+                if replaced.is_some_and(|id| left.contains(&id)) {
+                    item.operation.replace_nothing();
+                }
+                Ok(item)
+            })
+            .collect()
     }
 }
 
@@ -161,12 +184,18 @@ impl KeptItem {
         Self {
             operation: KeptOperation::of(&item.operation),
             text: item.written.text.clone(),
+            evidence: (!item.evidence.is_empty()).then(|| evidence::to_stored(&item.evidence)),
         }
     }
 
     fn accepted(&self) -> Result<Accepted, String> {
+        let told = self.evidence.as_ref().map(|kept| {
+            let problem = "its evidence is not of the form in which it is kept";
+            evidence::from_stored(kept).ok_or_else(|| problem.to_owned())
+        });
         Ok(Accepted {
             operation: self.operation.read()?,
+            evidence: told.transpose()?.unwrap_or_default(),
             written: Written {
                 text: self.text.clone(),
                 index: None,
@@ -296,11 +325,18 @@ impl TryFrom<KeptRecord> for SessionRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::evidence::{Evidence, Origin};
     use serde_json::json;
 
     fn item(operation: Operation) -> Accepted {
         Accepted {
             operation,
+            evidence: vec![Evidence {
+                origin: Origin::Message(3),
+                start: 1,
+                end: 3,
+                quote: "as".to_owned(),
+            }],
             written: Written {
                 text: "- as written".to_owned(),
                 index: None,
@@ -354,12 +390,25 @@ mod tests {
         let all = items();
         for (found, expected) in chosen.iter().zip([&all[0], &all[2], &all[3]]) {
             assert_eq!(
-                (&found.operation, &found.written.text),
-                (&expected.operation, &expected.written.text)
+                (&found.operation, &found.written.text, &found.evidence),
+                (&expected.operation, &expected.written.text, &expected.evidence)
             );
         }
         assert_eq!(SessionRecord::try_from(read.record.unwrap()).unwrap(), record);
         assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
+    }
+
+    #[test]
+    fn what_is_approved_alone_replaces_nothing_that_stays() {
+        let mut all = items();
+        all.push(item(Operation::Archive {
+            id: "KL-1".parse().unwrap(),
+            reason: "old".to_owned(),
+        }));
+        let proposal = Proposal::new(&all, "- before", None, None);
+        let replaces = |numbers: &[usize]| proposal.chosen(numbers).unwrap()[0].operation.replaces();
+        assert_eq!(replaces(&[1]), None, "KL-1 is not to be archived");
+        assert_eq!(replaces(&[1, 4]), Some("KL-1".parse().unwrap()));
     }
 
     #[test]
@@ -380,6 +429,7 @@ mod tests {
             reason: None,
             content: None,
             superseded_by: None,
+            evidence: Vec::new(),
         };
         let rest = ["add_learning", "archive", "add_verbatim"];
         assert_eq!(names(&[]), rest);

@@ -1,7 +1,8 @@
 //! What an update tells its caller; also what is kept of it in its run.
 
-use super::role::Written;
+use super::reading::Written;
 use crate::domain::document;
+use crate::domain::evidence::{Evidence, Origin};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
@@ -62,6 +63,49 @@ pub struct Warning {
     pub index: Option<usize>,
 }
 
+/// Which of the texts of an update's input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EvidenceOrigin {
+    /// Its task.
+    Task,
+    /// One of its messages.
+    Message,
+}
+
+/// A passage of an update's input that carries a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Evidence)]
+pub struct EvidenceReport {
+    /// The text it stands in.
+    pub from: EvidenceOrigin,
+    /// Which message, from 0; null for the task.
+    #[schema(required, minimum = 0)]
+    pub index: Option<usize>,
+    /// Its first byte in that text.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
+    /// Its text, at most 200 bytes; a credential in it is masked.
+    pub quote: String,
+}
+
+impl From<&Evidence> for EvidenceReport {
+    fn from(evidence: &Evidence) -> Self {
+        let (from, index) = match evidence.origin {
+            Origin::Task => (EvidenceOrigin::Task, None),
+            Origin::Message(index) => (EvidenceOrigin::Message, Some(index)),
+        };
+        Self {
+            from,
+            index,
+            start: evidence.start,
+            end: evidence.end,
+            quote: evidence.quote.clone(),
+        }
+    }
+}
+
 /// One change that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OperationReport {
@@ -88,6 +132,8 @@ pub struct OperationReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("KL-4"))]
     pub superseded_by: Option<String>,
+    /// What of the task and the messages carries it, at most two passages; of a model's change only.
+    pub evidence: Vec<EvidenceReport>,
 }
 
 impl From<&AppliedOperation> for OperationReport {
@@ -100,6 +146,7 @@ impl From<&AppliedOperation> for OperationReport {
             reason: operation.reason.clone(),
             content: operation.content.clone(),
             superseded_by: operation.superseded_by.map(|id| id.to_string()),
+            evidence: operation.evidence.iter().map(EvidenceReport::from).collect(),
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::conversation::section_of;
 use super::merge::{self, Refused};
 use super::proposal::{Proposal, rewrites_progress};
+use super::reading::{Accepted, mentioned};
 use super::report::{Rejection, Target, UpdateAnswer, quote};
 use super::reviewed::Review;
-use super::role::{Accepted, mentioned, numbered};
+use super::role::numbered;
 use super::run::{Came, Running};
 use super::session;
 use super::{Mode, Pipeline, PipelineError};

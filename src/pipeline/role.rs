@@ -1,51 +1,23 @@
 //! One role: asked, read, validated, asked again.
 
 use super::conversation;
-use super::report::{ModelReport, Rejection, Warning, quote};
+use super::reading::{Accepted, Answer as Held, Found, Reading, read};
+use super::report::{ModelReport, Warning, quote};
 use super::{Pipeline, Step, UpdateRequest};
 use crate::config::llm::Constrain;
+use crate::domain::document;
 use crate::domain::dsl;
+use crate::domain::evidence::{Case, Input, Strictness};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
-use crate::domain::{document, ids::MemoryId, ids::VaultId};
 use crate::llm::{self, Answer, Asked, Form, ModelError, Request, Speaker, Turn};
-use crate::storage::{HeadSnapshot, Storage, StorageError};
+use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// A good item and what it was read from.
-#[derive(Debug, Clone)]
-pub(super) struct Accepted {
-    pub(super) operation: Operation,
-    pub(super) written: Written,
-}
-
-/// A fault and what it stands in.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    pub(super) fault: Fault,
-    pub(super) written: Written,
-}
-
-/// An item as it was written.
-#[derive(Debug, Clone)]
-pub(super) struct Written {
-    pub(super) text: String,
-    /// Its place in the list that was sent, if it is no text.
-    pub(super) index: Option<usize>,
-}
-
-/// A text read and validated.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Reading {
-    pub(super) accepted: Vec<Accepted>,
-    pub(super) found: Vec<Found>,
-}
 
 /// What became of a role.
 #[derive(Debug, Default)]
@@ -60,115 +32,6 @@ pub(super) struct RoleOutcome {
     pub(super) failure: Option<ModelError>,
 }
 
-impl Reading {
-    /// Whether something is left that the writer of the text should mend.
-    pub(super) fn is_to_be_mended(&self) -> bool {
-        self.found.iter().any(|found| found.fault.kind.is_asked_again())
-    }
-
-    pub(super) fn rejections(&self) -> impl Iterator<Item = Rejection> {
-        let rejected = self.found.iter().filter(|found| !found.fault.kind.is_warning());
-        rejected.map(|found| Rejection::of_fault(&found.fault, &found.written))
-    }
-
-    /// What is to be mended but is no item that could be rejected: a text without a header, one that was cut off.
-    pub(super) fn mendable_warnings(&self) -> impl Iterator<Item = Rejection> {
-        let kinds = |found: &&Found| found.fault.kind.is_warning() && found.fault.kind.is_asked_again();
-        let warned = self.found.iter().filter(kinds);
-        warned.map(|found| Rejection::of_fault(&found.fault, &found.written))
-    }
-
-    pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {
-        let warned = self.found.iter().filter(|found| found.fault.kind.is_warning());
-        warned.map(|found| Warning::of_fault(&found.fault, found.written.index))
-    }
-}
-
-/// Ids that operations and faults name and that are not active in a document: the ones whose past has to
-/// be looked up.
-pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
-    let archived = items.iter().filter_map(|item| match &item.operation {
-        Operation::Archive { id, .. } => Some(*id),
-        addition => addition.replaces(),
-    });
-    let ids: BTreeSet<RecordId> = archived
-        .chain(faults.iter().filter_map(|fault| fault.id))
-        .collect();
-    ids.into_iter().collect()
-}
-
-/// Reads and validates a text. `only` leaves out what belongs to other roles' sections.
-pub(super) async fn read(
-    storage: &Storage,
-    place: (&VaultId, &MemoryId),
-    document: &str,
-    text: &str,
-    options: &dsl::Options,
-    only: Option<Role>,
-    limits: &Limits,
-) -> Result<Reading, StorageError> {
-    let written = |range: Range<usize>| Written {
-        text: text[range].to_owned(),
-        index: None,
-    };
-    let parsed = dsl::parse(text, options);
-    validated(storage, place, document, parsed, written, only, limits).await
-}
-
-/// Validates what was read. `written` is what stands at a place of the input.
-pub(super) async fn validated(
-    storage: &Storage,
-    place: (&VaultId, &MemoryId),
-    document: &str,
-    parsed: dsl::Parsed,
-    written: impl Fn(Range<usize>) -> Written,
-    only: Option<Role>,
-    limits: &Limits,
-) -> Result<Reading, StorageError> {
-    let foreign = |role: Option<Role>| only.is_some() && role.is_some() && role != only;
-    let items: Vec<Item> = parsed
-        .items
-        .into_iter()
-        .filter(|item| !foreign(item.operation.role()))
-        .collect();
-    let faults: Vec<Fault> = parsed
-        .faults
-        .into_iter()
-        .filter(|fault| !foreign(fault.section))
-        .collect();
-    let ended = storage
-        .archived_among(place.0, place.1, &mentioned(&items, &faults))
-        .await?;
-    let validated = validate(
-        items,
-        faults,
-        &View {
-            document,
-            ended: &ended,
-        },
-        &[],
-        limits,
-    );
-    Ok(Reading {
-        accepted: validated
-            .items
-            .into_iter()
-            .map(|item| Accepted {
-                written: written(item.range),
-                operation: item.operation,
-            })
-            .collect(),
-        found: validated
-            .faults
-            .into_iter()
-            .map(|fault| Found {
-                written: written(fault.range.clone()),
-                fault,
-            })
-            .collect(),
-    })
-}
-
 impl Pipeline {
     /// Asks a role's model and, where its answer has faults it can mend, asks it again.
     pub(super) async fn ask_role(
@@ -179,10 +42,20 @@ impl Pipeline {
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
         let speaker = self.models.for_role(role);
+        let strictness: Strictness = self.settings.evidence.into();
+        let sent = Input {
+            task: &request.task,
+            messages: request
+                .messages
+                .iter()
+                .map(|message| message.content.as_str())
+                .collect(),
+        };
         let input = self.prompts.input(
             conversation::memory(&captured.text, role),
             &request.task,
             &conversation::messages(&request.messages, self.settings.messages_bytes),
+            &existing_ids(&captured.text, role),
         );
         let mut asking = Request {
             role: Some(role),
@@ -241,13 +114,25 @@ impl Pipeline {
                 ..dsl::Options::default()
             };
             let place = (&request.vault, &request.memory);
+            let held = Held {
+                role,
+                case: Some(Case {
+                    input: &sent,
+                    document: &captured.text,
+                    progress: conversation::section_of(&captured.text, Role::Progress),
+                    examples: self.prompts.examples(),
+                    max_archives: self.settings.max_archives,
+                    strictness,
+                }),
+                earlier: &outcome.reading.accepted,
+            };
             let reading = read(
                 &self.storage,
                 place,
                 &captured.text,
                 &text,
                 &options,
-                Some(role),
+                Some(held),
                 limits,
             )
             .await?;
@@ -261,6 +146,9 @@ impl Pipeline {
                     limits,
                 )
             };
+            if strictness != Strictness::Off {
+                outcome.reading.name_replaced(&captured.text);
+            }
             if !outcome.reading.is_to_be_mended() {
                 break;
             }
@@ -385,7 +273,8 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
     let mut found: Vec<Found> = first
         .found
         .into_iter()
-        .filter(|found| !found.fault.kind.is_asked_again() || is_left(&found.fault))
+        .filter(|found| !found.is_to_be_mended() || is_left(&found.fault))
+        .filter(|found| !second.found.iter().any(|again| again.says_the_same(found)))
         .collect();
     found.extend(second.found);
     // What the second answer says too needs no word; what finds no room beside it does.
@@ -396,6 +285,7 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
             .map(|fault| Found {
                 written: left_out[fault.range.start].written.clone(),
                 fault,
+                is_only_told: false,
             }),
     );
     Reading { accepted, found }
@@ -416,7 +306,7 @@ pub(super) fn numbered(accepted: &[Accepted]) -> Vec<Item> {
 /// The faults as a model reads them.
 fn describe(found: &[Found]) -> String {
     let mut text = String::new();
-    for Found { fault, written } in found.iter().filter(|found| found.fault.kind.is_asked_again()) {
+    for Found { fault, written, .. } in found.iter().filter(|found| found.is_to_be_mended()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- {}: {}", fault.kind.name(), fault.detail);
         for line in quote(&written.text).lines() {

@@ -5,11 +5,12 @@ use super::durable::Claim;
 use super::log::{log, with_header_hint};
 use super::merge::{self, Merged, Refused};
 use super::proposal::{self, Proposal};
+use super::reading::{Accepted, mentioned};
 use super::report::{
     DocumentReport, ModelReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
 };
 use super::reviewed::Review;
-use super::role::{Accepted, mentioned, numbered};
+use super::role::numbered;
 use super::session::{self, Standing};
 use super::{Mode, Pipeline, PipelineError, Step, Steps};
 use crate::domain::document;

@@ -10,6 +10,7 @@ pub mod contexts;
 pub mod embedded;
 mod error;
 pub mod events;
+pub mod evidence;
 mod handoff_reads;
 pub mod handoffs;
 mod heads;

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod document_laws;
+mod evidence;
 mod headings;
 mod hostile;
 mod memory_laws;

@@ -22,7 +22,7 @@ fn update(memory: &Memory<'_>, key: &str) -> RequestBuilder {
     memory
         .request(Method::POST, "update")
         .header(KEY, key)
-        .json(&json!({"task": "x", "roles": ["learnings"]}))
+        .json(&json!({"task": "x: one, two, learning", "roles": ["learnings"]}))
 }
 
 /// Models that count how often they are asked and take their time.

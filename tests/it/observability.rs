@@ -71,7 +71,8 @@ async fn an_update_is_seen_in_every_metric_it_concerns_and_no_id_is() {
             detail: "x".to_owned(),
         }),
         Role::Learnings => Step::Answer(Answer {
-            text: "KEY_LEARNINGS:\n  ADD:\n    - because it is: so\n    - nothing\n".to_owned(),
+            text: "KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n    - nothing\n"
+                .to_owned(),
             input_tokens: Some(100),
             cached_tokens: Some(60),
             output_tokens: Some(10),
@@ -82,7 +83,7 @@ async fn an_update_is_seen_in_every_metric_it_concerns_and_no_id_is() {
     let service = Service::with_models(models).await;
     let memory = service.memory("very-secret-id");
     memory
-        .update(json!({"task": "a", "allow_partial": true}))
+        .update(json!({"task": "pin the tool chain", "allow_partial": true}))
         .await
         .is(200);
     memory.get("context").await.is(200);

@@ -51,6 +51,12 @@ pub fn records(text: &str) -> Vec<Record> {
         .collect()
 }
 
+/// The active records of a document with their own lines, in bytes, in document order. Linear.
+#[must_use]
+pub fn record_places(text: &str) -> Vec<(RecordId, Range<usize>)> {
+    RecordLines::of(text).places
+}
+
 /// The records of a document before they are read: who compares two documents reads only those that differ.
 #[derive(Debug)]
 pub(in crate::domain) struct RecordLines<'t> {

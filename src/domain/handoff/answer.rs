@@ -8,6 +8,7 @@ use super::citation::{Citation, Subject, citations_in};
 use super::material::Material;
 use super::quote::{one_line, quote};
 use super::{Caps, Line, Part};
+use crate::domain::evidence::shares_a_word;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How much of a dropped line is kept to be looked at, in characters.
@@ -35,6 +36,8 @@ pub enum DropReason {
     UnknownSection,
     /// It names a step that what it cites does not speak of.
     Invented,
+    /// It shares no word with what it cites.
+    Unsupported,
 }
 
 impl DropReason {
@@ -50,6 +53,7 @@ impl DropReason {
             Self::TooMany => "too_many",
             Self::UnknownSection => "unknown_section",
             Self::Invented => "invented",
+            Self::Unsupported => "unsupported",
         }
     }
 
@@ -67,6 +71,9 @@ impl DropReason {
             Self::TooMany => "the section has too many lines; keep the most important ones",
             Self::UnknownSection => "it stands under none of the five headers",
             Self::Invented => "what it cites says nothing of that step; use only steps that are given",
+            Self::Unsupported => {
+                "it shares no word with what it cites; say what the cited entries say, in their words"
+            }
         }
     }
 }
@@ -196,6 +203,9 @@ fn check(
     if part == Part::StartHere && !speaks_of(&said, &citations, material) {
         return Err(DropReason::Invented);
     }
+    if !shares_a_word(&said, cited(&citations, material)) {
+        return Err(DropReason::Unsupported);
+    }
     Ok(Line {
         text: quote(&said, caps.line_chars),
         citations,
@@ -205,6 +215,14 @@ fn check(
 /// Whether at least half of a line's longer words stand in what it cites. A step that the memory does not name has
 /// other words.
 fn speaks_of(said: &str, citations: &[Citation], material: &Material) -> bool {
+    let known: HashSet<String> = cited(citations, material).flat_map(stems).collect();
+    let words: Vec<String> = stems(said).collect();
+    let found = words.iter().filter(|word| known.contains(*word)).count();
+    found > 0 && found * 2 >= words.len()
+}
+
+/// What a line cites: names of sections and texts of entries.
+fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator<Item = &'m str> {
     let cited = citations.iter().filter_map(|citation| {
         let name = match citation.subject {
             Subject::Section(section) => section.title(),
@@ -212,10 +230,7 @@ fn speaks_of(said: &str, citations: &[Citation], material: &Material) -> bool {
         };
         Some([name, material.supplied.get(citation)?.text.as_str()])
     });
-    let known: HashSet<String> = cited.flatten().flat_map(stems).collect();
-    let words: Vec<String> = stems(said).collect();
-    let found = words.iter().filter(|word| known.contains(*word)).count();
-    found > 0 && found * 2 >= words.len()
+    cited.flatten()
 }
 
 /// The beginnings of the words that are long enough to mean something by themselves.

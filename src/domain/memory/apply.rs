@@ -4,6 +4,7 @@ use super::Limits;
 use super::counters::{Counters, IdsExhausted};
 use super::edit::Edit;
 use crate::domain::document::{ManagedSection, NewRecord, Record, progress_body};
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
 use chrono::{DateTime, Utc};
@@ -61,6 +62,8 @@ pub struct AppliedOperation {
     pub content: Option<String>,
     /// Of an archived record the one that takes its place.
     pub superseded_by: Option<RecordId>,
+    /// What of an update's input carries it.
+    pub evidence: Vec<Evidence>,
 }
 
 /// Why operations could not be applied; nothing was. The message is fit to be shown to a client.
@@ -180,6 +183,7 @@ fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<App
             reason: None,
             content: Some(body),
             superseded_by: None,
+            evidence: Vec::new(),
         })
 }
 
@@ -225,6 +229,7 @@ impl AppliedOperation {
             reason,
             content: Some(content),
             superseded_by: None,
+            evidence: Vec::new(),
         }
     }
 
@@ -241,6 +246,7 @@ impl AppliedOperation {
             reason,
             content: Some(content),
             superseded_by: None,
+            evidence: Vec::new(),
         }
     }
 }

@@ -230,6 +230,7 @@ impl<'t> Change<'t> {
             reason: None,
             content: Some(format!("goal: {goal}; blocker: {blocker}")),
             superseded_by: None,
+            evidence: Vec::new(),
         });
     }
 
@@ -269,6 +270,7 @@ impl<'t> Change<'t> {
                 reason: None,
                 content: Some(body),
                 superseded_by: None,
+                evidence: Vec::new(),
             });
         }
     }

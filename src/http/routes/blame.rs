@@ -2,13 +2,16 @@
 
 use super::contexts::view;
 use super::memory::{self, VersionParams};
-use crate::domain::document::written_time;
+use crate::domain::document::{record_places, written_time};
+use crate::domain::evidence::Evidence;
+use crate::domain::ids::RecordId;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
+use crate::pipeline::report::EvidenceReport;
 use crate::storage::Blame;
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +20,9 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Where the lines of one version come from.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -57,13 +62,15 @@ pub(crate) struct BlameLine {
     creation_time: Option<DateTime<Utc>>,
     /// The line without its end.
     text: String,
+    /// Of a record's first line: what of an update's input carried the record, at most two passages.
+    evidence: Vec<EvidenceReport>,
 }
 
 /// Read where each line comes from
 ///
 /// Of the newest version or of another one: which version brought each line in, who made that, and when. A line
 /// that was moved within the document keeps its origin. With `Accept: text/plain` a line is
-/// `<version> <actor> <time> | <line>`.
+/// `<version> <actor> <time> | <line>`. As JSON, a record's first line also says what of an update's input carried it.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/blame",
@@ -104,7 +111,15 @@ pub(crate) async fn blame(
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    let blame = BlameBody::from(state.storage.blame(context).await?);
+    let blame = state.storage.blame(context).await?;
+    let places = record_places(&blame.context.text);
+    let ids: Vec<RecordId> = places.iter().map(|(id, _)| *id).collect();
+    let evidence = match representation {
+        Representation::Json => state.storage.evidence(&vault_id, &memory_id, &ids).await?,
+        _ => HashMap::new(),
+    };
+    let carried = by_line(&blame.context.text, &places, &evidence);
+    let blame = BlameBody::of(blame, &carried);
     headers.insert(
         CONTENT_TYPE,
         HeaderValue::from_static(representation.content_type()),
@@ -115,8 +130,24 @@ pub(crate) async fn blame(
     })
 }
 
-impl From<Blame> for BlameBody {
-    fn from(blame: Blame) -> Self {
+/// The evidence of records by the number of their first line.
+fn by_line<'e>(
+    text: &str,
+    places: &[(RecordId, Range<usize>)],
+    evidence: &'e HashMap<RecordId, Vec<Evidence>>,
+) -> HashMap<usize, &'e [Evidence]> {
+    let (mut line, mut from) = (1, 0);
+    let mut found = HashMap::new();
+    for (id, range) in places {
+        line += memchr::memchr_iter(b'\n', &text.as_bytes()[from..range.start]).count();
+        from = range.start;
+        found.extend(evidence.get(id).map(|evidence| (line, evidence.as_slice())));
+    }
+    found
+}
+
+impl BlameBody {
+    fn of(blame: Blame, carried: &HashMap<usize, &[Evidence]>) -> Self {
         let Blame {
             context,
             origins,
@@ -132,6 +163,10 @@ impl From<Blame> for BlameBody {
                 actor_id: origin.map(|origin| origin.actor_id.to_string()),
                 creation_time: origin.map(|origin| origin.creation_time),
                 text: text.to_owned(),
+                evidence: carried
+                    .get(&line)
+                    .map(|evidence| evidence.iter().map(EvidenceReport::from).collect())
+                    .unwrap_or_default(),
             }
         });
         Self {

@@ -6,6 +6,7 @@ use crate::domain::document::Record;
 use crate::domain::history::Told;
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::window::{Historic, Task};
+use crate::storage::evidence;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -26,6 +27,9 @@ impl NewVersion {
             });
             if let Some(by) = operation.superseded_by {
                 told["superseded_by"] = json!(by.to_string());
+            }
+            if !operation.evidence.is_empty() {
+                told["evidence"] = evidence::to_stored(&operation.evidence);
             }
             told
         });

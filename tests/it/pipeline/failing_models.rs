@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
 
+/// What the good answers speak of.
+const TASK: &str = "Wrote the parser, now wire it: pin the tool chain, then run `cargo test`.";
+
 fn good(asked: &Asked) -> Reply {
     Reply::text(match asked.role() {
         Role::Progress => PROGRESS,
@@ -77,7 +80,7 @@ async fn every_way_to_fail_is_told_apart_and_saves_nothing_but_the_run() {
     ] {
         let runs = served.service.count("updates").await;
 
-        let (answer, asked) = served.update("agent", vec![reply], json!({"task": "x"})).await;
+        let (answer, asked) = served.update("agent", vec![reply], json!({"task": TASK})).await;
 
         let problem = answer.problem(status, name, None);
         assert_eq!((&problem["role"], asked), (&json!("learnings"), 1));
@@ -105,7 +108,7 @@ async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
             (Reply::Status(404, None, "no such model"), 1),
         ];
         for (number, (reply, attempts)) in cases.into_iter().enumerate() {
-            let update = json!({"task": "x", "roles": ["learnings"]});
+            let update = json!({"task": TASK, "roles": ["learnings"]});
             let memory = format!("agent-{number}");
             let (answer, asked) = served.update(&memory, vec![reply], update).await;
             assert_eq!(asked, attempts, "{}", answer.text());
@@ -125,13 +128,13 @@ async fn retry_after_is_waited_for_where_the_time_allows() {
     let served = Served::start(Provider::Openai, 2).await;
     let begun = Instant::now();
     let short = vec![Reply::Status(429, Some("1"), "wait")];
-    let (answer, asked) = served.update("agent", short, json!({"task": "x"})).await;
+    let (answer, asked) = served.update("agent", short, json!({"task": TASK})).await;
     answer.is(200);
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(asked, 2);
 
     let long = vec![Reply::Status(429, Some("3600"), "wait")];
-    let (answer, asked) = served.update("agent", long, json!({"task": "x"})).await;
+    let (answer, asked) = served.update("agent", long, json!({"task": TASK})).await;
     answer.problem(502, "model-failed", None);
     assert_eq!(asked, 1);
 }
@@ -143,7 +146,7 @@ async fn with_allow_partial_the_other_sections_are_saved() {
         ("fails", Reply::Status(500, None, "x"), "500"),
         ("hangs", Reply::Hang, "in time"),
     ] {
-        let update = json!({"task": "x", "allow_partial": true});
+        let update = json!({"task": TASK, "allow_partial": true});
         let (answer, _) = served.update(name, vec![reply], update).await;
 
         let answer = answer.is(200).json();
@@ -169,7 +172,7 @@ async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
     let stub = Stub::start(|_| Reply::Status(500, None, "oops")).await;
     let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
     for roles in [json!(["progress", "learnings", "verbatim"]), json!(["verbatim"])] {
-        let update = json!({"task": "x", "allow_partial": true, "roles": roles});
+        let update = json!({"task": TASK, "allow_partial": true, "roles": roles});
         let answer = service.memory("agent").update(update).await;
         answer.problem(502, "model-failed", None);
     }
@@ -178,12 +181,13 @@ async fn where_all_models_fail_there_is_nothing_to_save_in_part() {
 
 #[tokio::test]
 async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
-    let faulty = Reply::text("KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - no reason\n");
+    let faulty =
+        Reply::text("KEY_LEARNINGS:\n  ADD:\n    - because good: the tool chain is kept\n    - no reason\n");
     let hostile = Reply::Status(400, None, "context too long \u{0} sk-secret");
     let served = Served::start(Provider::Openai, 0).await;
 
     let (answer, _) = served
-        .update("agent", vec![faulty, hostile], json!({"task": "x"}))
+        .update("agent", vec![faulty, hostile], json!({"task": TASK}))
         .await;
 
     let answer = answer.is(200).json();
@@ -194,7 +198,7 @@ async fn a_failure_while_asking_again_leaves_the_first_answer_standing() {
         told.contains("400") && !told.contains("context too long"),
         "{told}"
     );
-    assert!(answer["operations"].to_string().contains("kept"));
+    assert!(answer["operations"].to_string().contains("tool chain is kept"));
 }
 
 #[tokio::test]
@@ -213,7 +217,7 @@ async fn unusual_good_answers_are_read() {
         ];
         for (number, reply) in replies.into_iter().enumerate() {
             let name = format!("agent-{number}");
-            let (answer, _) = served.update(&name, vec![reply], json!({"task": "x"})).await;
+            let (answer, _) = served.update(&name, vec![reply], json!({"task": TASK})).await;
             answer.is(200);
             let record = served
                 .service
@@ -225,12 +229,12 @@ async fn unusual_good_answers_are_read() {
             assert_eq!(record["content"], "pin the tool chain");
         }
         let cut = Reply::CutOff(format!("{LEARNING}    - because cut: half a thou"));
-        let (answer, asked) = served.update("cut", vec![cut], json!({"task": "x"})).await;
+        let (answer, asked) = served.update("cut", vec![cut], json!({"task": TASK})).await;
         let answer = answer.is(200).json();
         assert_eq!((asked, &answer["rejected"]), (2, &json!([])), "{answer}");
 
         let empty = vec![Reply::text(""), Reply::text(" \n")];
-        let (answer, asked) = served.update("empty", empty, json!({"task": "x"})).await;
+        let (answer, asked) = served.update("empty", empty, json!({"task": TASK})).await;
         let answer = answer.is(200).json();
         assert_eq!((asked, &answer["status"]), (2, &json!("applied")));
         assert_eq!(answer["warnings"][0]["kind"], "no_section");

@@ -113,7 +113,7 @@ async fn no_connection_is_held_while_models_think() {
 
     let answers = join_all(names.iter().map(|name| async {
         let memory = service.memory(name);
-        memory.update(json!({"task": "x"})).await
+        memory.update(json!({"task": "Work together"})).await
     }))
     .await;
 

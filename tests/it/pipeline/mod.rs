@@ -4,6 +4,7 @@
 mod asked_again;
 mod constrained;
 pub(crate) mod dictated;
+mod evidence;
 mod failing_models;
 mod finished_by_hand;
 mod hostile;

@@ -34,7 +34,11 @@ async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_tol
             .await
             .is(201);
 
-        let answer = memory.update(json!({"task": "wired it"})).await.is(200).json();
+        let answer = memory
+            .update(json!({"task": "wire it, pin the tool chain, wrote the parser, then cargo test"}))
+            .await
+            .is(200)
+            .json();
 
         assert_eq!(answer["status"], "applied");
         assert_eq!(
@@ -43,8 +47,13 @@ async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_tol
         );
         let time = "[2026-11-21T02:00:00Z]";
         let progress = "## Completed\n- Wrote the parser\n## In Progress\n- Wire it\n";
+        let mut operations = answer["operations"].clone();
+        for operation in operations.as_array_mut().unwrap() {
+            let evidence = operation.as_object_mut().unwrap().remove("evidence").unwrap();
+            assert_eq!(evidence[0]["from"], "task");
+        }
         assert_eq!(
-            answer["operations"],
+            operations,
             json!([
                 { "op": "rewrite_progress", "id": null, "label": null, "reason": null, "content": progress },
                 { "op": "add", "id": "KL-5", "label": null, "reason": "it bit us", "content": "pin the tool chain" },
@@ -84,7 +93,7 @@ async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_tol
         );
         let log = answer["log"].as_str().unwrap();
         assert!(
-            log.starts_with("update: wired it\n") && log.contains("KL-5"),
+            log.starts_with("update: wire it, pin") && log.contains("KL-5"),
             "{log}"
         );
         let id = answer["update_id"].as_str().unwrap();
@@ -95,7 +104,7 @@ async fn three_servers_asked_at_once_make_one_version_of_which_everything_is_tol
             assert_eq!(exchange["system"], stub.asked(role)[0].system());
             assert_eq!(exchange["answer"], answer_of(role));
             let input = exchange["messages"][0]["content"].as_str().unwrap();
-            assert!(input.contains("wired it") && exchange["millis"].is_u64());
+            assert!(input.contains("wire it, pin") && exchange["millis"].is_u64());
         }
         assert!(!run.to_string().contains("sk-secret"));
         is_sound(&service, "agent").await;

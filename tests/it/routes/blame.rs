@@ -53,6 +53,7 @@ async fn each_line_tells_who_brought_it_in_and_when() {
             "actor_id": "bob",
             "creation_time": "2026-11-21T02:01:00Z",
             "text": "three",
+            "evidence": [],
         })
     );
     assert_eq!(

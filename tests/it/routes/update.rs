@@ -7,6 +7,9 @@ use working_memory::domain::operation::Role;
 use working_memory::llm::ModelError;
 use working_memory::llm::scripted::Step;
 
+/// Speaks of all that the models say.
+const TASK: &str = "wire it, pin the tool chain, then cargo test";
+
 fn answer_of(role: Role) -> Step {
     Step::answer(match role {
         Role::Progress => "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\n",
@@ -21,7 +24,7 @@ async fn three_answers_make_one_version() {
     let memory = service.memory("agent");
 
     let answer = memory
-        .update(json!({"task": "wired it", "messages": [{"role": "user", "content": "go on"}]}))
+        .update(json!({"task": TASK, "messages": [{"role": "user", "content": "go on"}]}))
         .await
         .is(200)
         .json();
@@ -87,7 +90,7 @@ async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
         let memory = service.memory("agent");
 
         let problem = memory
-            .update(json!({"task": "x"}))
+            .update(json!({"task": TASK}))
             .await
             .problem(status, name, None);
 
@@ -101,7 +104,7 @@ async fn a_model_that_fails_or_hangs_is_told_apart_and_nothing_is_saved() {
         assert_eq!(service.count("memory_contexts").await, 0);
 
         let partial = memory
-            .update(json!({"task": "x", "allow_partial": true}))
+            .update(json!({"task": TASK, "allow_partial": true}))
             .await
             .is(200)
             .json();

@@ -1,10 +1,12 @@
 //! What is exported, imported and exported again.
 
 use super::program::{export, filled, imports, path, program, refuses, stderr};
-use crate::harness::{Database, Service};
-use serde_json::Value;
+use crate::harness::{Database, Service, scripted};
+use serde_json::{Value, json};
 use working_memory::clock::Clock;
+use working_memory::domain::operation::Role;
 use working_memory::domain::retention::Retention;
+use working_memory::llm::scripted::Step;
 
 #[tokio::test]
 async fn an_exported_vault_comes_back_to_the_byte() {
@@ -16,6 +18,33 @@ async fn an_exported_vault_comes_back_to_the_byte() {
         &[],
         &first,
         "memories: 3 new, 0 appended to, 0 there before, 0 skipped",
+    );
+    assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
+}
+
+#[tokio::test]
+async fn what_carries_a_record_comes_along() {
+    let models = scripted(|role| match role {
+        Role::Learnings => {
+            Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n")
+        }
+        _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
+    });
+    let service = Service::with_models(models).await;
+    let task = json!({"task": "Next time pin the tool chain."});
+    service.memory("agent").update(task).await.is(200);
+    let other = Database::create().await;
+    let first = export(&service.database_url(), &["--vault", "acme"]);
+    let evidence = first
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find_map(|line| line["context"]["operations"][0].get("evidence").cloned());
+    assert_eq!(evidence.unwrap()[0]["quote"], "Next time pin the tool chain.");
+    imports(
+        &other,
+        &[],
+        &first,
+        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
     );
     assert_eq!(export(&other.url(), &["--vault", "acme"]), first);
 }

@@ -11,7 +11,7 @@ use axum::extract::State;
 
 /// Read one record
 ///
-/// Active or archived, with its birth and its end.
+/// Active or archived, with its birth, its end, and what of an update's input carried it.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/records/{record_id}",
@@ -34,5 +34,6 @@ pub(crate) async fn get(
     let record = state.storage.record(&vault_id, &memory_id, entry).await?;
     let record = record
         .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
-    Ok(Json(record.into()))
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &[entry]).await?;
+    Ok(Json(RecordBody::with_evidence(record, evidence.get(&entry))))
 }

@@ -81,10 +81,15 @@ pub(crate) async fn list(
     if records.is_empty() {
         memory::require(&state, &vault_id, &memory_id).await?;
     }
+    let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
+    let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
     Ok(Json(page.of(
         &name,
         records,
         |record| record.id,
-        RecordBody::from,
+        |record| {
+            let evidence = evidence.get(&record.id);
+            RecordBody::with_evidence(record, evidence)
+        },
     )))
 }

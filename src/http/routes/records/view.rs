@@ -1,5 +1,7 @@
 //! How a record is shown.
 
+use crate::domain::evidence::Evidence;
+use crate::pipeline::report::EvidenceReport;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -48,6 +50,9 @@ pub(crate) struct RecordBody {
     /// The record that took its place.
     #[schema(required)]
     superseded_by: Option<String>,
+    /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
+    /// by hand.
+    evidence: Vec<EvidenceReport>,
     /// Of a task more.
     #[serde(flatten)]
     #[schema(value_type = TaskMembers)]
@@ -129,6 +134,17 @@ enum StatusName {
     Archived,
 }
 
+impl RecordBody {
+    /// A record and what carried it.
+    pub(super) fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
+        let evidence = evidence.into_iter().flatten();
+        Self {
+            evidence: evidence.map(EvidenceReport::from).collect(),
+            ..record.into()
+        }
+    }
+}
+
 impl From<StoredRecord> for RecordBody {
     fn from(record: StoredRecord) -> Self {
         let status = if record.end.is_some() {
@@ -160,6 +176,7 @@ impl From<StoredRecord> for RecordBody {
             ended_by: None,
             archive_reason: None,
             superseded_by: None,
+            evidence: Vec::new(),
             task,
         };
         if let Some(end) = record.end {

@@ -130,7 +130,7 @@ async fn no_run_log_operation_or_record_quotes_what_only_that_version_held() {
     let service = Service::with_models(scripted(answer)).await;
     let memory = service.memory("agent");
     memory.put("# Notes\nold\n").await.is(201);
-    let task = json!({"task": "try it", "roles": ["learnings", "verbatim"]});
+    let task = json!({"task": format!("try curl {MARKER}"), "roles": ["learnings", "verbatim"]});
     memory.update(task.clone()).await.is(200);
     // What is shown of version 2: a dry run, a run that changed nothing, one that failed, and the way out of it.
     Answer::to(memory.applying(

@@ -34,11 +34,11 @@ async fn start_with(
 
 #[tokio::test]
 async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
-    let first = "SUMMARY:\n- Two lessons came. [KL-1@1] [KL-2@1]\n- Nobody said this.\n\
+    let first = "SUMMARY:\n- Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1]\n- Nobody said this.\n\
         START_HERE:\n- In progress: wire the parser to the route [Current Progress@2]\n- Deploy everything tonight [Current Progress@2]\n\
         CURRENT_CONTEXT:\n- Queries need **prepared** data [KL-1@1]\n- The cache is cold [KL-2@1]\n\
         OPEN_QUESTIONS:\n- (none)\n";
-    let second = "SUMMARY:\n- Now said with a source. [KL-1@1]\n- Made up. [KL-77@1]\nNEWS:\n- No such section. [KL-1@1]\n";
+    let second = "SUMMARY:\n- Prepared data, now said with a source. [KL-1@1]\n- Made up. [KL-77@1]\nNEWS:\n- No such section. [KL-1@1]\n";
     let (service, model) = start([Step::answer(first), Step::answer(second)]).await;
     let memory = service.memory("m");
     let made = refresh(&memory, "", None).await.is(201).json();
@@ -46,8 +46,8 @@ async fn good_lines_are_taken_and_bad_ones_asked_again_once_and_dropped() {
     assert_eq!(
         section(markdown, "Summary"),
         [
-            "- Two lessons came. [KL-1@1] [KL-2@1] (archived)",
-            "- Now said with a source. [KL-1@1]"
+            "- Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1] (archived)",
+            "- Prepared data, now said with a source. [KL-1@1]"
         ]
     );
     assert_eq!(
@@ -132,7 +132,7 @@ async fn a_model_is_not_asked_where_it_is_switched_off() {
 #[tokio::test]
 async fn its_tokens_count_and_a_vault_that_has_spent_them_gets_the_rules() {
     let answer = llm::Answer {
-        text: "SUMMARY:\n- A lesson came. [KL-1@1]\n".to_owned(),
+        text: "SUMMARY:\n- A lesson came: prepared data. [KL-1@1]\n".to_owned(),
         input_tokens: Some(900),
         cached_tokens: Some(300),
         output_tokens: Some(100),

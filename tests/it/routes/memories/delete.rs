@@ -118,7 +118,7 @@ async fn an_update_that_was_under_way_comes_to_nothing_and_leaves_nothing() {
         let memory = service.memory("agent");
         memory.put("one").await.is(201);
 
-        let update = memory.update(json!({"task": "a telling-task", "roles": ["learnings"]}));
+        let update = memory.update(json!({"task": "a telling-task, one", "roles": ["learnings"]}));
         let delete = async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             memory.delete().await.is(204);

@@ -26,7 +26,7 @@ async fn a_record_shows_its_birth_and_its_end() {
             "reason": "it is next", "content": "test:\n\tcargo test",
             "created_version": 1, "created_at": "2026-11-21T02:00:00Z", "created_by": "anonymous",
             "ended_version": null, "ended_at": null, "ended_by": null,
-            "archive_reason": null, "superseded_by": null,
+            "archive_reason": null, "superseded_by": null, "evidence": [],
         })
     );
     assert_eq!(ended["status"], "archived");

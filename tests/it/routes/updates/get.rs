@@ -10,7 +10,7 @@ async fn a_run_is_kept_with_what_its_models_were_asked_and_answered() {
     let service = Service::with_models(scripted(move |_| Step::answer(answer))).await;
     let memory = service.memory("agent");
     let update = memory
-        .update(json!({"task": "wrote it", "roles": ["learnings"]}))
+        .update(json!({"task": "wrote one", "roles": ["learnings"]}))
         .await
         .is(200)
         .json();
@@ -25,7 +25,7 @@ async fn a_run_is_kept_with_what_its_models_were_asked_and_answered() {
     );
     assert_eq!((&run["base_version"], &run["version"]), (&json!(0), &json!(1)));
     assert_eq!(run["context_id"], update["context_id"]);
-    assert_eq!(run["request"]["task"], "wrote it");
+    assert_eq!(run["request"]["task"], "wrote one");
     assert!(
         run["exchanges"].to_string().contains("because it is certain"),
         "{run}"

@@ -1,0 +1,247 @@
+//! Archives: called for by the input, or by what replaces the record.
+
+use super::input::Evidence;
+use super::judge::{Judge, Ruling};
+use super::sharing::{keys, shared};
+use super::words::{Key, Word, content_words};
+use crate::domain::document::{Record, records};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::{FaultKind, Item, Operation};
+use foldhash::fast::RandomState;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Words that an addition shares with the record it belongs to.
+const PAIR_WORDS: usize = 2;
+
+/// Records that may hold a word which is still distinctive, however few there are.
+const FEW_RECORDS: usize = 2;
+
+/// The active records of the kinds that an answer archives, or copies snippets from.
+#[derive(Debug)]
+pub(super) struct Actives {
+    records: Vec<Record>,
+    /// The words of those that are archived.
+    archived: HashMap<RecordId, Vec<Word>>,
+    /// In how many records of a kind a word stands.
+    frequency: HashMap<(RecordKind, Key), usize, RandomState>,
+    counts: HashMap<RecordKind, usize>,
+}
+
+pub(super) fn words_of(record: &Record) -> Vec<Word> {
+    let label = record.label.as_deref().unwrap_or_default();
+    content_words(&format!("{label}\n{}", record.content))
+}
+
+impl Actives {
+    pub(super) fn of(document: &str, items: &[Item]) -> Self {
+        let named: BTreeSet<RecordId> = items
+            .iter()
+            .filter_map(|item| match &item.operation {
+                Operation::Archive { id, .. } => Some(*id),
+                _ => None,
+            })
+            .collect();
+        let kinds: BTreeSet<RecordKind> = items
+            .iter()
+            .filter_map(|item| item.operation.role()?.record_kind())
+            .collect();
+        let mut records = records(document);
+        records.retain(|record| kinds.contains(&record.id.kind));
+        let mut actives = Self {
+            archived: HashMap::new(),
+            frequency: HashMap::default(),
+            counts: HashMap::new(),
+            records: Vec::new(),
+        };
+        if !named.is_empty() {
+            for record in &records {
+                let words = words_of(record);
+                *actives.counts.entry(record.id.kind).or_default() += 1;
+                for word in &words {
+                    *actives.frequency.entry((record.id.kind, word.key)).or_default() += 1;
+                }
+                if named.contains(&record.id) {
+                    actives.archived.insert(record.id, words);
+                }
+            }
+        }
+        actives.records = records;
+        actives
+    }
+
+    pub(super) fn archived_words(&self) -> impl Iterator<Item = Key> {
+        self.archived.values().flatten().map(|word| word.key)
+    }
+
+    pub(super) fn snippets(&self) -> impl Iterator<Item = &str> {
+        self.records
+            .iter()
+            .filter(|record| record.id.kind == RecordKind::Verbatim)
+            .map(|record| record.content.as_str())
+    }
+
+    /// Whether a word tells a record from most others of its section.
+    fn is_distinctive(&self, kind: RecordKind, word: &Word) -> bool {
+        let holding = self.frequency.get(&(kind, word.key)).copied().unwrap_or(0);
+        let all = self.counts.get(&kind).copied().unwrap_or(0);
+        holding <= FEW_RECORDS || holding * 3 <= all
+    }
+}
+
+/// An addition of the same answer, and whether it is applied.
+#[derive(Debug, Clone)]
+pub struct Addition<'o> {
+    /// The addition.
+    pub operation: &'o Operation,
+    /// Whether it is applied, or says what is there already.
+    pub stands: bool,
+}
+
+/// What became of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedArchive {
+    /// What carries it.
+    pub evidence: Vec<Evidence>,
+    /// Why it is rejected or warned of.
+    pub ruling: Option<Ruling>,
+}
+
+/// What an addition says.
+pub(super) struct Words {
+    keys: HashSet<Key, RandomState>,
+    kind: Option<RecordKind>,
+    stands: bool,
+}
+
+impl Words {
+    pub(super) fn of(addition: &Addition<'_>) -> Self {
+        let keys: HashSet<Key, RandomState> = match addition.operation {
+            Operation::AddLearning { content, .. } => keys(content).collect(),
+            Operation::AddVerbatim { label, snippet, .. } => keys(label).chain(keys(snippet)).collect(),
+            _ => HashSet::default(),
+        };
+        Self {
+            keys,
+            kind: addition.operation.role().and_then(|role| role.record_kind()),
+            stands: addition.stands,
+        }
+    }
+
+    /// How many words it shares with a record of a kind, if it belongs to it.
+    pub(super) fn in_common(&self, kind: RecordKind, words: &[Word]) -> Option<usize> {
+        (self.kind == Some(kind))
+            .then(|| shared(words, &self.keys))
+            .filter(|shared| *shared >= PAIR_WORDS)
+    }
+
+    fn is_pair(&self, kind: RecordKind, words: &[Word]) -> bool {
+        self.in_common(kind, words).is_some()
+    }
+}
+
+impl Judge<'_> {
+    /// Judges the archives of an answer that is otherwise valid, now that it is known which of its additions stand.
+    /// `earlier` are the records that an earlier text of the same update archives: they count for the limit.
+    #[must_use]
+    pub fn archives(
+        &self,
+        ids: &[RecordId],
+        additions: &[Addition<'_>],
+        earlier: &BTreeSet<RecordId>,
+    ) -> Vec<JudgedArchive> {
+        let additions: Vec<Words> = additions.iter().map(Words::of).collect();
+        let all: BTreeSet<RecordId> = ids.iter().chain(earlier).copied().collect();
+        let named = self.named();
+        ids.iter()
+            .map(|id| {
+                let of_section = all.iter().filter(|other| other.kind == id.kind).count();
+                let mut judged = self.archive(*id, &additions, named.get(id).copied());
+                let most = self.case.max_archives;
+                if judged.ruling.is_none() && of_section > most {
+                    let detail = format!(
+                        "The answer archives {of_section} records of this section, more than pipeline.max_archives = \
+                         {most}, so none of them counts; archive only what the messages make wrong."
+                    );
+                    judged.ruling = Some(Ruling::of(FaultKind::TooManyArchives, detail));
+                }
+                judged.ruling = judged.ruling.map(|ruling| self.softened(ruling));
+                judged
+            })
+            .collect()
+    }
+
+    fn archive(&self, id: RecordId, additions: &[Words], named: Option<(usize, usize)>) -> JudgedArchive {
+        // What is not active is told of by validation.
+        let none: &[Word] = &[];
+        let words = self.actives.archived.get(&id).map_or(none, Vec::as_slice);
+        let mut evidence: Vec<Evidence> = named
+            .map(|(place, at)| self.found.sentence_at(place, at))
+            .into_iter()
+            .collect();
+        for passage in self.found.evidence(words.iter().map(|word| word.key)) {
+            if evidence.len() < 2 && !evidence.contains(&passage) {
+                evidence.push(passage);
+            }
+        }
+        let partners: Vec<bool> = additions
+            .iter()
+            .filter(|addition| addition.is_pair(id.kind, words))
+            .map(|addition| addition.stands)
+            .collect();
+        let ruling = if !partners.is_empty() && !partners.contains(&true) {
+            let detail = format!("The addition that belongs to it was rejected, so {id} stays.");
+            Some(Ruling::of(FaultKind::UncalledArchive, detail))
+        } else if named.is_some() || self.is_called(id, words, additions) {
+            None
+        } else {
+            let detail = format!(
+                "Neither the task nor the messages nor an addition of this answer speak of {id}; archive only what \
+                 they make wrong."
+            );
+            Some(Ruling::of(FaultKind::UncalledArchive, detail))
+        };
+        JudgedArchive { evidence, ruling }
+    }
+
+    fn is_called(&self, id: RecordId, words: &[Word], additions: &[Words]) -> bool {
+        words
+            .iter()
+            .filter(|word| self.actives.is_distinctive(id.kind, word))
+            .any(|word| {
+                self.found.has(word.key)
+                    || additions
+                        .iter()
+                        .any(|addition| addition.stands && addition.keys.contains(&word.key))
+            })
+    }
+
+    /// The records that the input names, each with the text and the byte where it does so first.
+    fn named(&self) -> HashMap<RecordId, (usize, usize)> {
+        let mut named = HashMap::new();
+        if self.actives.archived.is_empty() {
+            return named;
+        }
+        for (place, (_, text)) in self.case.input.texts().enumerate() {
+            for dash in memchr::memchr_iter(b'-', text.as_bytes()) {
+                if let Some((id, at)) = id_around(text, dash) {
+                    named.entry(id).or_insert((place, at));
+                }
+            }
+        }
+        named
+    }
+}
+
+/// The id whose dash stands here, in any case, and where it begins.
+fn id_around(text: &str, dash: usize) -> Option<(RecordId, usize)> {
+    let start = dash.checked_sub(2)?;
+    let prefix = text.get(start..dash)?.to_ascii_uppercase();
+    let kind = RecordKind::from_prefix(&prefix)?;
+    let is_inside = text[..start]
+        .chars()
+        .next_back()
+        .is_some_and(char::is_alphanumeric);
+    let digits = text[dash + 1..].bytes().take_while(u8::is_ascii_digit).count();
+    let number: i64 = text[dash + 1..dash + 1 + digits].parse().ok()?;
+    (!is_inside).then(|| (RecordId::new(kind, number), start))
+}

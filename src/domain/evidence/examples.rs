@@ -1,0 +1,83 @@
+//! The examples of the instructions that a model got: what it may not give back as an answer.
+
+use crate::domain::dsl;
+use crate::domain::operation::Operation;
+use foldhash::fast::RandomState;
+use std::collections::HashSet;
+
+/// Insights, labels, snippets and bullets of the examples, folded.
+#[derive(Debug, Clone, Default)]
+pub struct Examples(HashSet<String, RandomState>);
+
+impl Examples {
+    /// The examples in texts of instructions: whatever reads as an answer there.
+    #[must_use]
+    pub fn of<'t>(instructions: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut examples = Self::default();
+        for text in instructions {
+            examples.add_answer(text);
+            // An answer behind a word of its own begins anew: one that is read as part of the answer before it may
+            // be taken for text around it.
+            for (at, _) in text.match_indices("\nExample") {
+                examples.add_answer(&text[at..]);
+            }
+        }
+        examples
+    }
+
+    fn add_answer(&mut self, text: &str) {
+        for item in dsl::parse(text, &dsl::Options::default()).items {
+            match item.operation {
+                Operation::RewriteProgress(progress) => {
+                    let lists = [progress.completed, progress.in_progress, progress.remaining];
+                    lists.iter().flatten().for_each(|bullet| self.add(bullet));
+                }
+                Operation::AddLearning { reason, content, .. } => {
+                    self.add(&format!("{reason}: {content}"));
+                    self.add(&content);
+                }
+                Operation::AddVerbatim { label, snippet, .. } => {
+                    self.add(&label);
+                    self.add(&snippet);
+                }
+                Operation::Archive { .. } => {}
+            }
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        self.0.insert(folded(text));
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether a text is one of them.
+    #[must_use]
+    pub fn has(&self, text: &str) -> bool {
+        self.0.contains(&folded(text))
+    }
+}
+
+/// A text in lower case with single blanks.
+fn folded(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reads_as_an_answer_is_an_example() {
+        let text = "You keep learnings.\n1. Add few.\n\nExample answer:\n\nKEY_LEARNINGS:\n  ADD:\n    - because why: \
+            The lamp is  red\n\nExample answer when nothing changed:\n\nKEY_LEARNINGS: NO CHANGE\n";
+        let examples = Examples::of([text]);
+        assert!(examples.has("the LAMP is red") && examples.has("why: the lamp is red"));
+        assert!(!examples.has("Add few.") && !examples.has("the lamp"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Progress, judged bullet by bullet.
+
+use super::judge::{Carried, Judge, Judged, Ruling, example, not_comparable};
+use super::secrets::has_secret;
+use super::words::{Word, content_words};
+use crate::domain::operation::{FaultKind, Item, Operation, Progress};
+use foldhash::fast::RandomState;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// All bullets, list by list.
+pub(super) fn bullets(progress: &Progress) -> impl Iterator<Item = &str> {
+    [&progress.completed, &progress.in_progress, &progress.remaining]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+}
+
+/// Leaves out bullets that nothing carries and those that stand twice, and only then asks whether something is in
+/// progress.
+pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) -> Judged {
+    let before = content_words(judge.case.progress);
+    let known: HashSet<String, RandomState> = judge.case.progress.lines().map(folded).collect();
+    let mut seen: HashSet<String, RandomState> = HashSet::default();
+    let mut rulings = Vec::new();
+    let mut words = Vec::new();
+    let mut kept = |bullets: Vec<String>| -> Vec<String> {
+        let mut good = Vec::with_capacity(bullets.len());
+        for bullet in bullets {
+            let folded = folded(&bullet);
+            if seen.contains(&folded) {
+                continue;
+            }
+            let own = content_words(&bullet);
+            let ruling = bullet_ruling(judge, &bullet, &own, (&before, known.contains(&folded)));
+            let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+            rulings.extend(ruling.map(|ruling| Ruling {
+                bullet: Some(bullet.clone()),
+                ..ruling
+            }));
+            if stands {
+                seen.insert(folded);
+                words.extend(own.into_iter().map(|word| word.key));
+                good.push(bullet);
+            }
+        }
+        good
+    };
+    let progress = Progress {
+        completed: kept(progress.completed),
+        in_progress: kept(progress.in_progress),
+        remaining: kept(progress.remaining),
+    };
+    let item = if progress.in_progress.is_empty() {
+        let detail = "No bullet is left under In Progress, so the progress before stays; write at least one that the \
+                      task or the messages name.";
+        rulings.push(Ruling::of(FaultKind::MissingInProgress, detail));
+        None
+    } else {
+        let operation = Operation::RewriteProgress(progress);
+        Some(Item { operation, range })
+    };
+    words.sort_unstable();
+    words.dedup();
+    Judged {
+        item,
+        evidence: judge.found.evidence(words),
+        rulings,
+    }
+}
+
+fn bullet_ruling(
+    judge: &Judge<'_>,
+    bullet: &str,
+    words: &[Word],
+    (before, is_known): (&[Word], bool),
+) -> Option<Ruling> {
+    let ruling = match judge.carried(bullet, words, 1, before) {
+        _ if judge.case.examples.has(bullet) => Some(example()),
+        _ if is_known => None,
+        Carried::Yes => None,
+        Carried::NotComparable => Some(not_comparable()),
+        Carried::No => {
+            let detail = "The bullet shares no word that means something with the task, the messages or the progress \
+                          before; leave it out, or say it in their words.";
+            Some(Ruling::of(FaultKind::Ungrounded, detail))
+        }
+    };
+    judge.settled(ruling, || has_secret(bullet))
+}
+
+/// A bullet with case, blanks and punctuation folded.
+fn folded(bullet: &str) -> String {
+    let words: Vec<String> = bullet
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    if words.is_empty() {
+        bullet.trim().to_owned()
+    } else {
+        words.join(" ")
+    }
+}

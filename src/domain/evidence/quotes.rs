@@ -1,0 +1,48 @@
+//! Quotations of the input: short, to the byte, and without credentials.
+
+use super::input::{Evidence, Origin};
+use super::secrets::{MASK, secrets};
+use std::ops::Range;
+
+/// The longest quotation, in bytes.
+const QUOTE_BYTES: usize = 200;
+
+/// How far around a quotation credentials are looked for, in bytes.
+const CONTEXT_BYTES: usize = 400;
+
+/// A passage without the blanks around it; of a longer one the beginning or, where the word that counts stands behind
+/// that, what begins with the word.
+///
+/// A credential in it is masked: `start` and `end` are still its place in the text.
+pub(super) fn quote_of(origin: Origin, text: &str, range: Range<usize>, at: usize) -> Evidence {
+    let passage = &text[range.clone()];
+    let mut start = range.start + (passage.len() - passage.trim_start().len());
+    let end = range.start + passage.trim_end().len();
+    if end.saturating_sub(start) > QUOTE_BYTES && at >= start + QUOTE_BYTES * 3 / 4 {
+        start = text.floor_char_boundary(at);
+    }
+    let start = start.min(end);
+    let end = text.floor_char_boundary(end.min(start + QUOTE_BYTES)).max(start);
+    // What begins before the window or ends behind it has to be recognised too.
+    let near = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES))
+        ..text.ceil_char_boundary((end + CONTEXT_BYTES).min(text.len()));
+    let mut quote = String::with_capacity(end - start);
+    let mut from = start;
+    for secret in secrets(&text[near.clone()]) {
+        let secret = near.start + secret.start..near.start + secret.end;
+        if secret.end > from && secret.start < end {
+            quote.push_str(&text[from..secret.start.max(from)]);
+            quote.push_str(MASK);
+            from = secret.end.min(end);
+        }
+    }
+    quote.push_str(&text[from..end]);
+    // A mask may be longer than what it stands for.
+    quote.truncate(quote.floor_char_boundary(QUOTE_BYTES));
+    Evidence {
+        origin,
+        start,
+        end,
+        quote,
+    }
+}

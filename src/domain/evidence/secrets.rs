@@ -1,0 +1,435 @@
+//! Credentials in a text: what a memory may not hold, whoever says so.
+//!
+//! - a block of a private key;
+//! - a word that begins like a well-known token;
+//! - the password of a URL, and what follows `Bearer`;
+//! - a name such as `password` or `api_key` with a value behind it: `password=hunter2`, `"token": "…"`,
+//!   `the password for staging is …`. A placeholder, a variable or a call is no value, and neither is a plain word of a
+//!   sentence (`token: the parser reads one`).
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Stands in place of a credential.
+pub(super) const MASK: &str = "[secret]";
+
+/// How far behind a name, in bytes, a sentence may say what it is.
+const SAID_WITHIN: usize = 60;
+
+/// Beginnings of tokens, and how many characters follow at least.
+const TOKENS: [(&str, usize); 31] = [
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghu_", 20),
+    ("ghs_", 20),
+    ("ghr_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("gldt-", 16),
+    ("sk-ant-", 16),
+    ("sk-proj-", 16),
+    ("sk-or-", 16),
+    ("sk-", 20),
+    ("sk_live_", 10),
+    ("sk_test_", 10),
+    ("rk_live_", 10),
+    ("whsec_", 16),
+    ("xoxb-", 10),
+    ("xoxa-", 10),
+    ("xoxp-", 10),
+    ("xoxr-", 10),
+    ("xoxs-", 10),
+    ("xapp-", 10),
+    ("AIza", 30),
+    ("ya29.", 16),
+    ("npm_", 30),
+    ("pypi-", 40),
+    ("hf_", 20),
+    ("dop_v1_", 30),
+    ("SG.", 30),
+    ("wm_", 60),
+    ("shpat_", 20),
+];
+
+/// Names of what is secret. A key or token is longer than a word; a password may be anything.
+const PASSWORDS: [&str; 17] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "passwort",
+    "kennwort",
+    "contraseña",
+    "contrasena",
+    "mot de passe",
+    "senha",
+    "wachtwoord",
+    "парол",
+    "パスワード",
+    "密码",
+    "密碼",
+    "비밀번호",
+    "passcode",
+];
+const KEYS: [&str; 13] = [
+    "secret",
+    "secret_key",
+    "secret key",
+    "access_key",
+    "access key",
+    "api_key",
+    "api-key",
+    "api key",
+    "apikey",
+    "private_key",
+    "accountkey",
+    "token",
+    "credential",
+];
+
+static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(PASSWORDS.iter().chain(&KEYS))
+        .ok()
+});
+
+/// Whether a text holds a credential.
+#[must_use]
+pub fn has_secret(text: &str) -> bool {
+    !secrets(text).is_empty()
+}
+
+/// The text with every credential masked.
+#[must_use]
+pub fn masked(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in secrets(text) {
+        masked.push_str(&text[from..range.start]);
+        masked.push_str(MASK);
+        from = range.end;
+    }
+    masked.push_str(&text[from..]);
+    masked
+}
+
+/// The places of all credentials, in their order, none within another. Linear.
+pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    private_keys(text, &mut found);
+    tokens(text, &mut found);
+    url_passwords(text, &mut found);
+    named_values(text, &mut found);
+    found.sort_by_key(|range| (range.start, range.end));
+    let mut apart: Vec<Range<usize>> = Vec::with_capacity(found.len());
+    for range in found {
+        match apart.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => apart.push(range),
+        }
+    }
+    apart
+}
+
+fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    while let Some(begin) = text[from..].find("-----BEGIN ").map(|at| from + at) {
+        let line_end = text[begin..].find('\n').map_or(text.len(), |at| begin + at);
+        let head = &text[begin..text.floor_char_boundary(line_end.min(begin + 80))];
+        from = begin + "-----BEGIN ".len();
+        if head.contains("PRIVATE KEY") {
+            let end = text[from..].find("-----END ").map(|at| from + at);
+            let end = end.map_or(text.len(), |end| {
+                text[end..].find('\n').map_or(text.len(), |at| end + at)
+            });
+            found.push(begin..end);
+            from = end;
+        }
+    }
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+fn tokens(text: &str, found: &mut Vec<Range<usize>>) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !is_token_byte(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let end = bytes[at..]
+            .iter()
+            .position(|byte| !is_token_byte(*byte))
+            .map_or(bytes.len(), |length| at + length);
+        let word = text[at..end].trim_end_matches('.');
+        if is_token(word) || is_cloud_key(word) || is_signed_token(word) {
+            found.push(at..at + word.len());
+        }
+        at = end;
+    }
+}
+
+fn is_token(word: &str) -> bool {
+    TOKENS.iter().any(|(beginning, least)| {
+        word.strip_prefix(beginning).is_some_and(|rest| {
+            // What people write as an example has no digit: `sk-your-api-key-goes-here`.
+            rest.len() >= *least && rest.bytes().any(|byte| byte.is_ascii_digit())
+        })
+    })
+}
+
+fn is_cloud_key(word: &str) -> bool {
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    word.len() == 20 && (word.starts_with("AKIA") || word.starts_with("ASIA")) && word.bytes().all(is_capital)
+}
+
+/// A JSON web token.
+fn is_signed_token(word: &str) -> bool {
+    word.starts_with("eyJ") && word.len() >= 40 && word.split('.').nth(1).is_some_and(|body| body.len() >= 8)
+}
+
+fn url_passwords(text: &str, found: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("://").map(|at| from + at + 3) {
+        from = at;
+        let end = text[at..]
+            .find(|c: char| c.is_whitespace() || "/?#\"'`<>".contains(c))
+            .map_or(text.len(), |length| at + length);
+        let Some(host) = text[at..end].rfind('@') else {
+            continue;
+        };
+        if let Some((user, password)) = text[at..at + host].split_once(':')
+            && !is_placeholder(password)
+        {
+            let start = at + user.len() + 1;
+            found.push(start..start + password.len());
+        }
+    }
+}
+
+/// How the value stands behind its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    Assigned,
+    Colon,
+    Said,
+}
+
+fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
+    let Some(names) = &*NAMES else { return };
+    for name in names.find_iter(text) {
+        let is_password = name.pattern().as_usize() < PASSWORDS.len();
+        if let Some((link, at)) = value_behind(text, name.end())
+            && let Some(value) = value_at(text, at)
+            && is_value(text, &value, link, is_password)
+        {
+            found.push(value);
+        }
+    }
+    let lower_bearer = |at: usize| {
+        text.get(at..at + 7)
+            .is_some_and(|word| word.eq_ignore_ascii_case("bearer "))
+    };
+    for at in memchr::memchr2_iter(b'b', b'B', text.as_bytes()).filter(|at| lower_bearer(*at)) {
+        if let Some(value) = value_at(text, at + 7)
+            && value.len() >= 16
+            && text[value.clone()].bytes().any(|byte| byte.is_ascii_digit())
+        {
+            found.push(value);
+        }
+    }
+}
+
+/// Where the value of a name begins that ends here, if one follows.
+fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
+    let rest = &text[end..];
+    let first = rest.chars().next()?;
+    // `passwords`, `tokenizer` and `token_count` are other names. `пароль` has its last letter here.
+    let rest = match first {
+        'ь' => &rest[first.len_utf8()..],
+        _ if first.is_ascii_alphanumeric() || first == '_' => return None,
+        _ => rest,
+    };
+    let skipped = rest.trim_start_matches(|c: char| " \t\"'`*]".contains(c));
+    let place = |behind: &str| text.len() - behind.len();
+    for (sign, link) in [
+        (":=", Link::Assigned),
+        ("=>", Link::Assigned),
+        ("=", Link::Assigned),
+        ("＝", Link::Assigned),
+        (":", Link::Colon),
+        ("：", Link::Colon),
+    ] {
+        if let Some(behind) = skipped.strip_prefix(sign) {
+            // `==` compares.
+            return (!behind.starts_with('=') && !behind.starts_with(':')).then(|| (link, place(behind)));
+        }
+    }
+    let near = &rest[..rest.floor_char_boundary(SAID_WITHIN.min(rest.len()))];
+    let near = near.split(['\n', ';', '?']).next().unwrap_or_default();
+    const VERBS: [&str; 13] = [
+        " is now ", " is ", " was ", " lautet ", " ist ", " est ", " es ", " é ", ": ", " = ", "は", "是",
+        "은 ",
+    ];
+    let said = VERBS
+        .iter()
+        .filter_map(|verb| Some((near.find(verb)?, verb.len())));
+    let (at, length) = said.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))?;
+    Some((Link::Said, place(rest) + at + length))
+}
+
+/// The value that begins here: what stands in quotes, or a word.
+fn value_at(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let trimmed = rest.trim_start_matches([' ', '\t', '*']);
+    let start = text.len() - trimmed.len();
+    let quote = trimmed
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\'' | '`' | '«' | '“' | '„' | '「'));
+    let close = match quote {
+        Some('«') => '»',
+        Some('“' | '„') => '”',
+        Some('「') => '」',
+        Some(quote) => quote,
+        None => '\0',
+    };
+    let (start, inner) = match quote {
+        Some(quote) => (start + quote.len_utf8(), &trimmed[quote.len_utf8()..]),
+        None => (start, trimmed),
+    };
+    let length = inner
+        .find(|c: char| match quote {
+            Some(_) => c == close || c == '\n',
+            None => c.is_whitespace() || "\"'`,;<>|。、，」\\".contains(c),
+        })
+        .unwrap_or(inner.len());
+    let value = &inner[..length];
+    let value = match quote {
+        Some(_) => value,
+        None => value.trim_end_matches(['.', ':', ')', '!', '?', '*', '}', ']']),
+    };
+    (!value.is_empty()).then(|| start..start + value.len())
+}
+
+fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> bool {
+    let value = &text[range.clone()];
+    let chars = value.chars().count();
+    let has = |of: fn(char) -> bool| value.chars().any(of);
+    let (digit, letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
+    let symbol = has(|c| "!@#$%^&*?~+".contains(c));
+    if is_placeholder(value) || is_reference(value) {
+        return false;
+    }
+    let is_mixed = digit && letter || letter && symbol;
+    if is_password {
+        return match link {
+            Link::Assigned => chars >= 3,
+            Link::Colon => {
+                let ends_line = text[range.end..].lines().next().unwrap_or_default().trim().len() <= 1;
+                chars >= 4 && (is_mixed || digit || symbol) || chars >= 5 && ends_line
+            }
+            Link::Said => {
+                chars >= 6 && is_mixed || chars >= 4 && digit && !letter && !has(|c| ".:/-".contains(c))
+            }
+        };
+    }
+    match link {
+        Link::Assigned => chars >= 8 && (is_mixed || chars >= 16),
+        Link::Colon | Link::Said => chars >= 8 && is_mixed && value.len() == chars,
+    }
+}
+
+fn is_placeholder(value: &str) -> bool {
+    const WORDS: [&str; 24] = [
+        "none", "null", "nil", "true", "false", "required", "optional", "string", "str", "bytes", "secret",
+        "password", "token", "changeme", "example", "redacted", "hidden", "unknown", "empty", "missing",
+        "wrong", "invalid", "expired", "rotated",
+    ];
+    let first = value.chars().next().unwrap_or('\0');
+    "<$%{[(*".contains(first)
+        || value.chars().all(|c| c == first)
+        || value.contains("...")
+        || value.contains('…')
+        || value.contains("***")
+        || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value.to_ascii_lowercase().starts_with("your")
+}
+
+/// A variable, a member or a call that gives the value.
+fn is_reference(value: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
+    value.contains('(')
+        || value.contains("::")
+        || ["process.env", "os.environ", "env.", "ENV["]
+            .iter()
+            .any(|start| value.starts_with(start))
+        || (value.contains('_') || value.contains('.'))
+            && value
+                .split('.')
+                .all(|part| !part.is_empty() && part.chars().all(is_name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_found_and_masked_to_the_byte() {
+        for (text, wanted) in [
+            ("set password=hunter2 in CI", "set password=[secret] in CI"),
+            ("DB_PASSWORD: \"s3cr3t-pass\"", "DB_PASSWORD: \"[secret]\""),
+            (
+                "the password for staging is Tr0ub4dor, ask Eve",
+                "the password for staging is [secret], ask Eve",
+            ),
+            ("Das Passwort lautet geheim42!", "Das Passwort lautet [secret]!"),
+            ("la contraseña es Verde2024", "la contraseña es [secret]"),
+            ("パスワードはabc12345です", "パスワードは[secret]"),
+            ("postgres://app:pa55@db/x", "postgres://app:[secret]@db/x"),
+            ("key AKIAIOSFODNN7EXAMPLE here", "key [secret] here"),
+            ("ghp_abcdefghijklmnopqrst0123456789", "[secret]"),
+            (
+                "Authorization: Bearer abcdef0123456789abcdef",
+                "Authorization: Bearer [secret]",
+            ),
+            ("API_KEY=abcd1234efgh5678", "API_KEY=[secret]"),
+            (
+                "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
+                "a\n[secret]\nb",
+            ),
+        ] {
+            assert_eq!(masked(text), wanted);
+            assert!(has_secret(text));
+        }
+    }
+
+    #[test]
+    fn talk_about_credentials_is_none() {
+        for text in [
+            "rotate the API key every 90 days",
+            "token: the parser reads one",
+            "password=os.getenv(\"DB_PASSWORD\")",
+            "password: <your password>",
+            "api_key=${API_KEY}",
+            "token=get_token()",
+            "max_tokens=128000 and token_count: 4096",
+            "if password == other",
+            "password=settings.db_password",
+            "secret: required",
+            "the token is refreshed every 15 minutes",
+            "passwords are hashed with argon2id",
+            "the password is stored in Vault",
+            "-----BEGIN CERTIFICATE-----",
+            "postgres://app:$PW@db/x",
+        ] {
+            assert_eq!(masked(text), text);
+        }
+    }
+}

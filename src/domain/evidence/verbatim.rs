@@ -1,0 +1,237 @@
+//! Text that stands in the input, whatever became of its blanks.
+//!
+//! Runs of blanks and line ends count as one blank on both sides. What is found is the input's own bytes.
+
+use super::input::{Evidence, Input, Origin};
+use super::quotes::quote_of;
+use memchr::memmem::Finder;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+/// Words between two places that are remembered.
+const STRIDE: usize = 16;
+
+/// Matches of one snippet that are looked at.
+const MOST_MATCHES: usize = 1_024;
+
+/// A text with its runs of blanks folded to one.
+#[derive(Debug)]
+struct Folded<'a> {
+    origin: Origin,
+    text: &'a str,
+    folded: String,
+    /// Of every [`STRIDE`]th word its place in the folded text and in the text.
+    places: Vec<(usize, usize)>,
+}
+
+/// The words of a text with their places.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let base = text.as_ptr() as usize;
+    text.split_whitespace()
+        .map(move |word| (word.as_ptr() as usize - base, word))
+}
+
+/// A text with single blanks, none around it.
+pub(super) fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for (_, word) in words(text) {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+impl<'a> Folded<'a> {
+    fn of(origin: Origin, text: &'a str) -> Self {
+        let mut folded = String::with_capacity(text.len());
+        let mut places = Vec::new();
+        for (count, (at, word)) in words(text).enumerate() {
+            if count > 0 {
+                folded.push(' ');
+            }
+            if count % STRIDE == 0 {
+                places.push((folded.len(), at));
+            }
+            folded.push_str(word);
+        }
+        Self {
+            origin,
+            text,
+            folded,
+            places,
+        }
+    }
+
+    /// Where a byte of the folded text, which is no blank, stands in the text.
+    fn place(&self, folded_at: usize) -> usize {
+        let index = self.places.partition_point(|(folded, _)| *folded <= folded_at);
+        let Some((mut folded, base)) = index.checked_sub(1).map(|index| self.places[index]) else {
+            return 0;
+        };
+        for (at, word) in words(&self.text[base..]) {
+            if folded_at < folded + word.len() {
+                return base + at + (folded_at - folded);
+            }
+            folded += word.len() + 1;
+        }
+        self.text.len()
+    }
+
+    /// A match in the text's own bytes, with the blanks that begin its first line and end its last.
+    fn own(&self, folded: Range<usize>) -> Range<usize> {
+        let (start, end) = (self.place(folded.start), self.place(folded.end - 1) + 1);
+        let before = self.text[..start].trim_end_matches([' ', '\t']);
+        let start = match before.is_empty() || before.ends_with(['\n', '\r']) {
+            true => before.len(),
+            false => start,
+        };
+        let rest = &self.text[end..];
+        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let behind = &rest[blanks..];
+        let end = match behind.is_empty() || behind.starts_with(['\n', '\r']) {
+            true => end + blanks,
+            false => end,
+        };
+        start..end
+    }
+}
+
+/// Texts that snippets may come from.
+#[derive(Debug)]
+pub(super) struct Sources<'a> {
+    input: Vec<Folded<'a>>,
+    /// Snippets that the memory holds, folded.
+    known: Vec<String>,
+    /// The input in lower case, once it is asked for.
+    lower: OnceCell<Vec<String>>,
+}
+
+/// A snippet as the input holds it.
+pub(super) struct Own<'a> {
+    pub(super) text: &'a str,
+    pub(super) evidence: Evidence,
+}
+
+impl<'a> Sources<'a> {
+    pub(super) fn of<'s>(input: &Input<'a>, snippets: impl Iterator<Item = &'s str>) -> Self {
+        Self {
+            input: input
+                .texts()
+                .map(|(origin, text)| Folded::of(origin, text))
+                .collect(),
+            known: snippets.map(folded).collect(),
+            lower: OnceCell::new(),
+        }
+    }
+
+    /// The longest passage of the input that is this snippet with other blanks; the first of equal ones.
+    pub(super) fn own(&self, snippet: &str) -> Option<Own<'a>> {
+        let wanted = folded(snippet);
+        if wanted.is_empty() {
+            return None;
+        }
+        let finder = Finder::new(&wanted);
+        let mut best: Option<(&Folded<'a>, Range<usize>)> = None;
+        for source in &self.input {
+            for at in finder.find_iter(source.folded.as_bytes()).take(MOST_MATCHES) {
+                let range = source.own(at..at + wanted.len());
+                if best.as_ref().is_none_or(|(_, known)| range.len() > known.len()) {
+                    best = Some((source, range));
+                }
+            }
+        }
+        let (source, range) = best?;
+        Some(Own {
+            text: &source.text[range.clone()],
+            evidence: quote_of(source.origin, source.text, range.clone(), range.start),
+        })
+    }
+
+    /// The first line of a snippet that stands neither in the input nor in a known snippet.
+    pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
+        snippet.lines().find(|line| {
+            let wanted = folded(line);
+            let finder = Finder::new(&wanted);
+            let mut texts = self.input.iter().map(|source| &source.folded).chain(&self.known);
+            !wanted.is_empty() && !texts.any(|text| finder.find(text.as_bytes()).is_some())
+        })
+    }
+
+    /// Whether a text stands in the input with blanks and case folded: for texts without a word to compare.
+    pub(super) fn has(&self, text: &str) -> bool {
+        let wanted = folded(text).to_lowercase();
+        let lower = self.lower.get_or_init(|| {
+            let folded = self.input.iter().map(|source| &source.folded);
+            folded.map(|folded| folded.to_lowercase()).collect()
+        });
+        !wanted.is_empty() && lower.iter().any(|text| text.contains(&wanted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(messages: Vec<&str>, snippet: &str) -> Option<String> {
+        let input = Input { task: "", messages };
+        let sources = Sources::of(&input, std::iter::empty());
+        sources.own(snippet).map(|own| own.text.to_owned())
+    }
+
+    #[test]
+    fn a_snippet_is_taken_from_the_input_to_the_byte() {
+        let message = "See:\n\ttest:\n\t\tcargo test  --all \nEnd of it.";
+        assert_eq!(
+            own(vec![message], "test:\n    cargo test --all").as_deref(),
+            Some("\ttest:\n\t\tcargo test  --all ")
+        );
+        assert_eq!(
+            own(vec![message], "cargo  test").as_deref(),
+            Some("\t\tcargo test")
+        );
+        assert_eq!(own(vec![message], "of").as_deref(), Some("of"));
+        assert_eq!(own(vec![message], "cargo bench"), None);
+        assert_eq!(
+            own(vec!["日本 語\u{3000}です"], "語 です").as_deref(),
+            Some("語\u{3000}です")
+        );
+    }
+
+    #[test]
+    fn the_longest_match_is_taken_and_the_first_of_equal_ones() {
+        assert_eq!(
+            own(vec!["a b", "x a  b", "y a   b", "a\tb"], "a b").as_deref(),
+            Some("a   b")
+        );
+        let input = Input {
+            task: "a b",
+            messages: vec!["a\tb"],
+        };
+        let found = Sources::of(&input, std::iter::empty()).own("a  b").unwrap();
+        assert_eq!((found.text, found.evidence.origin), ("a b", Origin::Task));
+    }
+
+    #[test]
+    fn places_are_right_far_into_a_text() {
+        let text = "one  two\n".repeat(500) + "the  end";
+        let input = Input {
+            task: &text,
+            messages: vec![],
+        };
+        let found = Sources::of(&input, std::iter::empty()).own("the end").unwrap();
+        assert_eq!((found.text, found.evidence.start), ("the  end", 4_500));
+    }
+
+    #[test]
+    fn a_line_that_stands_nowhere_is_foreign() {
+        let input = Input {
+            task: "a  b\nc",
+            messages: vec![],
+        };
+        let sources = Sources::of(&input, std::iter::once("old\n  line"));
+        assert_eq!(sources.foreign_line("a b\n\n  old line\nc"), None);
+        assert_eq!(sources.foreign_line("a b\nzz"), Some("zz"));
+    }
+}

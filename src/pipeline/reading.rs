@@ -1,0 +1,353 @@
+//! Operations, read and validated; of a model also held to the input.
+
+use super::report::{Rejection, Warning};
+use crate::domain::dsl;
+use crate::domain::evidence::{self, Addition, Case, Evidence, Judge, Ruling, Strictness, masked};
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
+use crate::domain::memory::{Limits, View, validate};
+use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::storage::{Storage, StorageError};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+/// A good item and what it was read from.
+#[derive(Debug, Clone)]
+pub(super) struct Accepted {
+    pub(super) operation: Operation,
+    pub(super) written: Written,
+    /// What of the input carries it; of a model's answer only.
+    pub(super) evidence: Vec<Evidence>,
+}
+
+/// A fault and what it stands in.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) fault: Fault,
+    pub(super) written: Written,
+    /// It rejects nothing, although faults of its kind do.
+    pub(super) is_only_told: bool,
+}
+
+/// An item as it was written.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub(super) text: String,
+    /// Its place in the list that was sent, if it is no text.
+    pub(super) index: Option<usize>,
+}
+
+impl Written {
+    fn of_text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            index: None,
+        }
+    }
+}
+
+/// A text read and validated.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reading {
+    pub(super) accepted: Vec<Accepted>,
+    pub(super) found: Vec<Found>,
+}
+
+impl Found {
+    pub(super) fn is_warning(&self) -> bool {
+        self.is_only_told || self.fault.kind.is_warning()
+    }
+
+    /// Whether it is about the same words.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let told = |found: &Self| (found.fault.kind, found.fault.section);
+        told(self) == told(other) && self.written.text.trim() == other.written.text.trim()
+    }
+
+    /// Whether the writer of the text should mend it.
+    pub(super) fn is_to_be_mended(&self) -> bool {
+        !self.is_only_told && self.fault.kind.is_asked_again()
+    }
+}
+
+impl Reading {
+    /// Whether something is left that the writer of the text should mend.
+    pub(super) fn is_to_be_mended(&self) -> bool {
+        self.found.iter().any(Found::is_to_be_mended)
+    }
+
+    pub(super) fn rejections(&self) -> impl Iterator<Item = Rejection> {
+        let rejected = self.found.iter().filter(|found| !found.is_warning());
+        rejected.map(|found| Rejection::of_fault(&found.fault, &found.written))
+    }
+
+    /// What is to be mended but is no item that could be rejected: a text without a header, one that was cut off.
+    pub(super) fn mendable_warnings(&self) -> impl Iterator<Item = Rejection> {
+        let warned = self
+            .found
+            .iter()
+            .filter(|found| found.is_warning() && found.is_to_be_mended());
+        warned.map(|found| Rejection::of_fault(&found.fault, &found.written))
+    }
+
+    pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let warned = self.found.iter().filter(|found| found.is_warning());
+        warned.map(|found| Warning::of_fault(&found.fault, found.written.index))
+    }
+
+    /// Lets additions name what they replace of what is archived beside them.
+    pub(super) fn name_replaced(&mut self, document: &str) {
+        let mut operations: Vec<&mut Operation> =
+            self.accepted.iter_mut().map(|item| &mut item.operation).collect();
+        evidence::name_replaced(document, &mut operations);
+    }
+}
+
+/// Ids that operations and faults name and that are not active in a document: the ones whose past has to
+/// be looked up.
+pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
+    let archived = items
+        .iter()
+        .filter_map(|item| archived_id(&item.operation).or(item.operation.replaces()));
+    let ids: BTreeSet<RecordId> = archived
+        .chain(faults.iter().filter_map(|fault| fault.id))
+        .collect();
+    ids.into_iter().collect()
+}
+
+fn archived_id(operation: &Operation) -> Option<RecordId> {
+    match operation {
+        Operation::Archive { id, .. } => Some(*id),
+        _ => None,
+    }
+}
+
+fn is_addition(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::AddLearning { .. } | Operation::AddVerbatim { .. }
+    )
+}
+
+/// Whose text is read, and what it is held to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    /// What belongs to other roles' sections is left out.
+    pub(super) role: Role,
+    /// What the input carries; `None` if that is not asked.
+    pub(super) case: Option<Case<'a>>,
+    /// What was accepted of the role's answer before this one.
+    pub(super) earlier: &'a [Accepted],
+}
+
+/// Reads and validates a text; `answer` says of a model's text what it is held to.
+pub(super) async fn read(
+    storage: &Storage,
+    place: (&VaultId, &MemoryId),
+    document: &str,
+    text: &str,
+    options: &dsl::Options,
+    answer: Option<Answer<'_>>,
+    limits: &Limits,
+) -> Result<Reading, StorageError> {
+    let mut parsed = dsl::parse(text, options);
+    let mut held = None;
+    if let Some(Answer { role, case, earlier }) = answer {
+        let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
+        parsed.items.retain(|item| is_own(item.operation.role()));
+        parsed.faults.retain(|fault| is_own(fault.section));
+        held = case
+            .filter(|case| case.strictness != Strictness::Off)
+            .map(|case| (case, earlier));
+    }
+    let Some(held) = held else {
+        let written = |range: Range<usize>| Written::of_text(&text[range]);
+        return validated(storage, place, document, parsed, written, limits).await;
+    };
+    let ended = storage
+        .archived_among(place.0, place.1, &mentioned(&parsed.items, &parsed.faults))
+        .await?;
+    let view = View {
+        document,
+        ended: &ended,
+    };
+    Ok(held_to_input(parsed, text, &view, limits, held))
+}
+
+/// Validates what was read. `written` is what stands at a place of the input.
+pub(super) async fn validated(
+    storage: &Storage,
+    place: (&VaultId, &MemoryId),
+    document: &str,
+    parsed: dsl::Parsed,
+    written: impl Fn(Range<usize>) -> Written,
+    limits: &Limits,
+) -> Result<Reading, StorageError> {
+    let dsl::Parsed { items, faults, .. } = parsed;
+    let ended = storage
+        .archived_among(place.0, place.1, &mentioned(&items, &faults))
+        .await?;
+    let view = View {
+        document,
+        ended: &ended,
+    };
+    let validated = validate(items, faults, &view, &[], limits);
+    Ok(Reading {
+        accepted: validated
+            .items
+            .into_iter()
+            .map(|item| Accepted {
+                written: written(item.range),
+                operation: item.operation,
+                evidence: Vec::new(),
+            })
+            .collect(),
+        found: validated
+            .faults
+            .into_iter()
+            .map(|fault| Found {
+                written: written(fault.range.clone()),
+                fault,
+                is_only_told: false,
+            })
+            .collect(),
+    })
+}
+
+/// An item by its place; of several archives in one item each by its id.
+type Key = (usize, Option<RecordId>);
+
+fn key(item: &Item) -> Key {
+    (item.range.start, archived_id(&item.operation))
+}
+
+/// Additions and progress are held to the input, what is left is validated, and then, when it is known which additions
+/// stand, the archives.
+fn held_to_input(
+    dsl::Parsed {
+        items, mut faults, ..
+    }: dsl::Parsed,
+    text: &str,
+    view: &View<'_>,
+    limits: &Limits,
+    (case, earlier): (Case<'_>, &[Accepted]),
+) -> Reading {
+    let judge = Judge::new(case, &items);
+    let additions: Vec<Item> = items
+        .iter()
+        .filter(|item| is_addition(&item.operation))
+        .cloned()
+        .collect();
+    let places: Vec<_> = items
+        .iter()
+        .map(|item| (item.operation.role(), key(item), item.range.clone()))
+        .collect();
+    let mut evidence: HashMap<Key, Vec<Evidence>> = HashMap::new();
+    let mut found = Vec::new();
+    let mut left = Vec::with_capacity(items.len());
+    let mut rejected: HashSet<usize> = HashSet::new();
+    for ((role, key, range), judged) in places.into_iter().zip(judge.items(items)) {
+        found.extend(
+            judged
+                .rulings
+                .into_iter()
+                .map(|ruling| found_of(ruling, role, &range, key.1, text)),
+        );
+        evidence.insert(key, judged.evidence);
+        match judged.item {
+            Some(item) => left.push(item),
+            None => {
+                rejected.insert(range.start);
+            }
+        }
+    }
+    // How an item is written needs no word where the item is rejected.
+    faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
+    let validated = validate(left, faults, view, &[], limits);
+    let duplicates = validated
+        .faults
+        .iter()
+        .filter(|fault| fault.kind == FaultKind::Duplicate)
+        .map(|fault| fault.range.start);
+    let standing: HashSet<usize> = validated
+        .items
+        .iter()
+        .filter(|item| is_addition(&item.operation))
+        .map(|item| item.range.start)
+        .chain(duplicates)
+        .collect();
+    found.extend(validated.faults.into_iter().map(|fault| Found {
+        written: Written::of_text(masked(&text[fault.range.clone()])),
+        fault,
+        is_only_told: false,
+    }));
+
+    let of_answer = additions.iter().map(|item| Addition {
+        operation: &item.operation,
+        stands: standing.contains(&item.range.start),
+    });
+    let of_earlier = earlier
+        .iter()
+        .filter(|item| is_addition(&item.operation))
+        .map(|item| Addition {
+            operation: &item.operation,
+            stands: true,
+        });
+    let all: Vec<Addition<'_>> = of_answer.chain(of_earlier).collect();
+    let before: BTreeSet<RecordId> = earlier
+        .iter()
+        .filter_map(|item| archived_id(&item.operation))
+        .collect();
+    let ids: Vec<RecordId> = validated
+        .items
+        .iter()
+        .filter_map(|item| archived_id(&item.operation))
+        .collect();
+    let mut archives = judge.archives(&ids, &all, &before).into_iter();
+    let mut accepted = Vec::with_capacity(validated.items.len());
+    for item in validated.items {
+        let mut carried = evidence.remove(&key(&item)).unwrap_or_default();
+        if let Some(id) = archived_id(&item.operation) {
+            let Some(judged) = archives.next() else { continue };
+            carried = judged.evidence;
+            if let Some(ruling) = judged.ruling {
+                let is_told = ruling.is_warning;
+                let role = item.operation.role();
+                found.push(found_of(ruling, role, &item.range, Some(id), text));
+                if !is_told {
+                    continue;
+                }
+            }
+        }
+        accepted.push(Accepted {
+            written: Written::of_text(&text[item.range]),
+            operation: item.operation,
+            evidence: carried,
+        });
+    }
+    found.sort_by_key(|found| found.fault.range.start);
+    Reading { accepted, found }
+}
+
+fn found_of(
+    ruling: Ruling,
+    section: Option<Role>,
+    range: &Range<usize>,
+    id: Option<RecordId>,
+    text: &str,
+) -> Found {
+    let quoted = ruling
+        .bullet
+        .as_deref()
+        .map_or(&text[range.clone()], |bullet| bullet);
+    Found {
+        written: Written::of_text(masked(quoted)),
+        is_only_told: ruling.is_warning,
+        fault: Fault {
+            kind: ruling.kind,
+            section,
+            id,
+            range: range.clone(),
+            detail: ruling.detail,
+        },
+    }
+}

@@ -1,0 +1,110 @@
+//! Whole answers held to whole inputs: paraphrases of careful people, and texts from elsewhere.
+
+use serde_json::Value;
+use working_memory::domain::evidence::{Case, Examples, Input, Judge, Judged, Strictness};
+use working_memory::domain::operation::{Item, Operation};
+
+const PARAPHRASES: &str = include_str!("../data/evidence/paraphrases.jsonl");
+
+fn judged(input: &str, content: &str) -> Judged {
+    let operation = Operation::AddLearning {
+        reason: "it matters".to_owned(),
+        content: content.to_owned(),
+        replaces: None,
+    };
+    let items = vec![Item {
+        operation,
+        range: 0..content.len(),
+    }];
+    let input = Input {
+        task: "Go on.",
+        messages: vec![input],
+    };
+    let case = Case {
+        input: &input,
+        document: "",
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    Judge::new(case, &items).items(items).remove(0)
+}
+
+/// The texts of a list that are taken, and those that are not.
+fn verdicts(list: &str) -> (Vec<String>, Vec<String>) {
+    let lines = PARAPHRASES
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut all = (Vec::new(), Vec::new());
+    for line in lines {
+        for text in line[list].as_array().unwrap() {
+            let (input, text) = (line["input"].as_str().unwrap(), text.as_str().unwrap());
+            match judged(input, text).item {
+                Some(_) => all.0.push(text.to_owned()),
+                None => all.1.push(text.to_owned()),
+            }
+        }
+    }
+    assert_eq!(all.0.len() + all.1.len(), 200);
+    all
+}
+
+#[test]
+fn faithful_paraphrases_are_taken() {
+    let (_, rejected) = verdicts("faithful");
+    assert!(rejected.len() <= 2, "{}: {rejected:#?}", rejected.len());
+}
+
+#[test]
+fn what_the_input_does_not_say_is_not_taken() {
+    let (taken, _) = verdicts("unfaithful");
+    assert!(taken.len() <= 20, "{}: {taken:#?}", taken.len());
+}
+
+#[test]
+fn a_large_input_is_read_once_whatever_is_asked_of_it() {
+    // No time is measured here: what would not be linear would not end.
+    let message = "aaaa bbbb ".repeat(100_000) + &"あいうえお".repeat(40_000);
+    let snippet = "aaaa bbbb\n".repeat(400);
+    let input = Input {
+        task: &message,
+        messages: vec![],
+    };
+    let items: Vec<Item> = (0..100)
+        .map(|at| {
+            let operation = match at % 2 {
+                0 => Operation::AddLearning {
+                    reason: "x".to_owned(),
+                    content: "aaaa bbbb いうえ".to_owned(),
+                    replaces: None,
+                },
+                _ => Operation::AddVerbatim {
+                    reason: "x".to_owned(),
+                    label: "y".to_owned(),
+                    snippet: snippet.clone(),
+                    replaces: None,
+                },
+            };
+            Item {
+                operation,
+                range: at..at + 1,
+            }
+        })
+        .collect();
+    let case = Case {
+        input: &input,
+        document: "",
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let judged = Judge::new(case, &items).items(items);
+    assert!(judged.iter().all(|judged| judged.item.is_some()));
+    assert!(
+        judged
+            .iter()
+            .all(|judged| (1..=2).contains(&judged.evidence.len()))
+    );
+}

@@ -1,0 +1,376 @@
+//! What a model says is held to what the caller sent: examples, snippets and insights from nowhere, archives that
+//! nothing calls for, credentials; and what carries a change is told wherever the change is.
+
+use crate::harness::{Answer, Service, scripted};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use working_memory::config::pipeline::EvidenceConfig;
+use working_memory::domain::operation::Role;
+use working_memory::llm::Models;
+use working_memory::llm::scripted::Step;
+
+const TASK: &str = "Move the invoice renderer to its own queue.";
+const MESSAGE: &str = "Root cause: RabbitMQ drops unacknowledged jobs after 30 minutes.\nThe Makefile has\n\
+    \ttest:\n\t\tcargo  test --all\nThe retention limit of KL-2 is now 90 days.";
+
+/// Models that answer so each time they are asked; a role that is not named changes nothing.
+fn models(answers: Value) -> Models {
+    scripted(move |role: Role| match &answers[role.name()] {
+        Value::String(text) => Step::answer(text),
+        _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
+    })
+}
+
+async fn service(answers: Value) -> Service {
+    Service::with_models(models(answers)).await
+}
+
+fn body() -> Value {
+    json!({"task": TASK, "messages": [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": MESSAGE}]})
+}
+
+fn kinds(answer: &Value) -> Vec<&str> {
+    let rejected = answer["rejected"].as_array().unwrap();
+    rejected
+        .iter()
+        .map(|entry| entry["kind"].as_str().unwrap())
+        .collect()
+}
+
+fn contents(answer: &Value) -> Vec<&str> {
+    let operations = answer["operations"].as_array().unwrap();
+    operations
+        .iter()
+        .map(|op| op["content"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn additions_that_the_input_does_not_carry_are_rejected_one_by_one() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n    \
+        - because it is nice: Kubernetes clusters scale horizontally behind load balancers\n    \
+        - because two quonxes burst: A quonx is zorbled before  it is blimped, never after\n    \
+        - because ops asked: the RabbitMQ jobs log in with password=hunter2 on the queue\n";
+    let verbatim = "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        test:\n            cargo test --all\n    \
+        - because next: other target =>\n        bench:\n            cargo bench\n";
+    let service = service(json!({"learnings": learnings, "verbatim": verbatim})).await;
+    let memory = service.memory("agent");
+
+    let answer = memory.update(body()).await.is(200).json();
+
+    assert_eq!(
+        kinds(&answer),
+        ["ungrounded", "example", "secret", "not_verbatim"],
+        "{answer}"
+    );
+    assert_eq!(
+        contents(&answer),
+        [
+            "RabbitMQ drops jobs that are unacknowledged for 30 minutes",
+            "\ttest:\n\t\tcargo  test --all"
+        ]
+    );
+    assert!(!answer.to_string().contains("hunter2"), "{answer}");
+    assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
+    let record = memory.get("records/VC-1").await.is(200).json();
+    assert_eq!(record["content"], "\ttest:\n\t\tcargo  test --all");
+}
+
+#[tokio::test]
+async fn a_secret_alone_is_not_asked_about_again() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n";
+    let service = service(json!({"learnings": learnings})).await;
+
+    let answer = service.memory("agent").update(body()).await.is(200).json();
+
+    assert_eq!(
+        (kinds(&answer), &answer["status"]),
+        (vec!["secret"], &json!("unchanged"))
+    );
+    assert_eq!(answer["models"]["learnings"]["reprompts"], 0);
+    assert!(
+        answer["rejected"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("password=[secret]")
+    );
+}
+
+const LEARNED: &str = "# Key Learnings\n- KL-1 because a: whales sing at dusk\n- KL-2 because b: logs are kept 30 days\n\
+    - KL-3 because c: the renderer shares its queue with invoices\n- KL-4 because d: tulips bloom in April\n\
+    - KL-5 because e: glaciers melt slowly\n";
+
+#[tokio::test]
+async fn an_archive_needs_the_input_or_an_addition_that_speaks_of_it() {
+    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because it is 90 days now\n    \
+        - KL-3 because it gets a queue of its own\n";
+    let service = service(json!({"learnings": learnings})).await;
+    let memory = service.memory("agent");
+    memory.put(LEARNED).await.is(201);
+
+    let answer = memory.update(body()).await.is(200).json();
+
+    assert_eq!(kinds(&answer), ["uncalled_archive"], "{answer}");
+    let archived: Vec<_> = answer["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|op| &op["id"])
+        .collect();
+    assert_eq!(archived, ["KL-2", "KL-3"]);
+    assert_eq!(
+        answer["operations"][0]["evidence"][0]["quote"],
+        "The retention limit of KL-2 is now 90 days."
+    );
+}
+
+#[tokio::test]
+async fn of_too_many_archives_none_counts() {
+    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because gone\n    - KL-3 because gone\n    \
+        - KL-4 because gone\n";
+    let service = service(json!({"learnings": learnings})).await;
+    let memory = service.memory("agent");
+    memory.put(LEARNED).await.is(201);
+
+    let answer = memory.update(body()).await.is(200).json();
+
+    let mut kinds = kinds(&answer);
+    kinds.sort_unstable();
+    assert_eq!(
+        kinds,
+        [
+            "too_many_archives",
+            "too_many_archives",
+            "uncalled_archive",
+            "uncalled_archive"
+        ]
+    );
+    assert_eq!(answer["status"], "unchanged");
+}
+
+#[tokio::test]
+async fn an_archive_falls_with_the_addition_that_belongs_to_it() {
+    let learnings = |addition: &str| {
+        format!(
+            "KEY_LEARNINGS:\n  ADD:\n    - because new: {addition}\n  ARCHIVE:\n    - KL-2 because it changed\n"
+        )
+    };
+    let unfounded = learnings("logs live forever, days of zebras agree");
+    let first = service(json!({"learnings": unfounded})).await;
+    let memory = first.memory("agent");
+    memory.put(LEARNED).await.is(201);
+    let answer = memory.update(body()).await.is(200).json();
+    assert_eq!(kinds(&answer), ["ungrounded", "uncalled_archive"], "{answer}");
+
+    let founded = learnings("logs are kept 90 days, the retention limit of the renderer");
+    let second = service(json!({"learnings": founded})).await;
+    let memory = second.memory("agent");
+    memory.put(LEARNED).await.is(201);
+    let answer = memory.update(body()).await.is(200).json();
+    assert_eq!(kinds(&answer), Vec::<&str>::new(), "{answer}");
+    assert_eq!(answer["operations"][0]["superseded_by"], "KL-6", "{answer}");
+    let record = memory.get("records/KL-2").await.is(200).json();
+    assert_eq!(record["superseded_by"], "KL-6");
+}
+
+#[tokio::test]
+async fn a_replacement_is_linked_across_two_answers_too() {
+    let first = "KEY_LEARNINGS:\n  ADD:\n    - because new: logs are kept 90 days, the retention limit of the renderer\n  \
+        ARCHIVE:\n    - KL-2\n";
+    let second = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because it changed\n";
+    let answers = Arc::new(Mutex::new(vec![second, first]));
+    let models = scripted(move |role: Role| match role {
+        Role::Learnings => Step::answer(answers.lock().unwrap().pop().unwrap_or(second)),
+        _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
+    });
+    let service = Service::with_models(models).await;
+    let memory = service.memory("agent");
+    memory.put(LEARNED).await.is(201);
+
+    let answer = memory.update(body()).await.is(200).json();
+
+    assert_eq!(answer["models"]["learnings"]["reprompts"], 1, "{answer}");
+    assert_eq!(answer["operations"][0]["superseded_by"], "KL-6", "{answer}");
+}
+
+#[tokio::test]
+async fn evidence_waits_with_a_proposal() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
+    let service = service(json!({"learnings": learnings})).await;
+    let memory = service.memory("agent");
+    let mut body = body();
+    body["mode"] = json!("propose");
+    let proposed = memory.update(body).await.is(200).json();
+    let id = proposed["update_id"].as_str().unwrap();
+
+    let path = format!("updates/{id}/approve");
+    Answer::to(memory.request(Method::POST, &path).json(&json!({})))
+        .await
+        .is(200);
+
+    let record = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(record["evidence"], proposed["operations"][0]["evidence"]);
+    assert_eq!(record["evidence"][0]["from"], "message");
+}
+
+#[tokio::test]
+async fn bullets_are_judged_one_by_one_and_count_once() {
+    let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Zorbled the first quonx\n    - Painted fences blue\n  In Progress:\n    \
+        - Move the renderer\n    - move  the renderer.\n  Remaining:\n    - Ship the old lantern\n";
+    let first = service(json!({"progress": progress})).await;
+    let memory = first.memory("agent");
+    memory
+        .put("# Current Progress\n## Remaining\n- Buy a lantern\n")
+        .await
+        .is(201);
+
+    let answer = memory.update(body()).await.is(200).json();
+
+    assert_eq!(kinds(&answer), ["example", "ungrounded"], "{answer}");
+    assert_eq!(answer["rejected"][1]["text"], "Painted fences blue");
+    assert_eq!(
+        contents(&answer),
+        ["## In Progress\n- Move the renderer\n## Remaining\n- Ship the old lantern\n"]
+    );
+
+    let none_left =
+        "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Paint fences\n";
+    let second = service(json!({"progress": none_left})).await;
+    let answer = second.memory("agent").update(body()).await.is(200).json();
+    assert_eq!(kinds(&answer), ["ungrounded", "missing_in_progress"], "{answer}");
+    assert_eq!(answer["status"], "unchanged");
+}
+
+#[tokio::test]
+async fn what_shares_no_script_is_only_warned_of() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because 重要: 未確認のジョブは破棄される\n";
+    let service = service(json!({"learnings": learnings})).await;
+
+    let answer = service.memory("agent").update(body()).await.is(200).json();
+
+    assert_eq!(
+        (kinds(&answer), contents(&answer)),
+        (vec![], vec!["未確認のジョブは破棄される"])
+    );
+    assert_eq!(answer["warnings"][0]["kind"], "ungrounded");
+}
+
+#[tokio::test]
+async fn a_credential_is_let_through_only_where_nothing_is_compared() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n    \
+        - because x: Kubernetes takes password=hunter3 too\n";
+    let verbatim =
+        "VERBATIM_CONTEXT:\n  ADD:\n    - because next: login =>\n        kubectl --password=hunter4\n";
+    let progress =
+        "CURRENT_PROGRESS:\n  In Progress:\n    - Move the renderer\n    - Paint with password=hunter5\n";
+    let answers = json!({"learnings": learnings, "verbatim": verbatim, "progress": progress});
+    for (evidence, secrets) in [(EvidenceConfig::Warn, 4), (EvidenceConfig::Off, 0)] {
+        let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
+        let service = Service::start_with(configure, Some(models(answers.clone()))).await;
+        let memory = service.memory("agent");
+        let answer = memory.update(body()).await.is(200).json();
+        assert_eq!(kinds(&answer), vec!["secret"; secrets], "{answer}");
+        let text = memory.get("context").await.is(200).text().to_owned();
+        assert_eq!(text.matches("hunter").count(), 4 - secrets, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn strictness_is_configured_and_agents_are_not_held_to_an_input() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
+    for (evidence, rejected, warned) in [
+        (EvidenceConfig::Reject, 1, 0),
+        (EvidenceConfig::Warn, 0, 1),
+        (EvidenceConfig::Off, 0, 0),
+    ] {
+        let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
+        let service = Service::start_with(configure, Some(models(json!({"learnings": learnings})))).await;
+        let memory = service.memory("agent");
+        let answer = memory.update(body()).await.is(200).json();
+        let count = |list: &str| answer[list].as_array().unwrap().len();
+        assert_eq!(
+            (count("rejected"), count("warnings")),
+            (rejected, warned),
+            "{answer}"
+        );
+
+        let applied = service.memory("other").apply(learnings).await.is(200).json();
+        assert_eq!(applied["rejected"], json!([]));
+        assert_eq!(applied["operations"][0]["evidence"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn evidence_stands_with_the_change_its_record_and_its_line_until_it_is_redacted() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
+    let service = service(json!({"learnings": learnings})).await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\nfree\n").await.is(201);
+
+    let answer = memory.update(body()).await.is(200).json();
+
+    let evidence = answer["operations"][0]["evidence"].clone();
+    let first = &evidence[0];
+    assert_eq!((&first["from"], &first["index"]), (&json!("message"), &json!(1)));
+    let place = |name: &str| usize::try_from(first[name].as_u64().unwrap()).unwrap();
+    let quote = &MESSAGE[place("start")..place("end")];
+    assert_eq!(first["quote"], quote);
+    assert_eq!(
+        quote,
+        "Root cause: RabbitMQ drops unacknowledged jobs after 30 minutes."
+    );
+    assert_eq!(
+        memory.get("records/KL-1").await.is(200).json()["evidence"],
+        evidence
+    );
+    assert_eq!(
+        memory.get("records").await.is(200).json()["items"][0]["evidence"],
+        evidence
+    );
+    let blame = memory.get_json("blame").await.is(200).json();
+    for line in blame["lines"].as_array().unwrap() {
+        let is_record = line["text"].as_str().unwrap().starts_with("- KL-1");
+        assert_eq!(
+            line["evidence"],
+            if is_record { evidence.clone() } else { json!([]) }
+        );
+    }
+
+    let text = memory.get("context").await.is(200).text().to_owned();
+    memory.put(format!("{text}\nmore\n")).await.is(201);
+    memory.redact("2").await.is(200);
+    assert_eq!(
+        memory.get("records/KL-1").await.is(200).json()["evidence"],
+        json!([])
+    );
+    memory.delete().await.is(204);
+    assert_eq!(
+        service.tables_that_hold("unacknowledged jobs").await,
+        Vec::<String>::new()
+    );
+}
+
+#[tokio::test]
+async fn a_quotation_never_shows_a_credential() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the staging database runs PostgreSQL 17\n";
+    let service = service(json!({"learnings": learnings})).await;
+    let task = "The staging database runs PostgreSQL 17, password=hunter2, remember.";
+
+    let answer = service
+        .memory("agent")
+        .update(json!({"task": task}))
+        .await
+        .is(200)
+        .json();
+
+    let passage = &answer["operations"][0]["evidence"][0];
+    assert_eq!(
+        passage["quote"],
+        "The staging database runs PostgreSQL 17, password=[secret], remember."
+    );
+    assert_eq!(
+        (&passage["start"], &passage["end"]),
+        (&json!(0), &json!(task.len()))
+    );
+}
