@@ -4,6 +4,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: help run test test-clients demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp
+.PHONY: bench-quality
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -72,6 +73,9 @@ bench-window: rust postgres ## Measure a task recorded over 10,000 archived ones
 
 bench-handoff: rust postgres ## Measure handoffs of a memory with 10,000 records
 	@sh scripts/bench.sh handoff
+
+bench-quality: rust postgres ## Score the configured model: ARGS="--corpus FILE" for labelled sessions, or --planted
+	@python3 benches/quality/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
 bench-commands: rust postgres ## Measure the commands that answer from the local copy
 	@sh scripts/bench.sh commands
