@@ -159,6 +159,7 @@ impl FromQuery for OperationsParams {
         (status = 429, description = "As many updates of this memory as may wait are waiting."),
     )
 )]
+#[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn operations(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,

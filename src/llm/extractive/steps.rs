@@ -112,9 +112,8 @@ fn parts(said: &Said) -> Vec<&str> {
             continue;
         }
         let behind_mark = matches!(last, "," | ";" | "–" | "—" | "-");
-        if matches!(word, ";") || (behind_mark && at > 0) {
-            cuts.push(at);
-        } else if matches!(word, "and" | "und" | "et" | "y") && begins_step(said, at + word.len() + 1) {
+        let joins = matches!(word, "and" | "und" | "et" | "y");
+        if word == ";" || (behind_mark && at > 0) || (joins && begins_step(said, at + word.len() + 1)) {
             cuts.push(at);
         }
         last = word;
@@ -158,7 +157,8 @@ fn state(
     if let Some(state) = left(piece, whole, user) {
         return Some(state);
     }
-    if rule && !(piece.has(Sign::Request) && !piece.has_any(&[Sign::Keep, Sign::Rule])) {
+    let is_only_asked = piece.has(Sign::Request) && !piece.has_any(&[Sign::Keep, Sign::Rule]);
+    if rule && !is_only_asked {
         return None;
     }
     if user && is_asked(piece) {

@@ -193,9 +193,7 @@ impl Prose<'_> {
         let header = is_mail_header(line);
         self.pasted |= header && self.header;
         self.header = header;
-        if self.pasted || header {
-            self.end_paragraph();
-        } else if line.is_empty() || is_foreign(line) {
+        if self.pasted || header || line.is_empty() || is_foreign(line) {
             self.end_paragraph();
         } else if let Some(title) = title(line) {
             self.end_paragraph();

@@ -165,7 +165,11 @@ fn what_is_no_message_is_refused_with_its_place() {
             "messages[0].tool_calls[0]",
         ),
     ] {
-        assert_eq!(read(&[message.clone()]).unwrap_err().field, field, "{message}");
+        assert_eq!(
+            read(std::slice::from_ref(&message)).unwrap_err().field,
+            field,
+            "{message}"
+        );
     }
     let wrong = read(&[json!({"role": "user", "content": [{"type": "hologram"}]})]).unwrap_err();
     assert!(wrong.problem.contains("hologram") && wrong.problem.contains("tool_result"));
