@@ -35,11 +35,14 @@ fn judged(input: &str, content: &str) -> Judged {
 fn verdicts(list: &str) -> (Vec<String>, Vec<String>) {
     let lines = PARAPHRASES
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        .map(|line| serde_json::from_str::<Value>(line).expect("a line of the list is JSON"));
     let mut all = (Vec::new(), Vec::new());
     for line in lines {
-        for text in line[list].as_array().unwrap() {
-            let (input, text) = (line["input"].as_str().unwrap(), text.as_str().unwrap());
+        for text in line[list].as_array().expect("texts are listed") {
+            let (input, text) = (
+                line["input"].as_str().expect("an input is a text"),
+                text.as_str().expect("a paraphrase is a text"),
+            );
             match judged(input, text).item {
                 Some(_) => all.0.push(text.to_owned()),
                 None => all.1.push(text.to_owned()),

@@ -327,7 +327,7 @@ fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> 
     if is_placeholder(value) || is_reference(value) {
         return false;
     }
-    let is_mixed = digit && letter || letter && symbol;
+    let is_mixed = letter && (digit || symbol);
     if is_password {
         return match link {
             Link::Assigned => chars >= 3,
