@@ -109,7 +109,7 @@ impl HttpConfig {
     }
 
     /// The names and addresses under which the service is reached, besides those of loopback. What is none is left
-    /// out; [`HttpConfig::validate`] has refused it.
+    /// out; `validate` has refused it.
     #[must_use]
     pub fn own_hosts(&self) -> Vec<Authority> {
         let bind = Some(self.bind.ip()).filter(|ip| !ip.is_unspecified());

@@ -2,8 +2,8 @@
 //!
 //! Form is not enough: small models under a grammar archive what no task touched, and add the examples of their own
 //! instructions. So an item of a role's answer is held to the update's task and messages (the [`Input`]), by words
-//! that mean something ([`words`]), by text that stands there ([`verbatim`]) and by what may not be stored at all
-//! ([`secrets`]). What is found is told as [`Evidence`]: the sentences that share most.
+//! that mean something (`words`), by text that stands there (`verbatim`) and by what may not be stored at all
+//! (`secrets`). What is found is told as [`Evidence`]: the sentences that share most.
 //!
 //! Pure, and linear in the input: it is read once an answer, for the words and texts that the answer asks about.
 

@@ -111,9 +111,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_float_is_written_as_is_kept(number in any::<f64>(), text in "\\PC{0,20}") {
-            prop_assume!(number.is_finite());
-            let json = serde_json::json!([number, text]).to_string();
+        fn a_number_of_fifteen_digits_is_kept(digits in -999_999_999_999_999_i64..999_999_999_999_999, power in -7..7,
+                                              text in "\\PC{0,20}") {
+            let json = format!("[{digits}e{power}, {}]", serde_json::json!(text));
             prop_assert_eq!(rounded(&json), None, "{}", json);
             let _ = rounded(&text);
         }

@@ -15,6 +15,7 @@ use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::idempotency::{Gone, IdempotencyKey, Saved};
 use crate::storage::prompt_items::ItemOwner;
+use crate::storage::records::StoredRecord;
 use crate::storage::{Context, ContextRef, Guard, Put, Source, WindowChange};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -99,6 +100,8 @@ async fn of_version(
                 Some(id) => state.storage.record(vault, memory, id).await?,
                 None => None,
             };
+            // As that version had it: it may have been archived since.
+            let record = record.map(|record| StoredRecord { end: None, ..record });
             answer::record(WindowChange {
                 unchanged: false,
                 record,

@@ -10,8 +10,8 @@
 //! | learnings | claims that somebody makes outright: requests to keep, rules, decisions, circumstances, causes, corrections, dated facts; what they contradict is archived |
 //! | verbatim | closed code fences of the assistant, labelled by path, definition or the sentence before |
 //!
-//! docs/rules.md tells how. [`transcript`] takes messages apart, [`cues`] hold the words of each language, [`said`] is a
-//! sentence with its signs, [`session`] what each is worth once the others are known; [`claims`] and [`steps`] make of
+//! docs/rules.md tells how. `transcript` takes messages apart, `cues` hold the words of each language, `said` is a
+//! sentence with its signs, `session` what each is worth once the others are known; `claims` and `steps` make of
 //! it what is kept.
 //!
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it

@@ -2,7 +2,7 @@
 //!
 //! A key is claimed before its request runs and answered when it has run. A claim is a lease, renewed while the
 //! request runs: of one that is not renewed any more its process has died, and the next retry takes it over. What the
-//! request saves is written down under the claim by the transaction that saves it ([`saved`]), so that whoever takes
+//! request saves is written down under the claim by the transaction that saves it (`saved`), so that whoever takes
 //! over answers from that and does not save it again.
 
 mod saved;

@@ -14,7 +14,7 @@
 //!
 //! What is decided optimistically is saved only if the head is still the one that it was decided by (compare-and-swap on
 //! `memories.head_context_id`); nothing is refused by what the process only believes. Both ways ask the same decision
-//! and call the same [`save`](save::save), and a law compares them.
+//! and call the same `save`, and a law compares them.
 
 pub mod change;
 mod group_commit;

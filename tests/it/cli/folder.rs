@@ -281,7 +281,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     );
     assert_eq!(service.count("memories").await, 0);
 
-    let taken = user.run(&["window", "import", "in"]).await.is(0);
+    let taken = user.run(&["window", "import", "in"]).await.is(1);
     assert!(
         taken
             .out
@@ -405,7 +405,7 @@ async fn a_folder_of_people_is_taken_and_what_has_no_place_is_exit_code_1_unless
 
     let taken = user.run(&["window", "import", "notes"]).await.is(1);
     assert!(
-        taken.err.contains("active/current_status.md:11: - ask Ann") && taken.err.contains("--lenient"),
+        taken.err.contains("active/current_status.md:12: - ask Ann") && taken.err.contains("--lenient"),
         "{taken:?}"
     );
     let window = service.memory("agent").get_json("window").await.is(200).json();

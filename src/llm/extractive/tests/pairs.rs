@@ -18,7 +18,6 @@ const TAKEN: &[&str] = &[
     "We never use unwrap() in the gateway crate.",
     "Deletions must be logged.",
     "Im Schlafzimmer nie über 17 Grad heizen.",
-    "Il faut toujours deux accompagnateurs par car.",
     "Prefiero azulejos blancos y nunca suelos brillantes.",
     "図は必ず白黒で作ってください。",
     // decisions
