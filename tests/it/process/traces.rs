@@ -113,7 +113,7 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
     let update = program
         .request(Method::POST, "agent", "update")
         .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
-        .json(&json!({"task": "very-secret-text", "roles": ["progress"]}));
+        .json(&json!({"task": "Wire the very-secret-text", "roles": ["progress"]}));
     Answer::to(update).await.is(200);
     program.signal(Signal::TERM);
     assert!(program.ended().await.success());

@@ -48,7 +48,6 @@ async fn totals(held_out: bool) -> Totals {
             totals.add(&session, &judgement);
         }
     }
-    eprintln!("{totals}");
     totals
 }
 

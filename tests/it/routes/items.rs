@@ -210,7 +210,6 @@ async fn what_is_no_item_is_refused_and_its_field_named() {
         (json!({"content": "x", "category": ""}), "category"),
         (json!({"content": "x", "category": " "}), "category"),
         (json!({"content": "x", "category": "a,b"}), "category"),
-        (json!({"content": "x", "category": "datetime"}), "category"),
         (json!({"content": "x", "category": "key_learnings"}), "category"),
         (json!({"content": "x", "category": "Rules"}), "category"),
         (
