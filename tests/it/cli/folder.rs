@@ -299,7 +299,7 @@ async fn folders_of_people_are_taken_as_far_as_they_go() {
     let dry = user
         .run(&["window", "import", "in", "--dry-run", "--json"])
         .await
-        .is(0)
+        .is(1)
         .json();
     assert_eq!(dry["unchanged"], true, "{dry}");
     assert_eq!(dry["unplaced"].as_array().unwrap().len(), 4);
