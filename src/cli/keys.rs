@@ -84,7 +84,8 @@ struct Create {
 }
 
 fn role(name: &str) -> Result<AccessRole, String> {
-    AccessRole::from_name(name).ok_or_else(|| "must be reader, proposer, writer or admin".to_owned())
+    name.parse()
+        .map_err(|_| "must be reader, proposer, writer or admin".to_owned())
 }
 
 fn time_span(text: &str) -> Result<TimeDelta, String> {

@@ -10,9 +10,11 @@ pub use token::{SecretHash, Token};
 
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use chrono::{DateTime, Utc};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// What a caller may do; each role may do what the one before it may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum AccessRole {
     /// Read memories.
     Reader,
@@ -25,24 +27,10 @@ pub enum AccessRole {
 }
 
 impl AccessRole {
-    /// All roles, the one that may least first.
-    pub const ALL: [Self; 4] = [Self::Reader, Self::Proposer, Self::Writer, Self::Admin];
-
     /// Its name in configuration, requests and answers.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Reader => "reader",
-            Self::Proposer => "proposer",
-            Self::Writer => "writer",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// The role of a name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+        self.into()
     }
 }
 
@@ -197,9 +185,9 @@ mod tests {
 
     #[test]
     fn every_role_is_found_by_its_name() {
-        for role in AccessRole::ALL {
-            assert_eq!(AccessRole::from_name(role.name()), Some(role));
+        for name in AccessRole::VARIANTS {
+            assert_eq!(name.parse().map(AccessRole::name), Ok(*name));
         }
-        assert_eq!(AccessRole::from_name("root"), None);
+        assert!("root".parse::<AccessRole>().is_err());
     }
 }

@@ -10,9 +10,13 @@ use super::ids::{ActorId, RecordId};
 use super::memory::{RecordChange, project};
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// What a version did to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr, VariantNames,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum ChangeKind {
     /// It stands there for the first time.
     Added,
@@ -27,30 +31,10 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    const ALL: [Self; 5] = [
-        Self::Added,
-        Self::Changed,
-        Self::Archived,
-        Self::Superseded,
-        Self::Restored,
-    ];
-
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Archived => "archived",
-            Self::Superseded => "superseded",
-            Self::Restored => "restored",
-        }
-    }
-
-    /// The kind of a name, in its exact spelling.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        self.into()
     }
 
     /// Whether the record does not stand in the version that did this.

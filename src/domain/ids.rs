@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 use uuid::Uuid;
 
 /// The longest vault, memory, actor or context id, in bytes.
@@ -166,15 +167,21 @@ impl ActorId {
 }
 
 /// The kinds of records a document holds (DESIGN §1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr, VariantNames,
+)]
 pub enum RecordKind {
     /// `KL`, an entry of `Key Learnings`.
+    #[strum(serialize = "KL")]
     Learning,
     /// `VC`, an entry of `Verbatim Context`.
+    #[strum(serialize = "VC")]
     Verbatim,
     /// `T`, an entry of `Recent Tasks`.
+    #[strum(serialize = "T")]
     Task,
     /// `D`, an entry of `Decisions`.
+    #[strum(serialize = "D")]
     Decision,
 }
 
@@ -185,18 +192,7 @@ impl RecordKind {
     /// The letters before the dash.
     #[must_use]
     pub fn prefix(self) -> &'static str {
-        match self {
-            Self::Learning => "KL",
-            Self::Verbatim => "VC",
-            Self::Task => "T",
-            Self::Decision => "D",
-        }
-    }
-
-    /// The kind of a prefix in its exact spelling.
-    #[must_use]
-    pub fn from_prefix(prefix: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.prefix() == prefix)
+        self.into()
     }
 }
 
@@ -235,7 +231,7 @@ impl FromStr for RecordId {
     /// Reads the exact form; the DSL's lenient spellings are the DSL's business.
     fn from_str(text: &str) -> Result<Self, InvalidRecordId> {
         let (prefix, digits) = text.split_once('-').ok_or(InvalidRecordId)?;
-        let kind = RecordKind::from_prefix(prefix).ok_or(InvalidRecordId)?;
+        let kind = prefix.parse().map_err(|_| InvalidRecordId)?;
         let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
         let number = digits.parse().map_err(|_| InvalidRecordId)?;
         if plain {

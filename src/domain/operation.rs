@@ -4,6 +4,7 @@
 
 use super::ids::{RecordId, RecordKind};
 use std::ops::Range;
+use strum::{IntoStaticStr, VariantNames};
 
 /// One of the three sections that `/update` maintains, and the role of the model that maintains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,7 +146,8 @@ pub struct Item {
 
 /// What can be wrong with an item or a text. The order is the order of the design's table: an item with
 /// several faults is reported with the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum FaultKind {
     /// No `because`, or no reason behind it.
     MissingReason,
@@ -196,61 +198,10 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// All kinds, in the order of the design's table.
-    pub const ALL: [Self; 23] = [
-        Self::MissingReason,
-        Self::EmptyContent,
-        Self::MissingLabel,
-        Self::MalformedId,
-        Self::WrongSectionId,
-        Self::UnknownId,
-        Self::MissingInProgress,
-        Self::UnknownHeader,
-        Self::Placeholder,
-        Self::Truncated,
-        Self::NoSection,
-        Self::AlreadyArchived,
-        Self::Example,
-        Self::NotVerbatim,
-        Self::Ungrounded,
-        Self::UncalledArchive,
-        Self::TooManyArchives,
-        Self::Secret,
-        Self::Duplicate,
-        Self::TooManyAdditions,
-        Self::TooLarge,
-        Self::MultiLineInsight,
-        Self::UnclosedFence,
-    ];
-
     /// The stable name used in answers.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::MissingReason => "missing_reason",
-            Self::EmptyContent => "empty_content",
-            Self::MissingLabel => "missing_label",
-            Self::MalformedId => "malformed_id",
-            Self::WrongSectionId => "wrong_section_id",
-            Self::UnknownId => "unknown_id",
-            Self::MissingInProgress => "missing_in_progress",
-            Self::UnknownHeader => "unknown_header",
-            Self::Placeholder => "placeholder",
-            Self::Truncated => "truncated",
-            Self::NoSection => "no_section",
-            Self::AlreadyArchived => "already_archived",
-            Self::Example => "example",
-            Self::NotVerbatim => "not_verbatim",
-            Self::Ungrounded => "ungrounded",
-            Self::UncalledArchive => "uncalled_archive",
-            Self::TooManyArchives => "too_many_archives",
-            Self::Secret => "secret",
-            Self::Duplicate => "duplicate",
-            Self::TooManyAdditions => "too_many_additions",
-            Self::TooLarge => "too_large",
-            Self::MultiLineInsight => "multi_line_insight",
-            Self::UnclosedFence => "unclosed_fence",
-        }
+        self.into()
     }
 
     /// Warnings are told; everything else rejects its item.

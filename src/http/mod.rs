@@ -6,6 +6,7 @@
 mod extract;
 mod feed;
 mod middleware;
+mod names;
 mod openapi;
 mod problem;
 mod router;

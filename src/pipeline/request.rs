@@ -8,11 +8,13 @@ use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::IdempotencyClaim;
 use std::collections::BTreeSet;
+use strum::{IntoStaticStr, VariantNames};
 
 use super::steps::Steps;
 
 /// What to do about items that stay faulty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum OnInvalid {
     /// Drop and report them, apply the rest.
     #[default]
@@ -25,10 +27,7 @@ impl OnInvalid {
     /// The name used in requests.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Drop => "drop",
-            Self::Fail => "fail",
-        }
+        self.into()
     }
 }
 

@@ -9,9 +9,11 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// What made a version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Source {
     /// `PutContext`.
     Put,
@@ -34,37 +36,10 @@ pub enum Source {
 }
 
 impl Source {
-    const ALL: [Self; 9] = [
-        Self::Put,
-        Self::Update,
-        Self::Operations,
-        Self::Task,
-        Self::Decision,
-        Self::Status,
-        Self::Restore,
-        Self::Import,
-        Self::Tool,
-    ];
-
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Put => "put",
-            Self::Update => "update",
-            Self::Operations => "operations",
-            Self::Task => "task",
-            Self::Decision => "decision",
-            Self::Status => "status",
-            Self::Restore => "restore",
-            Self::Import => "import",
-            Self::Tool => "tool",
-        }
-    }
-
-    /// The source of a name, in its exact spelling.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|source| source.name() == name)
+        self.into()
     }
 }
 
@@ -157,19 +132,19 @@ impl fmt::Display for ContextRef {
 
 /// A row of `memory_contexts` as it is stored; `context` is empty where a statement leaves it out.
 struct Row {
-    vault_id: String,
-    memory_id: String,
-    context_id: String,
-    actor_id: String,
+    vault_id: VaultId,
+    memory_id: MemoryId,
+    context_id: ContextId,
+    actor_id: ActorId,
     context: String,
     creation_time: DateTime<Utc>,
     version: i64,
-    source: String,
+    source: Source,
     bytes: i32,
-    update_id: Option<String>,
+    update_id: Option<UpdateId>,
     log: String,
     redacted_at: Option<DateTime<Utc>>,
-    redacted_by: Option<String>,
+    redacted_by: Option<ActorId>,
     redaction_reason: Option<String>,
     redacted_sha256: Option<String>,
     /// Only read with a newest version, which the next one is made of.
@@ -196,46 +171,24 @@ impl Newest {
 }
 
 impl Row {
-    fn into_newest(mut self) -> Result<Newest, StorageError> {
-        Ok(Newest {
+    fn into_newest(mut self) -> Newest {
+        Newest {
             line_origins: self.line_origins.take(),
-            context: self.into_context()?,
-        })
+            context: self.into_context(),
+        }
     }
 
-    fn into_context(self) -> Result<Context, StorageError> {
-        let key = format!("({}, {}, {})", self.vault_id, self.memory_id, self.context_id);
-        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
-            table: "memory_contexts",
-            column,
-            row: key.clone(),
-            problem: problem.to_owned(),
-        };
+    fn into_context(self) -> Context {
         let metadata = ContextMetadata {
-            vault_id: self
-                .vault_id
-                .parse()
-                .map_err(|_| corrupt("vault_id", "not an id"))?,
-            memory_id: self
-                .memory_id
-                .parse()
-                .map_err(|_| corrupt("memory_id", "not an id"))?,
-            context_id: self
-                .context_id
-                .parse()
-                .map_err(|_| corrupt("context_id", "not an id"))?,
+            vault_id: self.vault_id,
+            memory_id: self.memory_id,
+            context_id: self.context_id,
             version: self.version,
-            actor_id: self
-                .actor_id
-                .parse()
-                .map_err(|_| corrupt("actor_id", "not an id"))?,
+            actor_id: self.actor_id,
             creation_time: self.creation_time,
-            source: Source::from_name(&self.source).ok_or_else(|| corrupt("source", "not a source"))?,
+            source: self.source,
             bytes: self.bytes,
-            update_id: match self.update_id {
-                Some(id) => Some(id.parse().map_err(|_| corrupt("update_id", "not an id"))?),
-                None => None,
-            },
+            update_id: self.update_id,
             log: self.log,
             redaction: match (
                 self.redacted_at,
@@ -245,17 +198,17 @@ impl Row {
             ) {
                 (Some(at), Some(by), Some(reason), Some(sha256)) => Some(Redaction {
                     at,
-                    by: by.parse().map_err(|_| corrupt("redacted_by", "not an id"))?,
+                    by,
                     reason,
                     sha256,
                 }),
                 _ => None,
             },
         };
-        Ok(Context {
+        Context {
             metadata,
             text: self.context,
-        })
+        }
     }
 }
 
@@ -351,7 +304,7 @@ impl Storage {
         )
         .fetch_optional(&mut *self.reader().await?)
         .await?;
-        row.map(Row::into_context).transpose()
+        Ok(row.map(Row::into_context))
     }
 
     /// One version; `None` if there is no such memory or version.
@@ -397,9 +350,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| Ok(row.into_context()?.metadata))
-            .collect()
+        Ok(rows.into_iter().map(|row| row.into_context().metadata).collect())
     }
 
     /// The versions with these numbers, as far as there are any, without texts.
@@ -426,9 +377,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| Ok(row.into_context()?.metadata))
-            .collect()
+        Ok(rows.into_iter().map(|row| row.into_context().metadata).collect())
     }
 
     /// Whether a memory exists.
@@ -468,7 +417,7 @@ pub(super) async fn latest(
     )
     .fetch_optional(connection)
     .await?;
-    row.map(Row::into_newest).transpose()
+    Ok(row.map(Row::into_newest))
 }
 
 /// The newest versions of those of the memories that exist, in one statement.
@@ -498,7 +447,7 @@ pub(super) async fn latest_of(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_newest).collect()
+    Ok(rows.into_iter().map(Row::into_newest).collect())
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.
@@ -541,5 +490,5 @@ pub(super) async fn find_context(
             .await?
         }
     };
-    row.map(Row::into_context).transpose()
+    Ok(row.map(Row::into_context))
 }

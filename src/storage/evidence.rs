@@ -4,7 +4,7 @@
 
 use super::{Storage, StorageError};
 use crate::domain::evidence::{Evidence, Origin};
-use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -82,15 +82,14 @@ impl Storage {
         .fetch_all(&mut *self.reader().await?)
         .await?;
         let evidence = rows.into_iter().map(|row| {
-            let corrupt = |problem: &str| StorageError::Corrupt {
+            let id = RecordId::new(row.kind, row.number);
+            let evidence = from_stored(&row.evidence).ok_or_else(|| StorageError::Corrupt {
                 table: "memory_contexts",
                 column: "operations",
-                row: format!("({vault}, {memory}, {}-{})", row.kind, row.number),
-                problem: problem.to_owned(),
-            };
-            let kind = RecordKind::from_prefix(&row.kind).ok_or_else(|| corrupt("not a kind"))?;
-            let evidence = from_stored(&row.evidence).ok_or_else(|| corrupt("not evidence"))?;
-            Ok((RecordId::new(kind, row.number), evidence))
+                row: format!("({vault}, {memory}, {id})"),
+                problem: "not evidence".to_owned(),
+            })?;
+            Ok((id, evidence))
         });
         evidence.collect()
     }

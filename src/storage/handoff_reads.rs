@@ -5,7 +5,7 @@ use super::record_history::Row;
 use super::{Storage, StorageError, records};
 use crate::domain::handoff::{Facts, Snapshot, Window};
 use crate::domain::history::{Life, Mark, RecordEvent};
-use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,12 +43,6 @@ impl Storage {
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(head) = head else { return Ok(None) };
-        let corrupt = |column| StorageError::Corrupt {
-            table: "memory_contexts",
-            column,
-            row: format!("({vault}, {memory}, version {})", head.version),
-            problem: "not an id".to_owned(),
-        };
         let now = self.clock.now().max(head.creation_time);
         let since = now - window.length();
         let limit = i64::try_from(max_changes).unwrap_or(i64::MAX).saturating_add(1);
@@ -65,8 +59,7 @@ impl Storage {
         )
         .fetch_all(&mut *transaction)
         .await?;
-        let mut changes: Vec<RecordEvent> =
-            rows.into_iter().map(Row::into_event).collect::<Result<_, _>>()?;
+        let mut changes: Vec<RecordEvent> = rows.into_iter().map(RecordEvent::from).collect();
         let has_more_changes = changes.len() > max_changes;
         changes.truncate(max_changes);
         let records = with_replacements(&mut transaction, vault, memory, &changes).await?;
@@ -75,11 +68,11 @@ impl Storage {
             memory: memory.clone(),
             now,
             created_at: head.created_at,
-            context_id: head.context_id.parse().map_err(|_| corrupt("context_id"))?,
+            context_id: head.context_id,
             head: Mark {
                 version: head.version,
                 at: head.creation_time,
-                by: head.actor_id.parse().map_err(|_| corrupt("actor_id"))?,
+                by: head.actor_id,
             },
             text: head.context,
             changes,
@@ -147,10 +140,7 @@ impl Storage {
         .await?;
         let records: BTreeMap<RecordId, bool> = rows
             .into_iter()
-            .filter_map(|row| {
-                let kind = RecordKind::from_prefix(&row.kind)?;
-                Some((RecordId::new(kind, row.number), row.is_active))
-            })
+            .map(|row| (RecordId::new(row.kind, row.number), row.is_active))
             .collect();
         let mut facts = Facts {
             now: self.clock.now().max(handoff.generated_at),
@@ -216,7 +206,7 @@ async fn cited_changes(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_event).collect()
+    Ok(rows.into_iter().map(RecordEvent::from).collect())
 }
 
 /// The first changes since the handoff's version. Times never go back from version to version, so the index finds
@@ -239,5 +229,5 @@ async fn changes_since(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_event).collect()
+    Ok(rows.into_iter().map(RecordEvent::from).collect())
 }

@@ -56,13 +56,13 @@ pub enum SaveHandoff {
 
 /// A row of `handoffs`.
 struct Row {
-    handoff_id: String,
+    handoff_id: HandoffId,
     number: i64,
     generated_at: DateTime<Utc>,
-    generated_by: String,
-    window_seconds: i64,
+    generated_by: ActorId,
+    window_seconds: Window,
     base_version: i64,
-    base_context_id: String,
+    base_context_id: ContextId,
     base_time: DateTime<Utc>,
     markdown: String,
     manifest: Value,
@@ -71,37 +71,26 @@ struct Row {
 
 impl Row {
     fn into_handoff(self, vault: &VaultId, memory: &MemoryId) -> Result<Handoff, StorageError> {
-        let key = format!("({vault}, {memory}, {})", self.handoff_id);
-        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
+        let citations = from_json(&self.citations).ok_or_else(|| StorageError::Corrupt {
             table: "handoffs",
-            column,
-            row: key.clone(),
-            problem: problem.to_owned(),
-        };
+            column: "citations",
+            row: format!("({vault}, {memory}, {})", self.handoff_id),
+            problem: "not citations".to_owned(),
+        })?;
         Ok(Handoff {
             vault_id: vault.clone(),
             memory_id: memory.clone(),
-            handoff_id: self
-                .handoff_id
-                .parse()
-                .map_err(|_| corrupt("handoff_id", "not an id"))?,
+            handoff_id: self.handoff_id,
             number: self.number,
             generated_at: self.generated_at,
-            generated_by: self
-                .generated_by
-                .parse()
-                .map_err(|_| corrupt("generated_by", "not an id"))?,
-            window: Window::of_seconds(self.window_seconds)
-                .map_err(|_| corrupt("window_seconds", "not a window"))?,
+            generated_by: self.generated_by,
+            window: self.window_seconds,
             base_version: self.base_version,
-            base_context_id: self
-                .base_context_id
-                .parse()
-                .map_err(|_| corrupt("base_context_id", "not an id"))?,
+            base_context_id: self.base_context_id,
             base_time: self.base_time,
             markdown: self.markdown,
             manifest: self.manifest,
-            citations: from_json(&self.citations).ok_or_else(|| corrupt("citations", "not citations"))?,
+            citations,
         })
     }
 }

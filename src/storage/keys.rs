@@ -2,10 +2,10 @@
 
 use super::{Storage, StorageError};
 use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
-use crate::domain::ids::{ActorId, InvalidId, KeyId, VaultId};
+use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where keys stand in place of a vault.
@@ -81,11 +81,11 @@ pub struct ActiveKeys {
 }
 
 struct Row {
-    key_id: String,
-    name: String,
-    role: String,
-    vaults: Option<Vec<String>>,
-    vault_prefix: Option<String>,
+    key_id: KeyId,
+    name: ActorId,
+    role: AccessRole,
+    vaults: Option<Vec<VaultId>>,
+    vault_prefix: Option<VaultId>,
     speaks_for_others: bool,
     created_by: String,
     created_at: DateTime<Utc>,
@@ -94,33 +94,26 @@ struct Row {
     revoked_at: Option<DateTime<Utc>>,
 }
 
-fn corrupt(key_id: &str, column: &'static str) -> StorageError {
+fn corrupt(key_id: &KeyId, column: &'static str) -> StorageError {
     StorageError::Corrupt {
         table: "api_keys",
         column,
-        row: key_id.to_owned(),
+        row: key_id.to_string(),
         problem: "not what the service writes".to_owned(),
     }
 }
 
-impl TryFrom<Row> for ApiKey {
-    type Error = StorageError;
-
-    fn try_from(row: Row) -> Result<Self, StorageError> {
-        let bad = |column| corrupt(&row.key_id, column);
-        let scope = match (&row.vaults, &row.vault_prefix) {
-            (Some(vaults), _) => {
-                let vaults: Result<BTreeSet<_>, InvalidId> =
-                    vaults.iter().map(|vault| vault.parse()).collect();
-                VaultScope::List(Arc::new(vaults.map_err(|_| bad("vaults"))?))
-            }
-            (None, Some(prefix)) => VaultScope::Prefix(prefix.parse().map_err(|_| bad("vault_prefix"))?),
+impl From<Row> for ApiKey {
+    fn from(row: Row) -> Self {
+        let scope = match (row.vaults, row.vault_prefix) {
+            (Some(vaults), _) => VaultScope::List(Arc::new(vaults.into_iter().collect())),
+            (None, Some(prefix)) => VaultScope::Prefix(prefix),
             (None, None) => VaultScope::All,
         };
-        Ok(Self {
-            key_id: row.key_id.parse().map_err(|_| bad("key_id"))?,
-            name: row.name.parse().map_err(|_| bad("name"))?,
-            role: AccessRole::from_name(&row.role).ok_or_else(|| bad("role"))?,
+        Self {
+            key_id: row.key_id,
+            name: row.name,
+            role: row.role,
             scope,
             speaks_for_others: row.speaks_for_others,
             created_by: row.created_by,
@@ -128,7 +121,7 @@ impl TryFrom<Row> for ApiKey {
             rotated_at: row.rotated_at,
             expires_at: row.expires_at,
             revoked_at: row.revoked_at,
-        })
+        }
     }
 }
 
@@ -217,7 +210,7 @@ impl Storage {
         )
         .fetch_optional(&mut *self.reader().await?)
         .await?;
-        row.map(ApiKey::try_from).transpose()
+        Ok(row.map(ApiKey::from))
     }
 
     /// Keys by id, those behind `after` that reach nothing but what `within` reaches, at most `limit`; revoked and
@@ -232,7 +225,7 @@ impl Storage {
         after: Option<&KeyId>,
         limit: i64,
     ) -> Result<Vec<ApiKey>, StorageError> {
-        let mut after = after.map(KeyId::to_string);
+        let mut after = after.cloned();
         let mut found = Vec::new();
         loop {
             let rows = sqlx::query_as!(
@@ -244,7 +237,7 @@ impl Storage {
                  ORDER BY key_id
                  LIMIT $3",
                 INSTALLATION,
-                after,
+                after.as_ref().map(KeyId::as_str),
                 limit,
             )
             .fetch_all(&mut *self.reader().await?)
@@ -252,7 +245,7 @@ impl Storage {
             let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < limit);
             after = rows.last().map(|row| row.key_id.clone());
             for row in rows {
-                let key = ApiKey::try_from(row)?;
+                let key = ApiKey::from(row);
                 if within.includes(&key.scope) {
                     found.push(key);
                 }
@@ -317,7 +310,7 @@ impl Storage {
         .map_err(StorageError::from)?;
         transaction.commit().await.map_err(StorageError::from)?;
         match row {
-            Some(row) => Ok((row.try_into()?, token)),
+            Some(row) => Ok((row.into(), token)),
             None if self.key(key_id).await?.is_some() => Err(KeyError::Ended),
             None => Err(KeyError::NotFound),
         }
@@ -349,15 +342,15 @@ impl Storage {
             .await?;
         let mut keys = HashMap::with_capacity(rows.len());
         for row in rows {
-            let hash = |bytes: &[u8], column| {
-                SecretHash::from_bytes(bytes).ok_or_else(|| corrupt(&row.key_id, column))
-            };
+            let key_id = row.key_id.clone();
+            let hash =
+                |bytes: &[u8], column| SecretHash::from_bytes(bytes).ok_or_else(|| corrupt(&key_id, column));
             let secret = hash(&row.secret_hash, "secret_hash")?;
             let previous = match (&row.previous_hash, row.previous_until) {
                 (Some(bytes), Some(until)) => Some((hash(bytes, "previous_hash")?, until)),
                 _ => None,
             };
-            let key = ApiKey::try_from(Row {
+            let key = ApiKey::from(Row {
                 key_id: row.key_id,
                 name: row.name,
                 role: row.role,
@@ -369,7 +362,7 @@ impl Storage {
                 rotated_at: row.rotated_at,
                 expires_at: row.expires_at,
                 revoked_at: row.revoked_at,
-            })?;
+            });
             keys.insert(
                 key.key_id.clone(),
                 ActiveKey {

@@ -88,45 +88,6 @@ impl From<sqlx::Error> for DeleteError {
     }
 }
 
-struct Row {
-    vault_id: String,
-    memory_id: String,
-    head_version: i64,
-    context_id: String,
-    created_at: DateTime<Utc>,
-    changed_at: DateTime<Utc>,
-    bytes: i32,
-    actor_id: String,
-    source: String,
-}
-
-impl Row {
-    fn into_summary(self) -> Result<MemorySummary, StorageError> {
-        let key = format!("({}, {})", self.vault_id, self.memory_id);
-        let corrupt = |table: &'static str, column: &'static str| StorageError::Corrupt {
-            table,
-            column,
-            row: key.clone(),
-            problem: "not what it must be".to_owned(),
-        };
-        let id = |column| corrupt("memories", column);
-        Ok(MemorySummary {
-            vault_id: self.vault_id.parse().map_err(|_| id("vault_id"))?,
-            memory_id: self.memory_id.parse().map_err(|_| id("memory_id"))?,
-            version: self.head_version,
-            context_id: self.context_id.parse().map_err(|_| id("head_context_id"))?,
-            created_at: self.created_at,
-            changed_at: self.changed_at,
-            bytes: self.bytes,
-            actor_id: self
-                .actor_id
-                .parse()
-                .map_err(|_| corrupt("memory_contexts", "actor_id"))?,
-            source: Source::from_name(&self.source).ok_or_else(|| corrupt("memory_contexts", "source"))?,
-        })
-    }
-}
-
 impl Storage {
     /// Vaults by id, those of `scope` behind `after`, at most `limit`. Reads the memories of the vaults it shows and no
     /// others.
@@ -159,21 +120,12 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                let vault_id = row.vault_id.parse().map_err(|_| StorageError::Corrupt {
-                    table: "memories",
-                    column: "vault_id",
-                    row: row.vault_id.clone(),
-                    problem: "not an id".to_owned(),
-                })?;
-                Ok(VaultSummary {
-                    vault_id,
-                    memories: row.memories,
-                    changed_at: row.changed_at,
-                })
-            })
-            .collect()
+        let vaults = rows.into_iter().map(|row| VaultSummary {
+            vault_id: row.vault_id,
+            memories: row.memories,
+            changed_at: row.changed_at,
+        });
+        Ok(vaults.collect())
     }
 
     /// Memories of a vault in the order of their ids' bytes, those that begin with `prefix` and stand behind
@@ -192,8 +144,8 @@ impl Storage {
         // No id holds a tilde, and every character of one is less.
         let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
         let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT page.vault_id, page.memory_id, page.head_version, head.context_id, page.created_at,
+            MemorySummary,
+            r#"SELECT page.vault_id, page.memory_id, page.head_version AS version, head.context_id, page.created_at,
                       page.changed_at, head.bytes, head.actor_id, head.source
                FROM (
                    SELECT vault_id, memory_id, head_version, head_context_id, created_at, changed_at
@@ -218,7 +170,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter().map(Row::into_summary).collect()
+        Ok(rows)
     }
 
     /// One memory with its counters and the numbers of its records; `None` if it does not exist.
@@ -266,10 +218,10 @@ impl Storage {
             count.active = pair.first().copied().unwrap_or_default();
             count.archived = pair.get(1).copied().unwrap_or_default();
         }
-        let summary = Row {
+        let summary = MemorySummary {
             vault_id: row.vault_id,
             memory_id: row.memory_id,
-            head_version: row.head_version,
+            version: row.head_version,
             context_id: row.context_id,
             created_at: row.created_at,
             changed_at: row.changed_at,
@@ -278,7 +230,7 @@ impl Storage {
             source: row.source,
         };
         Ok(Some(MemoryState {
-            summary: summary.into_summary()?,
+            summary,
             counters,
             records,
         }))

@@ -6,6 +6,7 @@
 
 pub mod archivings;
 mod batcher;
+mod columns;
 pub mod contexts;
 pub mod embedded;
 mod error;

@@ -49,7 +49,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter().map(Row::into_run).collect()
+        Ok(rows.into_iter().map(Run::from).collect())
     }
 
     /// Whether a run was a proposal, also if it was deleted with its memory; known for as long as events are kept.
@@ -110,7 +110,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+        let mut vaults: BTreeMap<VaultId, (Vec<MemoryId>, Vec<UpdateId>)> = BTreeMap::new();
         for row in old {
             let (memories, updates) = vaults.entry(row.vault_id).or_default();
             memories.push(row.memory_id);
@@ -123,10 +123,10 @@ impl Storage {
                 "UPDATE updates SET status = 'expired'
                  WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
                    AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                vault,
+                vault.as_str(),
                 before,
-                &memories,
-                &updates,
+                &memories as &[MemoryId],
+                &updates as &[UpdateId],
             )
             .execute(&mut *transaction)
             .await?;

@@ -45,7 +45,7 @@ impl Storage {
         memory: Option<&MemoryId>,
     ) -> Result<Rebuilt, StorageError> {
         let mut rebuilt = Rebuilt::default();
-        let mut after = (String::new(), String::new());
+        let mut after = None;
         loop {
             let page = sqlx::query!(
                 "SELECT vault_id, memory_id FROM memories
@@ -53,8 +53,10 @@ impl Storage {
                    AND ($3::text IS NULL OR vault_id = $3) AND ($4::text IS NULL OR memory_id = $4)
                  ORDER BY vault_id, memory_id
                  LIMIT $5",
-                after.0,
-                after.1,
+                after
+                    .as_ref()
+                    .map_or("", |(vault, _): &(VaultId, MemoryId)| vault.as_str()),
+                after.as_ref().map_or("", |(_, memory)| memory.as_str()),
                 vault.map(VaultId::as_str),
                 memory.map(MemoryId::as_str),
                 MEMORIES_AT_ONCE,
@@ -64,17 +66,9 @@ impl Storage {
             let Some(last) = page.last() else {
                 return Ok(rebuilt);
             };
-            after = (last.vault_id.clone(), last.memory_id.clone());
+            after = Some((last.vault_id.clone(), last.memory_id.clone()));
             for row in page {
-                let corrupt = |column| StorageError::Corrupt {
-                    table: "memories",
-                    column,
-                    row: format!("({}, {})", row.vault_id, row.memory_id),
-                    problem: "not an id".to_owned(),
-                };
-                let vault = row.vault_id.parse().map_err(|_| corrupt("vault_id"))?;
-                let memory = row.memory_id.parse().map_err(|_| corrupt("memory_id"))?;
-                if let Some(mended) = self.rebuild_memory(&vault, &memory).await? {
+                if let Some(mended) = self.rebuild_memory(&row.vault_id, &row.memory_id).await? {
                     rebuilt.memories += 1;
                     rebuilt.mended += u64::from(mended);
                 }
@@ -171,18 +165,11 @@ async fn read_versions(
             let mark = Mark {
                 version: row.version,
                 at: row.creation_time,
-                by: row.actor_id.parse().map_err(|_| StorageError::Corrupt {
-                    table: "memory_contexts",
-                    column: "actor_id",
-                    row: format!("({vault}, {memory}, version {})", row.version),
-                    problem: "not an id".to_owned(),
-                })?,
+                by: row.actor_id,
             };
             let text = (!row.redacted).then_some(row.context.as_str());
             let mut told = told_by(row.operations.as_ref());
-            let whole = [Source::Put, Source::Restore]
-                .iter()
-                .any(|source| source.name() == row.source);
+            let whole = matches!(row.source, Source::Put | Source::Restore);
             told.left_out = whole.then(|| left_out_by(row.version));
             rebuild.version(&mark, text, &told);
             tasks.extend(told_tasks(row.operations.as_ref()));

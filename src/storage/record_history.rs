@@ -2,7 +2,7 @@
 
 use super::StorageError;
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
-use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
@@ -11,33 +11,25 @@ const ROWS_PER_STATEMENT: usize = 4_000;
 
 /// A row as it is stored.
 pub(super) struct Row {
-    pub(super) kind: String,
+    pub(super) kind: RecordKind,
     pub(super) number: i64,
     pub(super) version: i64,
-    pub(super) change: String,
+    pub(super) change: ChangeKind,
     pub(super) at: DateTime<Utc>,
-    pub(super) by: String,
+    pub(super) by: ActorId,
 }
 
-impl Row {
-    pub(super) fn into_event(self) -> Result<RecordEvent, StorageError> {
-        let key = format!("{}-{} of version {}", self.kind, self.number, self.version);
-        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
-            table: "record_changes",
-            column,
-            row: key.clone(),
-            problem: problem.to_owned(),
-        };
-        let kind = RecordKind::from_prefix(&self.kind).ok_or_else(|| corrupt("kind", "not a kind"))?;
-        Ok(RecordEvent {
-            id: RecordId::new(kind, self.number),
-            change: ChangeKind::from_name(&self.change).ok_or_else(|| corrupt("change", "not a change"))?,
+impl From<Row> for RecordEvent {
+    fn from(row: Row) -> Self {
+        Self {
+            id: RecordId::new(row.kind, row.number),
+            change: row.change,
             mark: Mark {
-                version: self.version,
-                at: self.at,
-                by: self.by.parse().map_err(|_| corrupt("by", "not an id"))?,
+                version: row.version,
+                at: row.at,
+                by: row.by,
             },
-        })
+        }
     }
 }
 
@@ -96,7 +88,7 @@ pub(super) async fn all(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_event).collect()
+    Ok(rows.into_iter().map(RecordEvent::from).collect())
 }
 
 /// Takes out all changes of a memory.

@@ -6,9 +6,11 @@ use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultI
 use crate::domain::window::Task;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Whether a record stands in the newest version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum RecordStatus {
     /// It does.
     Active,
@@ -20,10 +22,7 @@ impl RecordStatus {
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Archived => "archived",
-        }
+        self.into()
     }
 }
 
@@ -91,79 +90,58 @@ pub struct RecordFilter {
 }
 
 struct Row {
-    kind: String,
+    kind: RecordKind,
     number: i64,
     label: Option<String>,
     reason: Option<String>,
     content: String,
     created_version: i64,
     created_at: DateTime<Utc>,
-    created_by: String,
+    created_by: ActorId,
     ended_version: Option<i64>,
     ended_at: Option<DateTime<Utc>>,
-    ended_by: Option<String>,
+    ended_by: Option<ActorId>,
     archive_reason: Option<String>,
-    superseded_by: Option<String>,
+    superseded_by: Option<RecordId>,
     written_at: Option<DateTime<Utc>>,
-    task_id: Option<String>,
+    task_id: Option<TaskId>,
     intent: Option<String>,
     summary: Option<String>,
     outcome: Option<Value>,
     epic: Option<String>,
 }
 
-impl Row {
-    fn into_record(self) -> Result<StoredRecord, StorageError> {
-        let key = format!("{}-{}", self.kind, self.number);
-        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
-            table: "records",
-            column,
-            row: key.clone(),
-            problem: problem.to_owned(),
-        };
-        let kind = RecordKind::from_prefix(&self.kind).ok_or_else(|| corrupt("kind", "not a kind"))?;
-        let end = match (self.ended_version, self.ended_at, self.ended_by) {
+impl From<Row> for StoredRecord {
+    fn from(row: Row) -> Self {
+        let end = match (row.ended_version, row.ended_at, row.ended_by) {
             (Some(version), Some(at), Some(by)) => Some(RecordEnd {
                 version,
                 at,
-                by: by.parse().map_err(|_| corrupt("ended_by", "not an id"))?,
-                reason: self.archive_reason,
-                superseded_by: match self.superseded_by {
-                    Some(id) => Some(
-                        id.parse()
-                            .map_err(|_| corrupt("superseded_by", "not a record id"))?,
-                    ),
-                    None => None,
-                },
+                by,
+                reason: row.archive_reason,
+                superseded_by: row.superseded_by,
             }),
             _ => None,
         };
-        let task_id = match self.task_id {
-            Some(id) => Some(id.parse().map_err(|_| corrupt("task_id", "not an id"))?),
-            None => None,
-        };
-        let told = self.intent.map(|intent| Task {
-            task_id,
+        let told = row.intent.map(|intent| Task {
+            task_id: row.task_id,
             intent,
-            summary: self.summary.unwrap_or_default(),
-            outcome: self.outcome,
-            epic: self.epic,
+            summary: row.summary.unwrap_or_default(),
+            outcome: row.outcome,
+            epic: row.epic,
         });
-        Ok(StoredRecord {
-            id: RecordId::new(kind, self.number),
-            label: self.label,
-            reason: self.reason,
-            content: self.content,
-            created_version: self.created_version,
-            created_at: self.created_at,
-            created_by: self
-                .created_by
-                .parse()
-                .map_err(|_| corrupt("created_by", "not an id"))?,
+        Self {
+            id: RecordId::new(row.kind, row.number),
+            label: row.label,
+            reason: row.reason,
+            content: row.content,
+            created_version: row.created_version,
+            created_at: row.created_at,
+            created_by: row.created_by,
             end,
-            written_at: self.written_at,
+            written_at: row.written_at,
             told,
-        })
+        }
     }
 }
 
@@ -203,7 +181,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter().map(Row::into_record).collect()
+        Ok(rows.into_iter().map(StoredRecord::from).collect())
     }
 
     /// One record; `None` if the memory or the record does not exist.
@@ -231,7 +209,7 @@ impl Storage {
         )
         .fetch_optional(&mut *self.reader().await?)
         .await?;
-        row.map(Row::into_record).transpose()
+        Ok(row.map(StoredRecord::from))
     }
 
     /// Which of the `mentioned` ids are archived.
@@ -272,7 +250,7 @@ pub(super) async fn all(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_record).collect()
+    Ok(rows.into_iter().map(StoredRecord::from).collect())
 }
 
 /// Those of a memory's records that have one of these ids.
@@ -300,7 +278,7 @@ pub(super) async fn some(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter().map(Row::into_record).collect()
+    Ok(rows.into_iter().map(StoredRecord::from).collect())
 }
 
 impl From<StoredRecord> for Life {
@@ -353,18 +331,10 @@ pub(super) async fn archived_among(
     )
     .fetch_all(connection)
     .await?;
-    rows.into_iter()
-        .map(|row| {
-            RecordKind::from_prefix(&row.kind)
-                .map(|kind| RecordId::new(kind, row.number))
-                .ok_or_else(|| StorageError::Corrupt {
-                    table: "records",
-                    column: "kind",
-                    row: format!("{}-{}", row.kind, row.number),
-                    problem: "not a kind".to_owned(),
-                })
-        })
-        .collect()
+    Ok(rows
+        .into_iter()
+        .map(|row| RecordId::new(row.kind, row.number))
+        .collect())
 }
 
 /// The task of a memory that its writer calls so, on a connection, which may be in a transaction.
@@ -388,5 +358,5 @@ pub(super) async fn find_task(
     )
     .fetch_optional(connection)
     .await?;
-    row.map(Row::into_record).transpose()
+    Ok(row.map(StoredRecord::from))
 }

@@ -7,7 +7,7 @@ use super::idempotency::{Redacted, bury_redacted};
 use super::updates::redacted_json;
 use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
-use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, TaskId, UpdateId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -349,7 +349,7 @@ async fn clear_archive_reasons(
                  WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
                 place.vault.as_str(),
                 place.memory.as_str(),
-                row.kind,
+                row.kind.prefix(),
                 row.number,
                 REDACTED,
             )
@@ -395,10 +395,10 @@ async fn clear_tasks(
     .await?;
     for mut row in rows {
         let texts = [
-            Some(&row.intent),
-            row.summary.as_ref(),
-            row.epic.as_ref(),
-            row.task_id.as_ref(),
+            Some(row.intent.as_str()),
+            row.summary.as_deref(),
+            row.epic.as_deref(),
+            row.task_id.as_ref().map(TaskId::as_str),
         ];
         let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
         if !in_texts
@@ -424,7 +424,10 @@ async fn clear_tasks(
             place.vault.as_str(),
             place.memory.as_str(),
             row.number,
-            row.task_id.filter(|id| !quotations.are_in(id)),
+            row.task_id
+                .as_ref()
+                .map(TaskId::as_str)
+                .filter(|id| !quotations.are_in(id)),
             row.intent,
             row.summary,
             row.outcome,
@@ -443,8 +446,8 @@ async fn clear_runs(
     connection: &mut PgConnection,
     place: &Place<'_>,
     quotations: &Quotations,
-) -> Result<Vec<String>, StorageError> {
-    let mut after = String::new();
+) -> Result<Vec<UpdateId>, StorageError> {
+    let mut after: Option<UpdateId> = None;
     let mut all = Vec::new();
     loop {
         let rows = sqlx::query!(
@@ -456,15 +459,15 @@ async fn clear_runs(
                LIMIT $5"#,
             place.vault.as_str(),
             place.memory.as_str(),
-            after,
+            after.as_ref().map_or("", UpdateId::as_str),
             place.version,
             ROWS_AT_ONCE,
         )
         .fetch_all(&mut *connection)
         .await?;
         let Some(last) = rows.last() else { return Ok(all) };
-        after.clone_from(&last.update_id);
-        let cleared: Vec<String> = rows
+        after = Some(last.update_id.clone());
+        let cleared: Vec<UpdateId> = rows
             .into_iter()
             .filter(|row| {
                 let parts = [&row.request, &row.exchanges, &row.outcome];
@@ -477,7 +480,7 @@ async fn clear_runs(
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
             place.vault.as_str(),
             place.memory.as_str(),
-            &cleared,
+            &cleared as &[UpdateId],
             redacted_json(),
             Value::Array(Vec::new()),
         )

@@ -1,6 +1,7 @@
 //! Retention: old versions are taken out, where the configuration says so.
 
 use super::{Storage, StorageError};
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
 use chrono::{DateTime, Utc};
 
@@ -12,8 +13,8 @@ const MEMORIES_AT_ONCE: i64 = 500;
 
 /// A memory that may have versions to take out.
 struct Candidate {
-    vault_id: String,
-    memory_id: String,
+    vault_id: VaultId,
+    memory_id: MemoryId,
     head_version: i64,
 }
 
@@ -33,13 +34,13 @@ impl Storage {
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
         let mut pruned = 0;
-        let mut after = (String::new(), String::new());
+        let mut after = None;
         loop {
             let candidates = self.candidates(retention, &after).await?;
             let Some(last) = candidates.last() else {
                 return Ok(pruned);
             };
-            after = (last.vault_id.clone(), last.memory_id.clone());
+            after = Some((last.vault_id.clone(), last.memory_id.clone()));
             for candidate in &candidates {
                 pruned += self.prune_memory(retention, candidate, now).await?;
             }
@@ -49,7 +50,7 @@ impl Storage {
     async fn candidates(
         &self,
         retention: &Retention,
-        after: &(String, String),
+        after: &Option<(VaultId, MemoryId)>,
     ) -> Result<Vec<Candidate>, StorageError> {
         let least = match (retention.max_versions, retention.max_age) {
             (Some(versions), None) => versions,
@@ -61,8 +62,8 @@ impl Storage {
              WHERE (vault_id, memory_id) > ($1, $2) AND head_version > $3
              ORDER BY vault_id, memory_id
              LIMIT $4",
-            after.0,
-            after.1,
+            after.as_ref().map_or("", |(vault, _)| vault.as_str()),
+            after.as_ref().map_or("", |(_, memory)| memory.as_str()),
             least,
             MEMORIES_AT_ONCE,
         )
@@ -96,8 +97,8 @@ impl Storage {
                               AND records.status = 'active' AND records.created_version = old.version))
                  ORDER BY old.version
                  LIMIT $7",
-                candidate.vault_id,
-                candidate.memory_id,
+                candidate.vault_id.as_str(),
+                candidate.memory_id.as_str(),
                 candidate.head_version,
                 by_number,
                 cutoff,
@@ -122,14 +123,14 @@ impl Storage {
         &self,
         retention: &Retention,
         candidate: &Candidate,
-        contexts: &[String],
+        contexts: &[ContextId],
     ) -> Result<u64, StorageError> {
         let mut transaction = self.begin().await?;
         // A restore makes an archived record active again: it must not come between question and deletion.
         let head = sqlx::query_scalar!(
             "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
-            candidate.vault_id,
-            candidate.memory_id,
+            candidate.vault_id.as_str(),
+            candidate.memory_id.as_str(),
         )
         .fetch_optional(&mut *transaction)
         .await?;
@@ -141,9 +142,9 @@ impl Storage {
                         SELECT 1 FROM records
                         WHERE records.vault_id = $1 AND records.memory_id = $2
                           AND records.status = 'active' AND records.created_version = old.version))",
-            candidate.vault_id,
-            candidate.memory_id,
-            contexts,
+            candidate.vault_id.as_str(),
+            candidate.memory_id.as_str(),
+            contexts as &[ContextId],
             head,
             retention.keep_provenance,
         )

@@ -102,8 +102,8 @@ impl Storage {
         let rows = match vault {
             Some(vault) => {
                 sqlx::query_as!(
-                    PendingRow,
-                    "SELECT vault_id, memory_id, changed_at FROM memories
+                    Pending,
+                    "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
                      WHERE vault_id = $1 AND search_pending AND memory_id > $2
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
@@ -117,8 +117,8 @@ impl Storage {
             // Over all vaults, which is empty nearly always: a look at an index without entries.
             None => {
                 sqlx::query_as!(
-                    PendingRow,
-                    "SELECT vault_id, memory_id, changed_at FROM memories
+                    Pending,
+                    "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
                      WHERE search_pending AND (vault_id, memory_id) > ($1, $2)
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
@@ -130,7 +130,7 @@ impl Storage {
                 .await?
             }
         };
-        rows.into_iter().map(PendingRow::into_pending).collect()
+        Ok(rows)
     }
 
     /// Indexes the newest versions of memories. Those that are gone or were indexed meanwhile are left out. Three
@@ -342,7 +342,7 @@ impl Storage {
         {
             let mut rows = rows.fetch(&mut *transaction);
             while let Some(row) = rows.try_next().await? {
-                results.push(row.into_result(query)?);
+                results.push(row.into_result(query));
             }
         }
         transaction.commit().await?;
@@ -357,54 +357,26 @@ struct PendingHead<'a> {
     context: String,
 }
 
-struct PendingRow {
-    vault_id: String,
-    memory_id: String,
-    changed_at: DateTime<Utc>,
-}
-
-impl PendingRow {
-    fn into_pending(self) -> Result<Pending, StorageError> {
-        let corrupt = |column: &'static str| StorageError::Corrupt {
-            table: "memories",
-            column,
-            row: format!("({}, {})", self.vault_id, self.memory_id),
-            problem: "not an id".to_owned(),
-        };
-        Ok(Pending {
-            vault: self.vault_id.parse().map_err(|_| corrupt("vault_id"))?,
-            memory: self.memory_id.parse().map_err(|_| corrupt("memory_id"))?,
-            changed_at: self.changed_at,
-        })
-    }
-}
-
 struct ResultRow {
-    memory_id: String,
+    memory_id: MemoryId,
     version: i64,
     rank: f32,
-    context_id: String,
+    context_id: ContextId,
     creation_time: DateTime<Utc>,
     context: String,
 }
 
 impl ResultRow {
-    fn into_result(self, query: &Query) -> Result<SearchResult, StorageError> {
-        let corrupt = |column: &'static str| StorageError::Corrupt {
-            table: "memory_contexts",
-            column,
-            row: format!("({}, {})", self.memory_id, self.version),
-            problem: "not an id".to_owned(),
-        };
-        Ok(SearchResult {
+    fn into_result(self, query: &Query) -> SearchResult {
+        SearchResult {
             place: SearchPlace {
                 rank: self.rank,
-                memory: self.memory_id.parse().map_err(|_| corrupt("memory_id"))?,
+                memory: self.memory_id,
             },
             version: self.version,
-            context_id: self.context_id.parse().map_err(|_| corrupt("context_id"))?,
+            context_id: self.context_id,
             creation_time: self.creation_time,
             extract: extract(&self.context, query),
-        })
+        }
     }
 }

@@ -7,9 +7,11 @@ use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Which route a run came by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum RunKind {
     /// `UpdateContext`.
     Update,
@@ -21,22 +23,13 @@ impl RunKind {
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Update => "update",
-            Self::Operations => "operations",
-        }
-    }
-
-    /// The kind of a name, in its exact spelling.
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        [Self::Update, Self::Operations]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        self.into()
     }
 }
 
 /// How a run ended, or where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum RunStatus {
     /// It was accepted and waits in its memory's line.
     Queued,
@@ -69,24 +62,6 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// All statuses.
-    pub const ALL: [Self; 14] = [
-        Self::Queued,
-        Self::Running,
-        Self::Applied,
-        Self::Unchanged,
-        Self::DryRun,
-        Self::Invalid,
-        Self::Failed,
-        Self::Conflict,
-        Self::Resolved,
-        Self::Cancelled,
-        Self::Proposed,
-        Self::Approved,
-        Self::Rejected,
-        Self::Expired,
-    ];
-
     /// Whether the run has ended.
     #[must_use]
     pub fn is_final(self) -> bool {
@@ -96,28 +71,7 @@ impl RunStatus {
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Applied => "applied",
-            Self::Unchanged => "unchanged",
-            Self::DryRun => "dry_run",
-            Self::Invalid => "invalid",
-            Self::Failed => "failed",
-            Self::Conflict => "conflict",
-            Self::Resolved => "resolved",
-            Self::Cancelled => "cancelled",
-            Self::Proposed => "proposed",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-        }
-    }
-
-    /// The status of a name, in its exact spelling.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
+        self.into()
     }
 }
 
@@ -162,73 +116,45 @@ pub struct Run {
 }
 
 pub(super) struct Row {
-    pub(super) vault_id: String,
-    pub(super) memory_id: String,
-    pub(super) update_id: String,
-    pub(super) kind: String,
-    pub(super) status: String,
-    pub(super) actor_id: String,
+    pub(super) vault_id: VaultId,
+    pub(super) memory_id: MemoryId,
+    pub(super) update_id: UpdateId,
+    pub(super) kind: RunKind,
+    pub(super) status: RunStatus,
+    pub(super) actor_id: ActorId,
     pub(super) created_at: DateTime<Utc>,
     pub(super) finished_at: Option<DateTime<Utc>>,
     pub(super) attempts: i32,
     pub(super) base_version: i64,
     pub(super) version: Option<i64>,
-    pub(super) context_id: Option<String>,
-    pub(super) resolved_by: Option<String>,
+    pub(super) context_id: Option<ContextId>,
+    pub(super) resolved_by: Option<UpdateId>,
     pub(super) request: Value,
     pub(super) exchanges: Value,
     pub(super) outcome: Value,
 }
 
-impl Row {
-    pub(super) fn into_run(self) -> Result<Run, StorageError> {
-        let key = format!("({}, {}, {})", self.vault_id, self.memory_id, self.update_id);
-        let corrupt = |column: &'static str, problem: &str| StorageError::Corrupt {
-            table: "updates",
-            column,
-            row: key.clone(),
-            problem: problem.to_owned(),
-        };
-        Ok(Run {
-            vault_id: self
-                .vault_id
-                .parse()
-                .map_err(|_| corrupt("vault_id", "not an id"))?,
-            memory_id: self
-                .memory_id
-                .parse()
-                .map_err(|_| corrupt("memory_id", "not an id"))?,
-            update_id: self
-                .update_id
-                .parse()
-                .map_err(|_| corrupt("update_id", "not an id"))?,
-            kind: RunKind::from_name(&self.kind).ok_or_else(|| corrupt("kind", "not a kind"))?,
-            status: RunStatus::from_name(&self.status).ok_or_else(|| corrupt("status", "not a status"))?,
-            actor_id: self
-                .actor_id
-                .parse()
-                .map_err(|_| corrupt("actor_id", "not an id"))?,
-            created_at: self.created_at,
-            finished_at: self.finished_at,
-            attempts: self.attempts,
-            base_version: self.base_version,
-            version: match (self.version, self.context_id) {
-                (Some(version), Some(id)) => Some((
-                    version,
-                    id.parse().map_err(|_| corrupt("context_id", "not an id"))?,
-                )),
-                _ => None,
-            },
-            resolved_by: match self.resolved_by {
-                Some(id) => Some(id.parse().map_err(|_| corrupt("resolved_by", "not an id"))?),
-                None => None,
-            },
-            request: self.request,
-            exchanges: self.exchanges,
-            outcome: self.outcome,
+impl From<Row> for Run {
+    fn from(row: Row) -> Self {
+        Self {
+            vault_id: row.vault_id,
+            memory_id: row.memory_id,
+            update_id: row.update_id,
+            kind: row.kind,
+            status: row.status,
+            actor_id: row.actor_id,
+            created_at: row.created_at,
+            finished_at: row.finished_at,
+            attempts: row.attempts,
+            base_version: row.base_version,
+            version: row.version.zip(row.context_id),
+            resolved_by: row.resolved_by,
+            request: row.request,
+            exchanges: row.exchanges,
+            outcome: row.outcome,
             claim: None,
             events: Vec::new(),
-        })
+        }
     }
 }
 
@@ -281,7 +207,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter().map(Row::into_run).collect()
+        Ok(rows.into_iter().map(Run::from).collect())
     }
 
     /// One run with its exchanges; `None` if there is none.
@@ -307,7 +233,7 @@ impl Storage {
         )
         .fetch_optional(&mut *self.reader().await?)
         .await?;
-        row.map(Row::into_run).transpose()
+        Ok(row.map(Run::from))
     }
 }
 

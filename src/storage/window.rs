@@ -11,21 +11,6 @@ use std::collections::HashMap;
 /// Tasks that a roll-up shows.
 const LATEST: i64 = 10;
 
-/// A corrupt value of a task's row.
-fn corrupt(column: &'static str, number: i64) -> StorageError {
-    StorageError::Corrupt {
-        table: "records",
-        column,
-        row: format!("{}-{number}", RecordKind::Task.prefix()),
-        problem: "not an id".to_owned(),
-    }
-}
-
-fn parse_task_id(id: Option<String>, number: i64) -> Result<Option<TaskId>, StorageError> {
-    id.map(|id| id.parse().map_err(|_| corrupt("task_id", number)))
-        .transpose()
-}
-
 /// As much of what was told of a task as shows on its line; `None` if nothing was.
 fn told_of_line(
     task_id: Option<TaskId>,
@@ -61,11 +46,11 @@ pub(super) async fn known(
     .await?;
     let mut known = Known::default();
     for row in rows {
-        if row.kind != RecordKind::Task.prefix() {
+        if row.kind != RecordKind::Task {
             known.decision(&row.content, row.reason.as_deref());
             continue;
         }
-        let task_id = parse_task_id(row.task_id, row.number)?;
+        let task_id = row.task_id;
         let told = told_of_line(task_id.clone(), row.intent, row.summary, row.failed);
         let mut task = Task::of_line(&row.content, told);
         task.task_id = task_id;
@@ -81,7 +66,7 @@ struct HistoryRow {
     number: i64,
     time: DateTime<Utc>,
     content: String,
-    task_id: Option<String>,
+    task_id: Option<TaskId>,
     intent: Option<String>,
     summary: Option<String>,
     epic: Option<String>,
@@ -89,8 +74,8 @@ struct HistoryRow {
 }
 
 impl HistoryRow {
-    fn into_task(self) -> Result<(HistoryKey, ArchivedTask), StorageError> {
-        let task_id = parse_task_id(self.task_id, self.number)?;
+    fn into_task(self) -> (HistoryKey, ArchivedTask) {
+        let task_id = self.task_id;
         let told = told_of_line(task_id.clone(), self.intent, self.summary, self.failed);
         let task = Task::of_line(&self.content, told);
         let archived = ArchivedTask {
@@ -102,7 +87,7 @@ impl HistoryRow {
             epic: self.epic,
             failed: self.failed,
         };
-        Ok(((self.time, self.number), archived))
+        ((self.time, self.number), archived)
     }
 }
 
@@ -138,7 +123,7 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter().map(HistoryRow::into_task).collect()
+        Ok(rows.into_iter().map(HistoryRow::into_task).collect())
     }
 
     /// Roll-ups of the tasks that have left the document, by name, those behind `after` (the empty name is that of
@@ -230,7 +215,7 @@ impl Storage {
                 epic: row.epic,
                 failed: row.failed,
             }
-            .into_task()?;
+            .into_task();
             if let Ok(place) = place {
                 epics[place].latest.push(task);
             }
@@ -261,14 +246,14 @@ impl Storage {
         .await?;
         let told = rows.into_iter().map(|row| {
             let task = Task {
-                task_id: parse_task_id(row.task_id, row.number)?,
+                task_id: row.task_id,
                 intent: row.intent,
                 summary: row.summary.unwrap_or_default(),
                 outcome: row.outcome,
                 epic: row.epic,
             };
-            Ok((RecordId::new(RecordKind::Task, row.number), task))
+            (RecordId::new(RecordKind::Task, row.number), task)
         });
-        told.collect()
+        Ok(told.collect())
     }
 }

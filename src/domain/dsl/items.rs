@@ -229,9 +229,9 @@ pub(super) fn excerpt(text: &str) -> &str {
 
 fn prefix_kind(prefix: &str, options: &Options) -> Option<RecordKind> {
     if options.decorated_ids {
-        RecordKind::from_prefix(&prefix.to_ascii_uppercase())
+        prefix.to_ascii_uppercase().parse().ok()
     } else {
-        RecordKind::from_prefix(prefix)
+        prefix.parse().ok()
     }
 }
 

@@ -236,7 +236,7 @@ impl Judge<'_> {
 fn id_around(text: &str, dash: usize) -> Option<(RecordId, usize)> {
     let start = dash.checked_sub(2)?;
     let prefix = text.get(start..dash)?.to_ascii_uppercase();
-    let kind = RecordKind::from_prefix(&prefix)?;
+    let kind = prefix.parse().ok()?;
     let is_inside = text[..start]
         .chars()
         .next_back()

@@ -10,6 +10,7 @@ use super::quote::{one_line, quote};
 use super::{Caps, Line, Part};
 use crate::domain::evidence::shares_a_word;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use strum::IntoStaticStr;
 
 /// How much of a dropped line is kept to be looked at, in characters.
 const DROPPED_CHARS: usize = 200;
@@ -18,7 +19,8 @@ const DROPPED_CHARS: usize = 200;
 const STEM_CHARS: usize = 4;
 
 /// Why a line of a model is not used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DropReason {
     /// It cites nothing.
     NoCitation,
@@ -44,17 +46,7 @@ impl DropReason {
     /// Its name in manifests.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NoCitation => "no_citation",
-            Self::NotSupplied => "not_supplied",
-            Self::NotActive => "not_active",
-            Self::Empty => "empty",
-            Self::TooLong => "too_long",
-            Self::TooMany => "too_many",
-            Self::UnknownSection => "unknown_section",
-            Self::Invented => "invented",
-            Self::Unsupported => "unsupported",
-        }
+        self.into()
     }
 
     /// What a model is told to do about it.

@@ -8,6 +8,7 @@ use crate::domain::history::RecordEvent;
 use crate::domain::ids::RecordId;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
+use strum::{IntoStaticStr, VariantNames};
 
 /// Reasons of one sort that are told one by one.
 const TOLD: usize = 50;
@@ -33,7 +34,8 @@ pub struct Facts {
 }
 
 /// Whether a handoff can be relied on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// There is none.
     Missing,
@@ -47,11 +49,7 @@ impl Status {
     /// The shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Stale => "stale",
-            Self::Fresh => "fresh",
-        }
+        self.into()
     }
 }
 

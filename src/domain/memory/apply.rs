@@ -9,6 +9,7 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
 use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
+use strum::{IntoStaticStr, VariantNames};
 
 /// The state of a memory after operations.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub struct Applied {
 }
 
 /// What kind of change an operation made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum OperationName {
     /// The body of `Current Progress` was replaced.
     RewriteProgress,
@@ -38,12 +40,7 @@ impl OperationName {
     /// The stable name used in answers.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::RewriteProgress => "rewrite_progress",
-            Self::Add => "add",
-            Self::Archive => "archive",
-            Self::RewriteStatus => "rewrite_status",
-        }
+        self.into()
     }
 }
 

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
+use strum::VariantNames;
 
 /// The parameters of one operation.
 pub(crate) trait FromQuery: Sized {
@@ -161,6 +162,24 @@ impl QueryReader {
     /// 422 for anything else.
     pub(crate) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, Problem> {
         self.one_of(name, &[("true", true), ("false", false)])
+    }
+
+    /// The name of a value of an enumeration.
+    ///
+    /// # Errors
+    /// 422, naming the names.
+    pub(crate) fn name<T: FromStr + VariantNames>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        let value = text.parse().map_err(|_| {
+            let names = T::VARIANTS.join(", ");
+            Problem::invalid(name, format!("{name} must be one of: {names}"))
+        });
+        value.map(Some)
     }
 
     /// One of a few words.

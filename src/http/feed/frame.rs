@@ -1,6 +1,7 @@
 //! Events as they are sent: `text/event-stream` as the HTML standard says, each written once for all clients.
 
 use crate::domain::ids::VaultId;
+use crate::http::names::EventKindName;
 use crate::storage::events::{Event, EventKind};
 use axum::body::Bytes;
 use chrono::{DateTime, Utc};
@@ -44,22 +45,6 @@ pub(crate) struct EventBody {
     /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
     #[schema(required)]
     details: Option<Value>,
-}
-
-/// What an event can tell of.
-#[derive(utoipa::ToSchema)]
-#[schema(as = EventKind, rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "documents the values of crate::storage::events::EventKind"
-)]
-pub(crate) enum EventKindName {
-    Version,
-    Update,
-    Handoff,
-    MemoryDeleted,
-    Redacted,
-    Items,
 }
 
 impl EventBody {

@@ -22,6 +22,7 @@ use futures::stream::unfold;
 use futures::{Stream, StreamExt};
 use serde::Serialize;
 use std::convert::Infallible;
+use strum::VariantNames;
 use tokio::sync::OwnedSemaphorePermit;
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
@@ -67,12 +68,12 @@ impl Chosen {
 
     fn filter(self) -> Result<Filter, Problem> {
         let kinds = self.kinds.map(|names| {
-            let kinds = names.split(',').map(|name| EventKind::from_name(name.trim()));
-            kinds.collect::<Option<Vec<_>>>().ok_or_else(|| {
+            let kinds = names.split(',').map(|name| name.trim().parse::<EventKind>());
+            kinds.collect::<Result<Vec<_>, _>>().map_err(|_| {
+                let names = EventKind::VARIANTS.join(", ");
                 Problem::invalid(
                     "kinds",
-                    "kinds must be some of: version, update, handoff, memory_deleted, redacted, items, proposed, approved, \
-                     rejected, with commas between",
+                    format!("kinds must be some of: {names}, with commas between"),
                 )
             })
         });

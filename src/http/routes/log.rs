@@ -1,12 +1,12 @@
 //! `GET M/log`
 
-use super::contexts::view::SourceName;
 use super::memory;
 use crate::domain::document::written_time;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
+use crate::http::names::SourceName;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::ContextMetadata;

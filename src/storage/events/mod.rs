@@ -33,9 +33,11 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::PgConnection;
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// What an event tells of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum EventKind {
     /// A version was made.
     Version,
@@ -58,39 +60,10 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// All kinds.
-    pub const ALL: [Self; 9] = [
-        Self::Version,
-        Self::Update,
-        Self::Handoff,
-        Self::MemoryDeleted,
-        Self::Redacted,
-        Self::Items,
-        Self::Proposed,
-        Self::Approved,
-        Self::Rejected,
-    ];
-
     /// The stored and shown name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Version => "version",
-            Self::Update => "update",
-            Self::Handoff => "handoff",
-            Self::MemoryDeleted => "memory_deleted",
-            Self::Redacted => "redacted",
-            Self::Items => "items",
-            Self::Proposed => "proposed",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The kind of a name, in its exact spelling.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        self.into()
     }
 }
 

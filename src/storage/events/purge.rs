@@ -18,7 +18,7 @@ impl Storage {
         &self,
         after: Option<&VaultId>,
     ) -> Result<Option<VaultId>, StorageError> {
-        let next = sqlx::query_scalar!(
+        Ok(sqlx::query_scalar!(
             "SELECT vault_id FROM events
              WHERE vault_id > $1
              ORDER BY vault_id
@@ -26,16 +26,7 @@ impl Storage {
             after.map_or("", VaultId::as_str),
         )
         .fetch_optional(&mut *self.reader().await?)
-        .await?;
-        next.map(|id| {
-            id.parse().map_err(|_| StorageError::Corrupt {
-                table: "events",
-                column: "vault_id",
-                row: id.clone(),
-                problem: "not an id".to_owned(),
-            })
-        })
-        .transpose()
+        .await?)
     }
 
     /// Deletes a vault's events up to the first that is not older than `before`, and returns how many. What has no

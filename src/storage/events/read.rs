@@ -200,27 +200,19 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                Ok(Event {
-                    place: Place::of(row.sequence, &row.event_id),
-                    kind: EventKind::from_name(&row.kind).ok_or_else(|| StorageError::Corrupt {
-                        table: "events",
-                        column: "kind",
-                        row: format!("({vault}, {})", row.event_id),
-                        problem: "not a kind".to_owned(),
-                    })?,
-                    memory_id: row.memory_id,
-                    created_at: row.created_at,
-                    version: row.version,
-                    context_id: row.context_id,
-                    actor_id: row.actor_id,
-                    source: row.source,
-                    update_id: row.update_id,
-                    details: row.details,
-                })
-            })
-            .collect()
+        let events = rows.into_iter().map(|row| Event {
+            place: Place::of(row.sequence, &row.event_id),
+            kind: row.kind,
+            memory_id: row.memory_id.to_string(),
+            created_at: row.created_at,
+            version: row.version,
+            context_id: row.context_id,
+            actor_id: row.actor_id,
+            source: row.source,
+            update_id: row.update_id,
+            details: row.details,
+        });
+        Ok(events.collect())
     }
 }
 

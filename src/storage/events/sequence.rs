@@ -1,6 +1,7 @@
 //! Numbers for what is committed.
 
-use crate::domain::ids::VaultId;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::events::EventKind;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -9,8 +10,8 @@ const BATCH: i64 = 1_000;
 
 struct Waiting {
     event_id: String,
-    memory_id: String,
-    kind: String,
+    memory_id: MemoryId,
+    kind: EventKind,
     version: Option<i64>,
     #[expect(dead_code, reason = "the database orders by it")]
     created_at: DateTime<Utc>,
@@ -97,9 +98,9 @@ impl Storage {
 /// Instances whose clocks differ may give two versions of one memory the same time: their numbers decide then. The
 /// places that a memory's versions have stay; which version stands where is put right.
 fn order_versions(events: &mut [Waiting]) {
-    let mut places: std::collections::BTreeMap<&str, Vec<usize>> = std::collections::BTreeMap::new();
+    let mut places: std::collections::BTreeMap<&MemoryId, Vec<usize>> = std::collections::BTreeMap::new();
     for (place, event) in events.iter().enumerate() {
-        if event.kind == super::EventKind::Version.name() {
+        if event.kind == EventKind::Version {
             places.entry(&event.memory_id).or_default().push(place);
         }
     }
@@ -123,11 +124,11 @@ fn order_versions(events: &mut [Waiting]) {
 mod tests {
     use super::*;
 
-    fn event(id: &str, memory: &str, kind: &str, version: Option<i64>) -> Waiting {
+    fn event(id: &str, memory: &str, kind: EventKind, version: Option<i64>) -> Waiting {
         Waiting {
             event_id: id.to_owned(),
-            memory_id: memory.to_owned(),
-            kind: kind.to_owned(),
+            memory_id: memory.parse().unwrap(),
+            kind,
             version,
             created_at: DateTime::UNIX_EPOCH,
         }
@@ -136,11 +137,11 @@ mod tests {
     #[test]
     fn versions_of_one_memory_stand_in_the_order_of_their_numbers() {
         let mut events = vec![
-            event("c", "one", "version", Some(3)),
-            event("x", "two", "version", Some(1)),
-            event("s", "one", "update", None),
-            event("a", "one", "version", Some(1)),
-            event("b", "one", "version", Some(2)),
+            event("c", "one", EventKind::Version, Some(3)),
+            event("x", "two", EventKind::Version, Some(1)),
+            event("s", "one", EventKind::Update, None),
+            event("a", "one", EventKind::Version, Some(1)),
+            event("b", "one", EventKind::Version, Some(2)),
         ];
         order_versions(&mut events);
         let ids: Vec<_> = events.iter().map(|event| event.event_id.as_str()).collect();

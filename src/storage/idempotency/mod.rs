@@ -338,7 +338,7 @@ struct Row {
 
 impl Row {
     fn into_claim(self, key: &IdempotencyKey) -> Result<Claim, StorageError> {
-        if let Some(gone) = Gone::of(&self.status) {
+        if let Ok(gone) = self.status.parse() {
             return Ok(Claim::Gone(gone));
         }
         let (Some(status), Some(headers), Some(body)) =

@@ -1,17 +1,19 @@
 //! What is left of a key when what it made was taken out: the key and what tells its request from others, so that a late
 //! retry neither runs again nor brings back what went. The answer goes.
 
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
 use serde_json::Value;
 use sqlx::PgConnection;
+use strum::{EnumString, IntoStaticStr};
 
 /// Rows read at once: an answer may be large.
 const ROWS_AT_ONCE: i64 = 32;
 
 /// Why there is no answer any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Gone {
     /// What the request made, or what its answer quotes, was redacted.
     Redacted,
@@ -21,16 +23,7 @@ pub enum Gone {
 
 impl Gone {
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Redacted => "redacted",
-            Self::Deleted => "deleted",
-        }
-    }
-
-    pub(super) fn of(status: &str) -> Option<Self> {
-        [Self::Redacted, Self::Deleted]
-            .into_iter()
-            .find(|gone| gone.name() == status)
+        self.into()
     }
 }
 
@@ -59,7 +52,7 @@ pub(in crate::storage) async fn bury_all(
 pub(in crate::storage) struct Redacted<'a> {
     pub(in crate::storage) context_id: &'a ContextId,
     /// The runs whose words went with it.
-    pub(in crate::storage) runs: &'a [String],
+    pub(in crate::storage) runs: &'a [UpdateId],
     pub(in crate::storage) quotations: &'a Quotations,
 }
 
@@ -70,7 +63,7 @@ impl Redacted<'_> {
             Ok(answer) => {
                 let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
                 is("context_id", self.context_id.as_str())
-                    || self.runs.iter().any(|run| is("update_id", run))
+                    || self.runs.iter().any(|run| is("update_id", run.as_str()))
                     || self.is_quoted_in(&answer)
             }
             Err(_) => {
@@ -78,7 +71,7 @@ impl Redacted<'_> {
                 let mut ids = self
                     .runs
                     .iter()
-                    .map(String::as_str)
+                    .map(UpdateId::as_str)
                     .chain([self.context_id.as_str()]);
                 ids.any(|id| text.contains(id)) || self.quotations.are_in(&text)
             }

@@ -54,20 +54,11 @@ pub(super) async fn find(
     .fetch_optional(connection)
     .await?;
     match row {
-        Some(row) if row.path == path.as_str() => Ok(Found::File(memory_id(tree, path, &row.memory_id)?)),
+        Some(row) if row.path == path.as_str() => Ok(Found::File(row.memory_id)),
         Some(_) => Ok(Found::Directory),
         None if path.is_root() => Ok(Found::Directory),
         None => Ok(Found::Nothing),
     }
-}
-
-fn memory_id(tree: &FileTree, path: &FilePath, stored: &str) -> Result<MemoryId, StorageError> {
-    stored.parse().map_err(|_| StorageError::Corrupt {
-        table: "memory_paths",
-        column: "memory_id",
-        row: format!("({}, {}, {path})", tree.vault, tree.root),
-        problem: "not an id".to_owned(),
-    })
 }
 
 #[tracing::instrument(name = "db.memory_paths.read", skip_all)]
@@ -93,9 +84,11 @@ async fn read_file(
     .fetch_optional(connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let memory = memory_id(tree, path, &row.memory_id)?;
-    let version = row.version;
-    Ok(Some((FileVersion { memory, version }, row.context)))
+    let file = FileVersion {
+        memory: row.memory_id,
+        version: row.version,
+    };
+    Ok(Some((file, row.context)))
 }
 
 #[tracing::instrument(name = "db.memory_paths.list", skip_all)]

@@ -2,13 +2,14 @@
 
 use super::tree::{Place, lock_root, place_of, range_below};
 use super::{FileError, FileTree, FileVersion, Storage, StorageError, repeated};
+use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal};
 use sqlx::PgConnection;
 
 /// A file below a path, or the one at it.
 struct Row {
     path: String,
-    memory_id: String,
+    memory_id: MemoryId,
     head_version: i64,
 }
 
@@ -47,7 +48,7 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        file_among(tree, path, &rows)
+        Ok(file_among(path, &rows))
     }
 
     /// Gives a file, or a directory with all that is in it, another path. Returns which version the file is, if it is
@@ -109,7 +110,7 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        file_among(tree, from, &rows)
+        Ok(file_among(from, &rows))
     }
 }
 
@@ -141,18 +142,12 @@ async fn files_at(
 }
 
 /// The one that stands at the path itself.
-fn file_among(tree: &FileTree, path: &FilePath, rows: &[Row]) -> Result<Option<FileVersion>, FileError> {
-    let Some(row) = rows.iter().find(|row| row.path == path.as_str()) else {
-        return Ok(None);
-    };
-    let memory = row
-        .memory_id
-        .parse()
-        .map_err(|_| corrupt(tree, &row.path, "memory_id", "not an id"))?;
-    Ok(Some(FileVersion {
-        memory,
+fn file_among(path: &FilePath, rows: &[Row]) -> Option<FileVersion> {
+    let row = rows.iter().find(|row| row.path == path.as_str())?;
+    Some(FileVersion {
+        memory: row.memory_id.clone(),
         version: row.head_version,
-    }))
+    })
 }
 
 fn stored(tree: &FileTree, path: &str) -> Result<FilePath, StorageError> {

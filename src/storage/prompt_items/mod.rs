@@ -8,7 +8,7 @@ pub use write::{AddItemsError, Replaced};
 pub(super) use write::forget_items;
 
 use super::{Storage, StorageError};
-use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -78,13 +78,13 @@ impl FromStr for ItemKey {
 
 struct Row {
     memory_id: String,
-    item_id: String,
-    category: String,
+    item_id: ItemId,
+    category: Category,
     content: String,
     metadata: Value,
     expires_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
-    created_by: String,
+    created_by: ActorId,
 }
 
 impl Row {
@@ -102,17 +102,17 @@ impl Row {
             _ => return Err(corrupt("metadata")),
         };
         Ok(PromptItem {
-            item_id: self.item_id.parse().map_err(|_| corrupt("item_id"))?,
+            item_id: self.item_id,
             memory: memory
                 .map(str::parse)
                 .transpose()
                 .map_err(|_| corrupt("memory_id"))?,
-            category: self.category.parse().map_err(|_| corrupt("category"))?,
+            category: self.category,
             content: self.content,
             metadata,
             expires_at: self.expires_at,
             created_at: self.created_at,
-            created_by: self.created_by.parse().map_err(|_| corrupt("created_by"))?,
+            created_by: self.created_by,
         })
     }
 }

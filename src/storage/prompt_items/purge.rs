@@ -2,6 +2,7 @@
 
 use super::ItemOwner;
 use super::write::{forget_owner_without_items, lock_present_owner};
+use crate::domain::ids::VaultId;
 use crate::storage::{Storage, StorageError};
 use std::collections::BTreeMap;
 
@@ -25,26 +26,25 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        let mut owners: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        let mut owners: BTreeMap<(VaultId, String), Vec<String>> = BTreeMap::new();
         for row in expired {
             owners
                 .entry((row.vault_id, row.memory_id))
                 .or_default()
-                .push(row.item_id);
+                .push(row.item_id.to_string());
         }
         let mut deleted = 0;
         for ((vault, memory), items) in owners {
-            let corrupt = |column| StorageError::Corrupt {
-                table: "prompt_items",
-                column,
-                row: format!("({vault}, {memory})"),
-                problem: "not an id".to_owned(),
-            };
             let owner = ItemOwner {
-                vault: vault.parse().map_err(|_| corrupt("vault_id"))?,
+                vault,
                 memory: match memory.as_str() {
                     "" => None,
-                    id => Some(id.parse().map_err(|_| corrupt("memory_id"))?),
+                    id => Some(id.parse().map_err(|_| StorageError::Corrupt {
+                        table: "prompt_items",
+                        column: "memory_id",
+                        row: memory.clone(),
+                        problem: "not an id".to_owned(),
+                    })?),
                 },
             };
             let mut transaction = self.begin().await?;
@@ -52,7 +52,7 @@ impl Storage {
             let done = sqlx::query!(
                 "DELETE FROM prompt_items
                  WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
-                vault,
+                owner.vault.as_str(),
                 memory,
                 now,
                 &items,

@@ -134,8 +134,7 @@ impl Storage {
         .await?;
         forget_owner_without_items(&mut transaction, owner).await?;
         let found = removed.is_some();
-        let category: Option<Category> = removed.and_then(|category| category.parse().ok());
-        let changed = category
+        let changed = removed
             .as_ref()
             .and_then(|category| self.items_changed(owner, category, None));
         self.commit_telling(transaction, owner, changed).await?;
@@ -214,14 +213,8 @@ impl Storage {
         actor: &ActorId,
         now: DateTime<Utc>,
     ) -> Result<PromptItem, StorageError> {
-        let item_id = self.clock.new_id().to_string();
         Ok(PromptItem {
-            item_id: item_id.parse().map_err(|_| StorageError::Corrupt {
-                table: "prompt_items",
-                column: "item_id",
-                row: "new".to_owned(),
-                problem: "a UUID is always an id".to_owned(),
-            })?,
+            item_id: self.clock.new_id().into(),
             memory: owner.memory.clone(),
             category: category.clone(),
             content: item.content,

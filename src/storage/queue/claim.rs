@@ -60,21 +60,12 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                let corrupt = |column| StorageError::Corrupt {
-                    table: "updates",
-                    column,
-                    row: format!("({}, {}, {})", row.vault_id, row.memory_id, row.update_id),
-                    problem: "not an id".to_owned(),
-                };
-                Ok(Due {
-                    vault: row.vault_id.parse().map_err(|_| corrupt("vault_id"))?,
-                    memory: row.memory_id.parse().map_err(|_| corrupt("memory_id"))?,
-                    update_id: row.update_id.parse().map_err(|_| corrupt("update_id"))?,
-                })
-            })
-            .collect()
+        let due = rows.into_iter().map(|row| Due {
+            vault: row.vault_id,
+            memory: row.memory_id,
+            update_id: row.update_id,
+        });
+        Ok(due.collect())
     }
 
     /// Claims an update for `lease`. `None` if somebody else was faster.
@@ -115,12 +106,7 @@ impl Storage {
         };
         transaction.commit().await?;
         Ok(Some(Claimed {
-            actor: row.actor_id.parse().map_err(|_| StorageError::Corrupt {
-                table: "updates",
-                column: "actor_id",
-                row: due.update_id.to_string(),
-                problem: "not an id".to_owned(),
-            })?,
+            actor: row.actor_id,
             due: due.clone(),
             claim: claim.to_owned(),
             created_at: row.created_at,

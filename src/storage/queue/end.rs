@@ -155,6 +155,6 @@ impl Storage {
         transaction.commit().await?;
         self.appended(vault, &[event]);
         self.notifications.tell(notification);
-        Ok(Cancelled::Done(Box::new(row.into_run()?)))
+        Ok(Cancelled::Done(Box::new(row.into())))
     }
 }

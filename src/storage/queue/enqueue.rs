@@ -165,5 +165,5 @@ async fn insert_queued(
     )
     .fetch_optional(connection)
     .await?;
-    row.map(Row::into_run).transpose()
+    Ok(row.map(Run::from))
 }

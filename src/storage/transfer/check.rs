@@ -36,8 +36,8 @@ pub(super) fn id<T: FromStr<Err: Display>>(field: &'static str, text: &str) -> R
 }
 
 /// A name out of a list.
-pub(super) fn known<T>(field: &'static str, name: &str, meaning: Option<T>) -> Result<T, Fault> {
-    meaning.ok_or_else(|| {
+pub(super) fn known<T: FromStr>(field: &'static str, name: &str) -> Result<T, Fault> {
+    name.parse().map_err(|_| {
         let shown: String = name.chars().take(40).collect();
         said(field, &format_args!("{shown:?} is not known to this program"))
     })

@@ -39,7 +39,7 @@ pub(super) struct ContextLine {
 impl ContextLine {
     /// Checks what one line alone must fulfil, and gives the ids.
     pub(super) fn check(&self, max_bytes: usize) -> Result<(ContextId, ActorId), Fault> {
-        let source = known("source", &self.source, Source::from_name(&self.source))?;
+        let source = known::<Source>("source", &self.source)?;
         time("creation_time", self.creation_time)?;
         if let Some(update) = &self.update_id {
             id::<UpdateId>("update_id", update)?;
@@ -112,11 +112,12 @@ pub(super) fn read<'c>(
 ) -> BoxStream<'c, Result<ContextLine, StorageError>> {
     let rows = sqlx::query_as!(
         ContextLine,
-        "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context,
-                redacted_at, redacted_by, redaction_reason, redacted_sha256
-         FROM memory_contexts
-         WHERE vault_id = $1 AND memory_id = $2
-         ORDER BY version",
+        r#"SELECT context_id AS "context_id: String", version, actor_id AS "actor_id: String", creation_time,
+                  source AS "source: String", bytes, update_id AS "update_id: String", operations, log, context,
+                  redacted_at, redacted_by AS "redacted_by: String", redaction_reason, redacted_sha256
+           FROM memory_contexts
+           WHERE vault_id = $1 AND memory_id = $2
+           ORDER BY version"#,
         vault.as_str(),
         memory,
     )

@@ -55,10 +55,11 @@ pub(super) fn read<'c>(
 ) -> BoxStream<'c, Result<ItemLine, StorageError>> {
     let rows = sqlx::query_as!(
         ItemLine,
-        "SELECT item_id, category, content, metadata, expires_at, created_at, created_by
-         FROM prompt_items
-         WHERE vault_id = $1 AND memory_id = $2
-         ORDER BY item_id",
+        r#"SELECT item_id AS "item_id: String", category AS "category: String", content, metadata, expires_at, created_at,
+                  created_by AS "created_by: String"
+           FROM prompt_items
+           WHERE vault_id = $1 AND memory_id = $2
+           ORDER BY item_id"#,
         vault.as_str(),
         memory,
     )

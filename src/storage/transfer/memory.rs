@@ -63,7 +63,7 @@ pub(super) async fn page(
     after: Option<&str>,
 ) -> Result<Vec<String>, StorageError> {
     let ids = sqlx::query_scalar!(
-        r#"SELECT memory_id FROM memories
+        r#"SELECT memory_id AS "memory_id: String" FROM memories
            WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
            ORDER BY memory_id COLLATE "C"
            LIMIT $3"#,
@@ -93,10 +93,10 @@ pub(super) async fn read(
 ) -> Result<Option<MemoryLine>, StorageError> {
     let line = sqlx::query_as!(
         MemoryLine,
-        "SELECT memory_id, head_version, head_context_id, learning_counter, verbatim_counter, task_counter,
-                decision_counter, created_at, changed_at
-         FROM memories
-         WHERE vault_id = $1 AND memory_id = $2",
+        r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String",
+                  learning_counter, verbatim_counter, task_counter, decision_counter, created_at, changed_at
+           FROM memories
+           WHERE vault_id = $1 AND memory_id = $2"#,
         vault.as_str(),
         memory,
     )

@@ -43,7 +43,7 @@ pub(super) async fn read(
 ) -> Result<Option<PathLine>, StorageError> {
     let line = sqlx::query_as!(
         PathLine,
-        "SELECT root, path FROM memory_paths WHERE vault_id = $1 AND memory_id = $2",
+        r#"SELECT root AS "root: String", path FROM memory_paths WHERE vault_id = $1 AND memory_id = $2"#,
         vault.as_str(),
         memory,
     )

@@ -47,7 +47,7 @@ impl RecordLine {
     /// Checks what one line alone must fulfil, and gives the id. What the documents decide is not looked at:
     /// [`RecordLine::differs_from`] does that.
     pub(super) fn check(&self) -> Result<RecordId, Fault> {
-        let kind = known("kind", &self.kind, RecordKind::from_prefix(&self.kind))?;
+        let kind = known::<RecordKind>("kind", &self.kind)?;
         order("number", self.number >= 1, "1 or more")?;
         id::<ActorId>("created_by", &self.created_by)?;
         time("created_at", self.created_at)?;
@@ -175,9 +175,10 @@ pub(super) fn read<'c>(
 ) -> BoxStream<'c, Result<RecordLine, StorageError>> {
     let rows = sqlx::query_as!(
         RecordLine,
-        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                  ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
-                  summary, outcome, epic
+        r#"SELECT kind AS "kind: String", number, status, label, reason, content, created_version, created_at,
+                  created_by AS "created_by: String", ended_version, ended_at, ended_by AS "ended_by: String",
+                  archive_reason, superseded_by AS "superseded_by: String", written_at, task_id AS "task_id: String",
+                  intent, summary, outcome, epic
            FROM records
            WHERE vault_id = $1 AND memory_id = $2
            ORDER BY kind COLLATE "C", number"#,
@@ -198,11 +199,12 @@ pub(super) async fn made(
 ) -> Result<Option<RecordLine>, StorageError> {
     let line = sqlx::query_as!(
         RecordLine,
-        "SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent, summary,
-                outcome, epic
-         FROM records
-         WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
+        r#"SELECT kind AS "kind: String", number, status, label, reason, content, created_version, created_at,
+                  created_by AS "created_by: String", ended_version, ended_at, ended_by AS "ended_by: String",
+                  archive_reason, superseded_by AS "superseded_by: String", written_at, task_id AS "task_id: String",
+                  intent, summary, outcome, epic
+           FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4"#,
         vault.as_str(),
         memory.as_str(),
         id.kind.prefix(),
@@ -280,7 +282,7 @@ pub(super) async fn active(
 ) -> Result<Vec<Active>, StorageError> {
     let active = sqlx::query_as!(
         Active,
-        r#"SELECT kind, number, label, reason, content FROM records
+        r#"SELECT kind AS "kind: String", number, label, reason, content FROM records
            WHERE vault_id = $1 AND memory_id = $2 AND status = 'active'
            ORDER BY kind COLLATE "C", number"#,
         vault.as_str(),

@@ -34,8 +34,8 @@ impl RunLine {
     /// Checks what one line alone must fulfil.
     pub(super) fn check(&self) -> Result<(), Fault> {
         id::<UpdateId>("update_id", &self.update_id)?;
-        known("kind", &self.kind, RunKind::from_name(&self.kind))?;
-        let status = known("status", &self.status, RunStatus::from_name(&self.status))?;
+        known::<RunKind>("kind", &self.kind)?;
+        let status = known::<RunStatus>("status", &self.status)?;
         order("status", status.is_final(), "that of a run that has ended")?;
         id::<ActorId>("actor_id", &self.actor_id)?;
         time("created_at", self.created_at)?;
@@ -71,8 +71,10 @@ pub(super) fn read<'c>(
 ) -> BoxStream<'c, Result<RunLine, StorageError>> {
     let rows = sqlx::query_as!(
         RunLine,
-        r#"SELECT update_id, kind, status, actor_id, created_at, finished_at AS "finished_at!", base_version, version,
-                  context_id, resolved_by, request, exchanges, outcome
+        r#"SELECT update_id AS "update_id: String", kind AS "kind: String", status AS "status: String",
+                  actor_id AS "actor_id: String", created_at, finished_at AS "finished_at!", base_version, version,
+                  context_id AS "context_id: String", resolved_by AS "resolved_by: String", request, exchanges,
+                  outcome
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
            ORDER BY update_id COLLATE "C""#,

@@ -136,18 +136,9 @@ pub(in crate::storage) async fn lock_memory(
     .fetch_optional(connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let context_id = match row.head_context_id {
-        Some(id) => Some(id.parse().map_err(|_| StorageError::Corrupt {
-            table: "memories",
-            column: "head_context_id",
-            row: format!("({vault}, {memory})"),
-            problem: "not an id".to_owned(),
-        })?),
-        None => None,
-    };
     Ok(Some(LockedMemory {
         version: row.head_version,
-        context_id,
+        context_id: row.head_context_id,
         counters: counters_of(
             row.learning_counter,
             row.verbatim_counter,

@@ -54,15 +54,9 @@ impl Storage {
                 changed_at: DateTime::UNIX_EPOCH,
             });
         };
-        let context_id = row.context_id.parse().map_err(|_| StorageError::Corrupt {
-            table: "memory_contexts",
-            column: "context_id",
-            row: format!("({vault}, {memory}, {})", row.version),
-            problem: "not an id".to_owned(),
-        })?;
         Ok(HeadSnapshot {
             version: row.version,
-            context_id: Some(context_id),
+            context_id: Some(row.context_id),
             origins: row
                 .line_origins
                 .and_then(|stored| origins::from_stored(&stored, &row.context)),

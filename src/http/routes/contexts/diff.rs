@@ -8,8 +8,8 @@ use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::RecordKindName;
 use crate::http::problem::Problem;
-use crate::http::routes::records::view::KindName;
 use crate::http::state::AppState;
 use crate::storage::archivings::Archiving;
 use crate::storage::{Context, ContextRef};
@@ -88,7 +88,7 @@ pub(crate) struct WrittenRecord {
     #[schema(example = "KL-7")]
     record_id: String,
     /// `KL`, `VC`, `T` or `D`.
-    #[schema(value_type = KindName)]
+    #[schema(value_type = RecordKindName)]
     kind: &'static str,
     /// The time written on it.
     #[schema(required)]

@@ -4,6 +4,7 @@ use crate::domain::document;
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, Verdict};
 use crate::http::extract::query::{FromQuery, QueryReader};
+use crate::http::names::SourceName;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::pipeline::report;
@@ -78,22 +79,6 @@ pub(crate) struct ContextBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     redacted_sha256: Option<String>,
-}
-
-/// What can make a version.
-#[derive(utoipa::ToSchema)]
-#[schema(as = Source, rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of crate::storage::Source")]
-pub(in crate::http::routes) enum SourceName {
-    Put,
-    Update,
-    Operations,
-    Task,
-    Decision,
-    Status,
-    Restore,
-    Import,
-    Tool,
 }
 
 impl ContextBody {

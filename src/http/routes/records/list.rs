@@ -1,10 +1,11 @@
 //! `GET M/records`
 
-use super::view::{KindName, RecordBody};
+use super::view::RecordBody;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::RecordKindName;
 use crate::http::problem::Problem;
 use crate::http::routes::memory;
 use crate::http::state::AppState;
@@ -17,7 +18,7 @@ use axum::extract::State;
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordParams {
     /// Only this kind; without it all kinds.
-    #[param(value_type = Option<KindName>, inline)]
+    #[param(value_type = Option<RecordKindName>, inline)]
     kind: Option<RecordKind>,
     /// Those that stand in the newest version, those that did once, or both; `active` without it.
     #[param(value_type = Option<StatusChoice>, inline)]
@@ -36,14 +37,13 @@ enum StatusChoice {
 
 impl FromQuery for RecordParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let kinds = RecordKind::ALL.map(|kind| (kind.prefix(), kind));
         let statuses = [
             ("active", Some(RecordStatus::Active)),
             ("archived", Some(RecordStatus::Archived)),
             ("all", None),
         ];
         Ok(Self {
-            kind: query.one_of("kind", &kinds)?,
+            kind: query.name("kind")?,
             status: query
                 .one_of("status", &statuses)?
                 .unwrap_or(Some(RecordStatus::Active)),

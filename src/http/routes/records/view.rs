@@ -1,6 +1,7 @@
 //! How a record is shown.
 
 use crate::domain::evidence::Evidence;
+use crate::http::names::{RecordKindName, RecordStatusName};
 use crate::pipeline::report::EvidenceReport;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
@@ -15,10 +16,10 @@ pub(crate) struct RecordBody {
     #[schema(example = "KL-7")]
     record_id: String,
     /// `KL`, `VC`, `T` or `D`.
-    #[schema(value_type = KindName)]
+    #[schema(value_type = RecordKindName)]
     kind: &'static str,
     /// Whether it stands in the newest version.
-    #[schema(value_type = StatusName)]
+    #[schema(value_type = RecordStatusName)]
     status: &'static str,
     /// The label of a verbatim record.
     #[schema(required)]
@@ -105,33 +106,6 @@ struct TaskMembers {
     failed: Option<bool>,
     /// The larger work it is a part of.
     epic: Option<String>,
-}
-
-/// The kinds of records.
-#[derive(utoipa::ToSchema)]
-#[schema(as = RecordKind)]
-#[expect(dead_code, reason = "documents the values of crate::domain::ids::RecordKind")]
-pub(in crate::http::routes) enum KindName {
-    #[schema(rename = "KL")]
-    Learning,
-    #[schema(rename = "VC")]
-    Verbatim,
-    #[schema(rename = "T")]
-    Task,
-    #[schema(rename = "D")]
-    Decision,
-}
-
-/// Whether a record stands in the newest version.
-#[derive(utoipa::ToSchema)]
-#[schema(as = RecordStatus, rename_all = "lowercase")]
-#[expect(
-    dead_code,
-    reason = "documents the values of crate::storage::records::RecordStatus"
-)]
-enum StatusName {
-    Active,
-    Archived,
 }
 
 impl RecordBody {

@@ -1,5 +1,6 @@
 //! How a run is shown.
 
+use crate::http::names::{RunKindName, RunStatusName};
 use crate::storage::updates::Run;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -51,42 +52,6 @@ pub(crate) struct RunBody {
     exchanges: Option<Value>,
     /// What came of it.
     outcome: Value,
-}
-
-/// The routes a run can come by.
-#[derive(utoipa::ToSchema)]
-#[schema(as = RunKind, rename_all = "lowercase")]
-#[expect(
-    dead_code,
-    reason = "documents the values of crate::storage::updates::RunKind"
-)]
-enum RunKindName {
-    Update,
-    Operations,
-}
-
-/// Where a run can stand, and how it can end.
-#[derive(utoipa::ToSchema)]
-#[schema(as = RunStatus, rename_all = "snake_case")]
-#[expect(
-    dead_code,
-    reason = "documents the values of crate::storage::updates::RunStatus"
-)]
-pub(crate) enum RunStatusName {
-    Queued,
-    Running,
-    Applied,
-    Unchanged,
-    DryRun,
-    Invalid,
-    Failed,
-    Conflict,
-    Resolved,
-    Cancelled,
-    Proposed,
-    Approved,
-    Rejected,
-    Expired,
 }
 
 impl RunBody {

@@ -4,8 +4,9 @@ use crate::domain::ids::{MemoryId, UpdateId};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::names::RunStatusName;
 use crate::http::problem::Problem;
-use crate::http::routes::updates::view::{RunBody, RunStatusName};
+use crate::http::routes::updates::view::RunBody;
 use crate::http::state::AppState;
 use crate::storage::proposals::VaultRunKey;
 use crate::storage::updates::RunStatus;
@@ -25,9 +26,8 @@ pub(crate) struct RunParams {
 
 impl FromQuery for RunParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let statuses = RunStatus::ALL.map(|status| (status.name(), status));
         Ok(Self {
-            status: query.one_of("status", &statuses)?,
+            status: query.name("status")?,
         })
     }
 }

@@ -1,0 +1,78 @@
+//! How identifiers and names are read out of their columns: as the text that they print as. Which column is read as which
+//! type stands in `sqlx.toml`.
+
+use super::contexts::Source;
+use super::events::EventKind;
+use super::updates::{RunKind, RunStatus};
+use crate::domain::access::AccessRole;
+use crate::domain::handoff::Window;
+use crate::domain::history::ChangeKind;
+use crate::domain::ids::{
+    ActorId, Category, ContextId, HandoffId, ItemId, KeyId, MemoryId, RecordId, RecordKind, RootName, TaskId,
+    UpdateId, VaultId,
+};
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::PgArgumentBuffer;
+use sqlx::postgres::{PgHasArrayType, PgTypeInfo, PgValueRef};
+use sqlx::{Decode, Encode, Postgres, Type};
+
+macro_rules! read_as_text {
+    ($($type:ty),+ $(,)?) => {$(
+        impl Type<Postgres> for $type {
+            fn type_info() -> PgTypeInfo {
+                <str as Type<Postgres>>::type_info()
+            }
+
+            fn compatible(column: &PgTypeInfo) -> bool {
+                <str as Type<Postgres>>::compatible(column)
+            }
+        }
+
+        impl PgHasArrayType for $type {
+            fn array_type_info() -> PgTypeInfo {
+                <&str as PgHasArrayType>::array_type_info()
+            }
+        }
+
+        impl<'r> Decode<'r, Postgres> for $type {
+            fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+                let text = <&str as Decode<'r, Postgres>>::decode(value)?;
+                text.parse()
+                    .map_err(|error| format!("{text:.150} is no {}: {error}", stringify!($type)).into())
+            }
+        }
+    )+};
+}
+
+read_as_text!(
+    AccessRole, ActorId, Category, ChangeKind, ContextId, EventKind, HandoffId, ItemId, KeyId, MemoryId,
+    RecordId, RecordKind, RootName, RunKind, RunStatus, Source, TaskId, UpdateId, VaultId,
+);
+
+/// Lists of these are arguments of statements, too.
+macro_rules! written_as_text {
+    ($($id:ty),+ $(,)?) => {$(
+        impl<'q> Encode<'q, Postgres> for $id {
+            fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+                <&str as Encode<'_, Postgres>>::encode_by_ref(&self.as_str(), buffer)
+            }
+        }
+    )+};
+}
+
+written_as_text!(ContextId, MemoryId, UpdateId, VaultId);
+
+impl Type<Postgres> for Window {
+    fn type_info() -> PgTypeInfo {
+        <i64 as Type<Postgres>>::type_info()
+    }
+}
+
+/// In seconds.
+impl<'r> Decode<'r, Postgres> for Window {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        let seconds = <i64 as Decode<'r, Postgres>>::decode(value)?;
+        Ok(Self::of_seconds(seconds)?)
+    }
+}
