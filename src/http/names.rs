@@ -1,6 +1,7 @@
 //! Schemas of the strings that name an enumeration's values: the values are taken from the type that answers hold, so
 //! that the documentation cannot miss one.
 
+use crate::domain::history::ChangeKind;
 use crate::domain::ids::RecordKind;
 use crate::storage::Source;
 use crate::storage::events::EventKind;
@@ -35,6 +36,8 @@ macro_rules! names {
 }
 
 names! {
+    /// What a version did to a record.
+    ChangeKindName of ChangeKind;
     /// What an event can tell of.
     EventKindName of EventKind;
     /// The kinds of records.

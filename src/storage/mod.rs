@@ -27,7 +27,7 @@ pub mod prompt_items;
 pub mod proposals;
 pub mod queue;
 mod rebuild;
-mod record_history;
+pub mod record_history;
 pub mod records;
 pub mod redact;
 mod retention;

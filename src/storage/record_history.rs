@@ -1,6 +1,7 @@
 //! The changes of records: `record_changes`.
 
-use super::StorageError;
+use super::{Storage, StorageError};
+use crate::domain::document::{Record, records};
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use chrono::{DateTime, Utc};
@@ -89,6 +90,64 @@ pub(super) async fn all(
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().map(RecordEvent::from).collect())
+}
+
+/// One change of a record, and what the record said from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastState {
+    /// What was done to it, in which version, when, and by whom.
+    pub event: RecordEvent,
+    /// What that version says under its id; `None` where it ended, or where the version's text was taken out.
+    pub record: Option<Record>,
+}
+
+impl Storage {
+    /// What became of a record, the newest change first, at most `limit`; empty if there is no such record.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.record_changes.of_record", skip_all)]
+    pub async fn record_history(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: RecordId,
+        limit: i64,
+    ) -> Result<Vec<PastState>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT record_changes.kind, record_changes.number, record_changes.version, change, at, by,
+                      CASE WHEN change NOT IN ('archived', 'superseded') THEN memory_contexts.context END AS context
+               FROM record_changes
+               LEFT JOIN memory_contexts
+                 ON memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+                AND memory_contexts.version = record_changes.version
+               WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
+                 AND record_changes.kind = $3 AND record_changes.number = $4
+               ORDER BY record_changes.version DESC
+               LIMIT $5"#,
+            vault.as_str(),
+            memory.as_str(),
+            id.kind.prefix(),
+            id.number,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let states = rows.into_iter().map(|row| PastState {
+            record: row
+                .context
+                .and_then(|text| records(&text).into_iter().find(|record| record.id == id)),
+            event: RecordEvent::from(Row {
+                kind: row.kind,
+                number: row.number,
+                version: row.version,
+                change: row.change,
+                at: row.at,
+                by: row.by,
+            }),
+        });
+        Ok(states.collect())
+    }
 }
 
 /// Takes out all changes of a memory.

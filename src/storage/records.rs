@@ -228,6 +228,41 @@ impl Storage {
         let mut connection = self.reader().await?;
         archived_among(&mut connection, vault, memory, mentioned).await
     }
+
+    /// Which of `ids` the memory had before a version, active or archived.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.records.known_before", skip_all)]
+    pub(super) async fn known_before(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        version: i64,
+        ids: &[RecordId],
+    ) -> Result<Vec<RecordId>, StorageError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds: Vec<&str> = ids.iter().map(|id| id.kind.prefix()).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
+        let rows = sqlx::query!(
+            "SELECT kind, number FROM records
+             WHERE vault_id = $1 AND memory_id = $2 AND created_version < $3
+               AND (kind, number) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
+             ORDER BY kind, number",
+            vault.as_str(),
+            memory.as_str(),
+            version,
+            &kinds as &[&str],
+            &numbers,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| RecordId::new(row.kind, row.number))
+            .collect())
+    }
 }
 
 /// All records of a memory by kind and number, on a connection, which may be in a transaction.

@@ -1,4 +1,4 @@
-//! Signs that a text put as a whole has lost what the document said.
+//! Signs that a text put as a whole has lost what the document said, or says it under ids that meant something else.
 
 use super::project::RecordChange;
 use crate::domain::ids::RecordId;
@@ -15,6 +15,16 @@ pub enum Collapse {
     },
     /// Active records, which it archives as left out, in the order of the document before.
     RecordsDropped(Vec<RecordId>),
+    /// Ids that were given before and were not active: under them other records are found now.
+    IdsReused(Vec<RecordId>),
+}
+
+impl Collapse {
+    /// Whether something is lost by it: what an id meant before is still read in its record's history.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        !matches!(self, Self::IdsReused(_))
+    }
 }
 
 /// What the step from one document to a text put in its place loses; `changes` are what it does to the records.

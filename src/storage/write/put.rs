@@ -5,8 +5,8 @@ use super::change::{ChangeError, Decision, Likely};
 use super::head::Head;
 use super::new_version::NewVersion;
 use crate::domain::changelog;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
-use crate::domain::memory::{Collapse, collapse};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::memory::{Collapse, RecordChange, collapse};
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::{Storage, StorageError};
@@ -68,8 +68,16 @@ pub struct PutJob {
     pub idempotency: Option<IdempotencyClaim>,
 }
 
+/// What a put does besides making its version.
+#[derive(Default)]
+struct Effects {
+    lost: Vec<Collapse>,
+    /// Records that are active and were not.
+    added: Vec<RecordId>,
+}
+
 /// What a put does to a head.
-fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError> {
+fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, PutError> {
     if !job
         .preconditions
         .hold(head.context_id.as_ref().map(ContextId::as_str))
@@ -80,7 +88,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError
     }
     let text = job.text.as_str();
     if head.exists() && head.text == text {
-        return Ok(Decision::Keep(Vec::new()));
+        return Ok(Decision::Keep(Effects::default()));
     }
     let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, job.actor.clone());
     let lost = match job.guard {
@@ -92,7 +100,15 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Vec<Collapse>>, PutError
     }
     version.idempotency.clone_from(&job.idempotency);
     version.log = changelog::of_text(&head.text, text, &version.changes);
-    Ok(Decision::Save(Box::new(version), lost))
+    let added = version.changes.iter().filter_map(|change| match change {
+        RecordChange::Added(record) => Some(record.id),
+        RecordChange::Changed(_) | RecordChange::Archived(_) => None,
+    });
+    let added = match job.guard {
+        Guard::Off => Vec::new(),
+        Guard::Warn | Guard::Reject => added.collect(),
+    };
+    Ok(Decision::Save(Box::new(version), Effects { lost, added }))
 }
 
 impl Storage {
@@ -107,7 +123,16 @@ impl Storage {
         match outcome {
             Ok(outcome) => {
                 match outcome.saved {
-                    Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
+                    Some(metadata) => {
+                        let Effects { mut lost, added } = outcome.result;
+                        let reused = self.known_before(of, metadata.version, &added).await;
+                        if let Ok(reused) = reused
+                            && !reused.is_empty()
+                        {
+                            lost.push(Collapse::IdsReused(reused));
+                        }
+                        Ok(Put::Created(metadata, lost))
+                    }
                     None => outcome.head.map(Put::Unchanged).ok_or(PutError::Storage(
                         StorageError::WrongRowCount {
                             statement: "db.memory_contexts.get",

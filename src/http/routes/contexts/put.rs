@@ -51,7 +51,8 @@ pub(crate) struct PutBody {
     context: ContextBody,
     /// Whether the document was this already, so that no version was made.
     unchanged: bool,
-    /// What the new version lost of the one before; empty with `guard.collapse = "off"`.
+    /// What the new version lost of the one before, and archived ids that it uses again; empty with
+    /// `guard.collapse = "off"`.
     warnings: Vec<CollapseBody>,
 }
 
@@ -59,12 +60,12 @@ pub(crate) struct PutBody {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = PutWarning)]
 pub(crate) struct CollapseBody {
-    /// More than half of the bytes are gone, or active records are.
+    /// More than half of the bytes are gone, or active records are; or archived records' ids name other records now.
     #[schema(value_type = CollapseKind)]
     kind: &'static str,
     /// The same in a sentence, with the sizes.
     detail: String,
-    /// The records that are gone: the version archives them as left out by it.
+    /// The records that are gone: the version archives them as left out by it. Or those whose ids were used again.
     records: Vec<String>,
 }
 
@@ -75,6 +76,7 @@ pub(crate) struct CollapseBody {
 enum CollapseKind {
     BytesDropped,
     RecordsDropped,
+    ArchivedIdReused,
 }
 
 impl From<Collapse> for CollapseBody {
@@ -98,6 +100,14 @@ impl From<Collapse> for CollapseBody {
                         )
                     }
                 },
+                records: records.iter().map(ToString::to_string).collect(),
+            },
+            Collapse::IdsReused(records) => Self {
+                kind: "archived_id_reused",
+                detail: "ids that were given before and were not active name records of the text: these are active again \
+                         with what the text says; what they said before is in their history \
+                         (GET …/records/{record_id}?history=true)"
+                    .to_owned(),
                 records: records.iter().map(ToString::to_string).collect(),
             },
         }

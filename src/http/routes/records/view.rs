@@ -1,8 +1,9 @@
 //! How a record is shown.
 
 use crate::domain::evidence::Evidence;
-use crate::http::names::{RecordKindName, RecordStatusName};
+use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
 use crate::pipeline::report::EvidenceReport;
+use crate::storage::record_history::PastState;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -54,6 +55,10 @@ pub(crate) struct RecordBody {
     /// What of the task and the messages carried it into the memory, at most two passages; nothing of what was put
     /// by hand.
     evidence: Vec<EvidenceReport>,
+    /// What became of it, the newest change first; where `history=true` asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    history: Option<Vec<PastStateBody>>,
     /// Of a task more.
     #[serde(flatten)]
     #[schema(value_type = TaskMembers)]
@@ -108,7 +113,58 @@ struct TaskMembers {
     epic: Option<String>,
 }
 
+/// One change of a record, and what it said from then on.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = RecordChange)]
+pub(crate) struct PastStateBody {
+    /// What was done to it.
+    #[schema(value_type = ChangeKindName)]
+    change: &'static str,
+    /// The version that did it.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// When that was made.
+    at: DateTime<Utc>,
+    /// Who made it.
+    by: String,
+    /// The label that it had from then on; null where it ended, or where that version's text was taken out.
+    #[schema(required)]
+    label: Option<String>,
+    /// The reason.
+    #[schema(required)]
+    reason: Option<String>,
+    /// What it said.
+    #[schema(required)]
+    content: Option<String>,
+}
+
+impl From<PastState> for PastStateBody {
+    fn from(PastState { event, record }: PastState) -> Self {
+        let (label, reason, content) = match record {
+            Some(record) => (record.label, record.reason, Some(record.content)),
+            None => (None, None, None),
+        };
+        Self {
+            change: event.change.name(),
+            version: event.mark.version,
+            at: event.mark.at,
+            by: event.mark.by.to_string(),
+            label,
+            reason,
+            content,
+        }
+    }
+}
+
 impl RecordBody {
+    /// The same with what became of it.
+    pub(super) fn with_history(self, history: Vec<PastState>) -> Self {
+        Self {
+            history: Some(history.into_iter().map(PastStateBody::from).collect()),
+            ..self
+        }
+    }
+
     /// A record and what carried it.
     pub(super) fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
         let evidence = evidence.into_iter().flatten();
@@ -151,6 +207,7 @@ impl From<StoredRecord> for RecordBody {
             archive_reason: None,
             superseded_by: None,
             evidence: Vec::new(),
+            history: None,
             task,
         };
         if let Some(end) = record.end {

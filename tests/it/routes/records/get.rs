@@ -44,3 +44,57 @@ async fn a_record_shows_its_birth_and_its_end() {
             .problem(422, "invalid", Some("record_id"));
     }
 }
+
+#[tokio::test]
+async fn a_put_that_reuses_an_archived_id_is_told_and_both_texts_are_in_its_history() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n")
+        .await
+        .is(201);
+    memory
+        .apply("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because obsolete\n")
+        .await
+        .is(200);
+
+    let put = memory
+        .put("# Key Learnings\n- KL-1 because c: second meaning\n- KL-2 because b: stays\n- KL-9 because d: new\n")
+        .await
+        .is(201)
+        .json();
+
+    let warnings = put["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{put}");
+    assert_eq!(warnings[0]["kind"], "archived_id_reused");
+    assert_eq!(warnings[0]["records"], json!(["KL-1"]));
+    let record = memory.get("records/KL-1?history=true").await.is(200).json();
+    assert_eq!(record["content"], "second meaning");
+    let history: Vec<_> = record["history"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| {
+            json!([
+                change["change"],
+                change["version"],
+                change["reason"],
+                change["content"]
+            ])
+        })
+        .collect();
+    assert_eq!(
+        history,
+        [
+            json!(["restored", 3, "c", "second meaning"]),
+            json!(["archived", 2, null, null]),
+            json!(["added", 1, "a", "first meaning"]),
+        ]
+    );
+    let plain = memory.get("records/KL-1").await.is(200).json();
+    assert_eq!(plain.get("history"), None);
+    memory
+        .get("records/KL-1?history=maybe")
+        .await
+        .problem(422, "invalid", Some("history"));
+}
