@@ -7,6 +7,7 @@ mod cli;
 mod embedded;
 mod events;
 mod every_schema;
+mod every_table;
 mod gathered;
 mod given_up;
 mod harness;

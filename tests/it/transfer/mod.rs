@@ -5,7 +5,7 @@ mod embedded;
 mod hostile;
 mod items;
 mod laws;
-mod program;
+pub(crate) mod program;
 mod round_trip;
 mod sealed;
 mod window;

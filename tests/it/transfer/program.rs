@@ -21,7 +21,7 @@ pub(super) fn program(database: &str, arguments: &[&str]) -> Command {
 
 /// Exports a vault to standard output; it must succeed.
 #[track_caller]
-pub(super) fn export(database: &str, arguments: &[&str]) -> String {
+pub(crate) fn export(database: &str, arguments: &[&str]) -> String {
     let output = program(database, &[&["export"], arguments].concat())
         .output()
         .unwrap();
@@ -50,7 +50,7 @@ pub(super) fn stderr(output: &Output) -> String {
 
 /// Imports; it must succeed and say this.
 #[track_caller]
-pub(super) fn imports(database: &Database, arguments: &[&str], text: &str, said: &str) {
+pub(crate) fn imports(database: &Database, arguments: &[&str], text: &str, said: &str) {
     let output = import(&database.url(), arguments, text);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stderr(&output).trim_end(), said);

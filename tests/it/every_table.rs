@@ -1,0 +1,147 @@
+//! No table of memories is forgotten: by deletion, by redaction, by export and import. A new table with a `memory_id` is
+//! filled by `fill`, and stands in a list here if one of the three leaves it alone on purpose.
+
+use crate::harness::{Answer, Database, Service};
+use crate::transfer::program::{export, imports};
+use reqwest::Method;
+use serde_json::json;
+use sqlx::PgPool;
+use std::collections::BTreeMap;
+
+/// What every text says, so that it is found wherever it is quoted.
+const QUOTED: &str = "Quagga7351";
+
+/// Tables that keep rows of a deleted memory, and why.
+const KEPT_WHEN_DELETED: [(&str, &str); 2] = [
+    (
+        "events",
+        "they tell what happened for events.keep_hours, without any text",
+    ),
+    ("idempotency_keys", "a late retry is 410 and brings nothing back"),
+];
+
+/// Tables that do not travel in an export, and why.
+const NOT_EXPORTED: [(&str, &str); 4] = [
+    ("events", "they happened in the service that tells of them"),
+    ("handoffs", "they are compiled from the rest"),
+    ("idempotency_keys", "a key counts where it was sent"),
+    ("search_entries", "the importing service indexes anew"),
+];
+
+/// How many rows each table with a `memory_id` has.
+async fn rows_by_table(pool: &PgPool) -> BTreeMap<String, i64> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT c.table_name::text FROM information_schema.columns c
+         JOIN information_schema.tables t USING (table_schema, table_name)
+         WHERE c.table_schema = 'public' AND c.column_name = 'memory_id' AND t.table_type = 'BASE TABLE'",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap();
+    let mut counts = BTreeMap::new();
+    for table in tables {
+        let statement = format!(r#"SELECT count(*) FROM "{table}""#);
+        let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
+            .fetch_one(pool)
+            .await
+            .unwrap();
+        counts.insert(table, count);
+    }
+    counts
+}
+
+async fn send(service: &Service, method: Method, path: &str, body: serde_json::Value) -> Answer {
+    Answer::to(
+        service
+            .request(method, path)
+            .header("Idempotency-Key", path)
+            .json(&body),
+    )
+    .await
+}
+
+/// Fills every table with rows of one memory, which is a file of the memory tool, too; gives its id.
+async fn fill(service: &Service) -> String {
+    let file = json!({"command": "create", "path": "/memories/notes.md", "file_text": "# Facts\n- none\n"});
+    let made = send(
+        service,
+        Method::POST,
+        "/v1/vaults/acme/memory-tool?root=agent",
+        file,
+    )
+    .await;
+    let id = made.is(200).json()["memory_id"].as_str().unwrap().to_owned();
+    let memory = service.memory(&id);
+    let learned = json!({
+        "task": format!("Remember: {QUOTED} is always built with make."),
+        "messages": [{"role": "user", "content": format!("From now on, {QUOTED} must be built with make 4.3.")}],
+    });
+    send(service, Method::POST, &memory.path("update"), learned)
+        .await
+        .is(200);
+    let task = json!({"intent": format!("Build {QUOTED}"), "summary": "It was built.", "epic": QUOTED});
+    send(service, Method::POST, &memory.path("tasks"), task)
+        .await
+        .is(201);
+    let items = json!([{"content": "Be brief."}]);
+    send(service, Method::PUT, &memory.path("items/style"), items)
+        .await
+        .is(200);
+    send(service, Method::POST, &memory.path("handoff/refresh"), json!({})).await;
+    let vault = "acme".parse().unwrap();
+    service.storage().index_vault(&vault).await.unwrap();
+    id
+}
+
+#[tokio::test]
+async fn every_table_of_memories_is_reached_by_export_redaction_and_deletion() {
+    let service = Service::start().await;
+    let id = fill(&service).await;
+    let memory = service.memory(&id);
+    let filled = rows_by_table(service.rows()).await;
+    for (table, rows) in &filled {
+        assert!(*rows > 0, "nothing fills {table}: add what does to fill()");
+    }
+
+    let other = Database::create().await;
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    imports(
+        &other,
+        &[],
+        &file,
+        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+    );
+    let there = PgPool::connect(&other.url()).await.unwrap();
+    let imported = rows_by_table(&there).await;
+    for (table, rows) in &filled {
+        if !NOT_EXPORTED.iter().any(|(name, _)| name == table) {
+            assert_eq!(imported[table], *rows, "{table} does not travel in an export");
+        }
+    }
+    there.close().await;
+
+    let versions = memory.get("contexts").await.is(200).json();
+    memory.put("# Facts\nnothing\n").await.is(201);
+    for version in versions["items"].as_array().unwrap() {
+        if version["version"] != 1 {
+            memory.redact(&version["version"].to_string()).await.is(200);
+        }
+    }
+    service
+        .storage()
+        .index_vault(&"acme".parse().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        service.tables_that_hold(QUOTED).await,
+        Vec::<String>::new(),
+        "a redaction does not reach all that quotes the text"
+    );
+
+    memory.delete().await.is(204);
+    for (table, rows) in rows_by_table(service.rows()).await {
+        if !KEPT_WHEN_DELETED.iter().any(|(name, _)| *name == table) {
+            assert_eq!(rows, 0, "deleting a memory forgets {table}");
+        }
+    }
+}
