@@ -1,0 +1,36 @@
+"""What takes more than one request, written once for both kinds of clients.
+
+A flow is a generator: it yields a call and is given its answer, yields `Together` and is given what became of each, or
+yields `Sleep`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ._call import Answer, Call
+from ._retry import Sleep
+from .problems import WorkingMemoryError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Together:
+    """Calls that are sent at once. What fails is handed over, not raised."""
+
+    calls: Sequence[Call[Any]]
+
+
+Step = Call[Any] | Together | Sleep
+Flow = Generator[Step, Any, T]
+Outcome = Answer[Any] | WorkingMemoryError
+
+
+def value(outcome: Outcome) -> Any:
+    """The value of one of `Together`, or its failure raised."""
+    if isinstance(outcome, WorkingMemoryError):
+        raise outcome
+    return outcome.value

@@ -1,0 +1,70 @@
+"""Lists, as iterators that ask for their pages when they come to them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Generic, TypeVar, cast
+
+from ._call import Listing
+from ._engine import AsyncEngine, Engine
+
+Entry = TypeVar("Entry")
+Page = TypeVar("Page")
+
+
+class Pages(Generic[Entry, Page]):
+    """All entries of a list. Each iteration begins anew."""
+
+    def __init__(self, engine: Engine, listing: Listing[Entry, Page]) -> None:
+        self._engine = engine
+        self._listing = listing
+
+    def __iter__(self) -> Iterator[Entry]:
+        for page in self.pages():
+            yield from _entries(page)
+
+    def pages(self) -> Iterator[Page]:
+        """Page by page, with whatever else a page says."""
+        listing: Listing[Entry, Page] | None = self._listing
+        while listing is not None:
+            page = self._engine.send(listing).value
+            yield page
+            listing = _next(listing, page)
+
+    def page(self) -> Page:
+        """The first page alone."""
+        return self._engine.send(self._listing).value
+
+
+class AsyncPages(Generic[Entry, Page]):
+    """All entries of a list, for `async for`. Each iteration begins anew."""
+
+    def __init__(self, engine: AsyncEngine, listing: Listing[Entry, Page]) -> None:
+        self._engine = engine
+        self._listing = listing
+
+    async def __aiter__(self) -> AsyncIterator[Entry]:
+        async for page in self.pages():
+            for entry in _entries(page):
+                yield entry
+
+    async def pages(self) -> AsyncIterator[Page]:
+        """Page by page, with whatever else a page says."""
+        listing: Listing[Entry, Page] | None = self._listing
+        while listing is not None:
+            page = (await self._engine.send(listing)).value
+            yield page
+            listing = _next(listing, page)
+
+    async def page(self) -> Page:
+        """The first page alone."""
+        return (await self._engine.send(self._listing)).value
+
+
+def _entries(page: object) -> list[Any]:
+    return cast("list[Any]", cast("dict[str, Any]", page)["items"])
+
+
+def _next(listing: Listing[Entry, Page], page: object) -> Listing[Entry, Page] | None:
+    cursor = cast("dict[str, Any]", page)["next_cursor"]
+    return None if cursor is None else listing.at(cursor)

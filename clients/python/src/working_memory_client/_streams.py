@@ -1,0 +1,211 @@
+"""Streams as iterators."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+import httpx
+
+from ._engine import AsyncEngine, Engine, Settings
+from ._methods import AsyncScope, SyncScope, _Described
+from ._sources import Source
+from ._sse import Decoder, ServerSentEvent
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# The service says something every 15 seconds; what is silent for longer is dead.
+SILENCE = 60.0
+
+
+class _Reading(Generic[T]):
+    """What both kinds of streams have: what came and was not handed over yet."""
+
+    def __init__(self, source: Source[T]) -> None:
+        self.source = source
+        self.decoder = Decoder()
+        self._came: deque[ServerSentEvent] = deque()
+
+    def feed(self, chunk: bytes) -> None:
+        self.source.alive()
+        self._came.extend(self.decoder.feed(chunk))
+
+    def ready(self) -> T | None:
+        """The next entry that has come. An exception takes nothing else along."""
+        while self._came:
+            entry = self.source.take(self._came.popleft())
+            if entry is not None:
+                return entry
+        return None
+
+    def request(self, settings: Settings, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+        self.decoder = Decoder()
+        request = settings.request(self.source.call())
+        timeout = httpx.Timeout(max(settings.timeout, SILENCE), connect=settings.timeout)
+        return http.build_request(**{**settings.arguments(request), "timeout": timeout})
+
+
+class Stream(Iterator[T]):
+    """Entries as they come. Close it, or use it in a `with` statement."""
+
+    def __init__(self, engine: Engine, source: Source[T]) -> None:
+        self._engine = engine
+        self._reading = _Reading(source)
+        self._response: httpx.Response | None = None
+        self._chunks: Iterator[bytes] = iter(())
+        self._closed = False
+
+    def __next__(self) -> T:
+        while (entry := self._reading.ready()) is None:
+            if self._closed or self._reading.source.finished:
+                self.close()
+                raise StopIteration
+            try:
+                if self._response is None:
+                    self._open()
+                    continue
+                chunk = next(self._chunks, None)
+            except httpx.RequestError as failure:
+                self._wait(failure)
+                continue
+            if chunk is None:
+                self._wait(None)
+            else:
+                self._reading.feed(chunk)
+        return entry
+
+    def _open(self) -> None:
+        request = self._reading.request(self._engine.settings, self._engine.http)
+        response = self._engine.http.send(request, stream=True)
+        if response.is_success:
+            self._response, self._chunks = response, response.iter_bytes()
+            return
+        try:
+            content = response.read()
+        finally:
+            response.close()
+        retry = self._engine.settings.retry
+        time.sleep(self._reading.source.refused(response.status_code, response.headers, content, retry))
+
+    def _wait(self, failure: Exception | None) -> None:
+        self._drop()
+        asked = self._reading.decoder.retry_seconds
+        time.sleep(self._reading.source.lost(failure, self._engine.settings.retry, asked))
+
+    def _drop(self) -> None:
+        response, self._response = self._response, None
+        if response is not None:
+            response.close()
+
+    def close(self) -> None:
+        """Ends the stream and its connection."""
+        self._closed = True
+        self._drop()
+
+    def __enter__(self) -> Stream[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncStream(AsyncIterator[T]):
+    """Entries as they come, for `async for`. Close it, or use it in an `async with` statement."""
+
+    def __init__(self, engine: AsyncEngine, source: Source[T]) -> None:
+        self._engine = engine
+        self._reading = _Reading(source)
+        self._response: httpx.Response | None = None
+        self._chunks: AsyncIterator[bytes] | None = None
+        self._closed = False
+
+    async def __anext__(self) -> T:
+        while (entry := self._reading.ready()) is None:
+            if self._closed or self._reading.source.finished:
+                await self.close()
+                raise StopAsyncIteration
+            try:
+                if self._chunks is None:
+                    await self._open()
+                    continue
+                chunk = await anext(self._chunks, None)
+            except httpx.RequestError as failure:
+                await self._wait(failure)
+                continue
+            if chunk is None:
+                await self._wait(None)
+            else:
+                self._reading.feed(chunk)
+        return entry
+
+    async def _open(self) -> None:
+        request = self._reading.request(self._engine.settings, self._engine.http)
+        response = await self._engine.http.send(request, stream=True)
+        if response.is_success:
+            self._response, self._chunks = response, response.aiter_bytes()
+            return
+        try:
+            content = await response.aread()
+        finally:
+            await response.aclose()
+        retry = self._engine.settings.retry
+        await asyncio.sleep(self._reading.source.refused(response.status_code, response.headers, content, retry))
+
+    async def _wait(self, failure: Exception | None) -> None:
+        await self._drop()
+        asked = self._reading.decoder.retry_seconds
+        await asyncio.sleep(self._reading.source.lost(failure, self._engine.settings.retry, asked))
+
+    async def _drop(self) -> None:
+        response, self._response, self._chunks = self._response, None, None
+        if response is not None:
+            await response.aclose()
+
+    async def close(self) -> None:
+        """Ends the stream and its connection."""
+        self._closed = True
+        await self._drop()
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class StreamMethod(_Described, Generic[P, T]):
+    """Something that is streamed, as a method."""
+
+    @overload
+    def __get__(self, scope: None, owner: type) -> StreamMethod[P, T]: ...
+    @overload
+    def __get__(self, scope: SyncScope, owner: type) -> Callable[P, Stream[T]]: ...
+    @overload
+    def __get__(self, scope: AsyncScope, owner: type) -> Callable[P, AsyncStream[T]]: ...
+    def __get__(self, scope: SyncScope | AsyncScope | None, owner: type) -> Any:
+        if scope is None:
+            return self
+        if isinstance(scope, SyncScope):
+            engine = scope._engine
+            return self.bound(scope, lambda source: Stream(engine, source))
+        waiting = scope._engine
+        return self.bound(scope, lambda source: AsyncStream(waiting, source))
+
+
+def stream(build: Callable[P, Source[T]]) -> StreamMethod[P, T]:
+    """A stream as a method of a client."""
+    return StreamMethod(build)
+
+
+def vault_stream(build: Callable[Concatenate[str, P], Source[T]]) -> StreamMethod[P, T]:
+    """A stream as a method of a vault."""
+    return StreamMethod(build)
+
+
+def memory_stream(build: Callable[Concatenate[str, str, P], Source[T]]) -> StreamMethod[P, T]:
+    """A stream as a method of a memory."""
+    return StreamMethod(build)

@@ -1,0 +1,122 @@
+"""Requests as bytes, and bytes as values."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from ._call import Call
+from ._version import __version__
+from .problems import InvalidAnswer
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+USER_AGENT = f"working-memory-client-python/{__version__}"
+
+Query = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it is sent, the same in each attempt."""
+
+    operation: str
+    method: str
+    path: str
+    query: Query
+    headers: Mapping[str, str]
+    content: bytes | None
+    # Whether all it does is to delete: then what is not found was deleted.
+    removes: bool = False
+
+
+def request(call: Call[object], *, key: str | None, actor: str | None) -> Request:
+    """The bytes of a call. An `Idempotency-Key` is made here, once for all attempts."""
+    headers = {"User-Agent": USER_AGENT, **{name: value for name, value in call.headers.items() if value is not None}}
+    if key is not None:
+        headers["Authorization"] = f"Bearer {key}"
+    if actor is not None and "X-Actor-Id" in call.headers:
+        headers.setdefault("X-Actor-Id", actor)
+    if "Idempotency-Key" in call.headers:
+        headers.setdefault("Idempotency-Key", str(uuid4()))
+    if call.accept is not None:
+        headers.setdefault("Accept", call.accept)
+    content = None
+    if call.body is not None:
+        headers["Content-Type"] = TEXT if isinstance(call.body, str) else JSON
+        content = call.body.encode() if isinstance(call.body, str) else encoded(call.body)
+    removes = call.method == "DELETE" and call.answers == "none"
+    return Request(call.operation, call.method, _path(call), query(call.query), headers, content, removes)
+
+
+def _path(call: Call[object]) -> str:
+    ids = [str(one) for one in call.ids]
+    for one in ids:
+        if one in ("", ".", ".."):
+            raise ValueError(f"{one!r} is no id: it would change the address of {call.operation}")
+    return call.path.format(*(quote(one, safe=":@") for one in ids))
+
+
+def query(values: Mapping[str, object]) -> Query:
+    """The parameters that were given."""
+    return [(name, _parameter(name, value)) for name, value in values.items() if value is not None]
+
+
+def _parameter(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (date, datetime)):
+        return _time(name, value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ",".join(str(one) for one in value)
+    return str(value)
+
+
+def _time(name: str, value: date) -> str:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValueError(f"{name} has no time zone: {value!r}; take datetime.now(timezone.utc), or give it a tzinfo")
+    return value.isoformat()
+
+
+def encoded(body: object) -> bytes:
+    """JSON, also of what SDKs have: their models, dataclasses, times."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as fault:
+        raise ValueError("the body holds half of a surrogate pair, which is no character") from fault
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, (date, datetime)):
+        return _time("a time", value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json", exclude_none=True)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+
+
+def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
+    """The value of a successful answer."""
+    if call.answers == "none":
+        return None
+    try:
+        if call.answers == "text":
+            return content.decode()
+        if media_type.partition(";")[0].strip().lower() != JSON:
+            raise InvalidAnswer(f"{call.operation}: the answer is {media_type or 'of no type'}, not {JSON}")
+        return json.loads(content) if content else None
+    except ValueError as fault:
+        raise InvalidAnswer(f"{call.operation}: the answer cannot be read: {fault}") from fault

@@ -1,0 +1,47 @@
+"""The operations of `Memory.edit`, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .models import AddOperation, ArchiveOperation, RewriteProgressOperation
+
+
+def learn(insight: str, *, because: str, replaces: str | None = None) -> AddOperation:
+    """Adds a learning; one that `replaces` another archives that."""
+    return _added({"op": "add", "section": "learnings", "reason": because, "content": insight}, replaces)
+
+
+def snippet(label: str, content: str, *, because: str, replaces: str | None = None) -> AddOperation:
+    """Adds a snippet, kept to the byte; one that `replaces` another archives that."""
+    operation: AddOperation = {
+        "op": "add",
+        "section": "verbatim",
+        "reason": because,
+        "label": label,
+        "content": content,
+    }
+    return _added(operation, replaces)
+
+
+def archive(record_id: str, *, because: str) -> ArchiveOperation:
+    """Takes a learning or snippet out of the document. It stays readable, with the reason."""
+    return {"op": "archive", "id": record_id, "reason": because}
+
+
+def progress(
+    in_progress: Sequence[str], *, completed: Sequence[str] = (), remaining: Sequence[str] = ()
+) -> RewriteProgressOperation:
+    """Replaces Current Progress as a whole."""
+    return {
+        "op": "rewrite_progress",
+        "in_progress": list(in_progress),
+        "completed": list(completed),
+        "remaining": list(remaining),
+    }
+
+
+def _added(operation: AddOperation, replaces: str | None) -> AddOperation:
+    if replaces is not None:
+        operation["replaces"] = replaces
+    return operation

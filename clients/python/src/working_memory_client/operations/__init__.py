@@ -1,0 +1,4 @@
+"""One function an operation: what is asked, without asking it.
+
+Written by tools/generate.py.
+"""

@@ -1,0 +1,99 @@
+"""Operations on memories.
+
+Written by tools/generate.py from openapi.yaml: not to be changed by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import models
+from .._call import Call, Listing, entity_tag
+
+
+def list_memories(
+    vault_id: str, *, prefix: str | None = None, limit: int | None = None, cursor: str | None = None
+) -> Listing[models.MemoryEntry, models.MemoryEntryList]:
+    """List the memories of a vault.
+
+    In the order of their ids' bytes. A vault that nothing was put into has none.
+
+    Args:
+        prefix: Only those whose id begins like this.
+    """
+    return Listing(
+        operation="ListMemories",
+        method="GET",
+        path="/v1/vaults/{}/memories",
+        ids=(vault_id,),
+        query={"prefix": prefix, "limit": limit, "cursor": cursor},
+        accept="application/json",
+        answers="json",
+    )
+
+
+def get_memory(vault_id: str, memory_id: str) -> Call[models.Memory]:
+    """Read about a memory.
+
+    Its newest version, its counters, and how many records it has.
+    """
+    return Call(
+        operation="GetMemory",
+        method="GET",
+        path="/v1/vaults/{}/memories/{}",
+        ids=(vault_id, memory_id),
+        accept="application/json",
+        answers="json",
+    )
+
+
+def delete_memory(
+    vault_id: str, memory_id: str, *, if_match: str | None = None, if_none_match: str | None = None
+) -> Call[None]:
+    """Delete a memory.
+
+    With its versions, records and runs, for good. What is put under its id later is a new memory that begins at
+    version 1.
+    """
+    return Call(
+        operation="DeleteMemory",
+        method="DELETE",
+        path="/v1/vaults/{}/memories/{}",
+        ids=(vault_id, memory_id),
+        headers={"If-Match": entity_tag(if_match), "If-None-Match": entity_tag(if_none_match)},
+        answers="none",
+    )
+
+
+def run_memory_tool(
+    vault_id: str,
+    command: Mapping[str, Any],
+    *,
+    root: str,
+    actor: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[models.MemoryToolAnswer]:
+    """Run a command of Anthropic's memory tool.
+
+    Takes the `input` of a `tool_use` block as the model wrote it and answers with the `content` and `is_error` of the
+    `tool_result`, in the words of the reference implementation. A file is a memory whose document is the file: every
+    edit is a version with its actor, and all other routes read and change the same text. Whatever the object says is
+    answered 200. A reader may `view`; edits need the role `writer`. Send the id of the `tool_use` block as
+    `Idempotency-Key`, so that a command that is sent again is carried out once.
+
+    Args:
+        command:
+        root: The tree of files that `/memories` is.
+    """
+    return Call(
+        operation="RunMemoryTool",
+        method="POST",
+        path="/v1/vaults/{}/memory-tool",
+        ids=(vault_id,),
+        query={"root": root},
+        headers={"X-Actor-Id": actor, "Idempotency-Key": idempotency_key},
+        body=command,
+        accept="application/json",
+        answers="json",
+    )
