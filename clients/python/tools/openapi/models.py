@@ -102,7 +102,11 @@ def _class(title: str, bases: list[str], schema: Schema, description: str | None
     doc = wrapped(description or title)
     if any(keyword.iskeyword(name) for name in fields):
         members = ", ".join(f"{name!r}: {python_type(one)!r}" for name, one in fields.items())
-        return f'{title} = TypedDict({title!r}, {{{members}}})\n"""{one_line(description)}"""\n\n\n'
+        own = f"_{title}Own" if bases else title
+        text = f"{own} = TypedDict({own!r}, {{{members}}})\n"
+        if bases:
+            return f'{text}\n\nclass {title}({", ".join(bases)}, {own}):\n    """{doc}"""\n\n\n'
+        return text + f'"""{one_line(description)}"""\n\n\n'
     text = ""
     if required and len(required) < len(fields):
         base = f"_{title}Required"

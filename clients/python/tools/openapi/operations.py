@@ -89,7 +89,9 @@ def forms(operation: Operation) -> list[Form]:
         if "cursor" in [one["name"] for one in operation.parameters("query")]:
             maker = "Listing"
         name = "list_events" if operation.id == "StreamEvents" else operation.name
-        found.append(Form(name, result, maker, "json", "application/json"))
+        # The protocol wants both to be accepted, whatever the answer is.
+        accept = "application/json, text/event-stream" if operation.id == "SpeakMcp" else "application/json"
+        found.append(Form(name, result, maker, "json", accept))
     texts = [kind for kind in answers if kind.startswith("text/") and kind != "text/event-stream"]
     texts += [kind for kind in answers if kind == "application/yaml"]
     if texts:

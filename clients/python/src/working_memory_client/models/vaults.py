@@ -117,8 +117,8 @@ class VaultList(TypedDict):
     """Where the next page begins; null on the last one."""
 
 
-Usage = TypedDict(
-    "Usage",
+_UsageOwn = TypedDict(
+    "_UsageOwn",
     {
         "vault_id": "str",
         "from": "str",
@@ -130,4 +130,7 @@ Usage = TypedDict(
         "tokens_per_day": "int | None",
     },
 )
-"""What the models of a vault cost."""
+
+
+class Usage(UsageOfDayList, _UsageOwn):
+    """What the models of a vault cost."""

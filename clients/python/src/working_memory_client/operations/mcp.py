@@ -32,6 +32,6 @@ def speak_mcp(
         path="/mcp",
         query={"vault": vault, "memory": memory},
         body=message,
-        accept="application/json",
+        accept="application/json, text/event-stream",
         answers="json",
     )

@@ -1,0 +1,45 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+
+import pytest
+from service import Service
+
+from working_memory_client import Client, Memory
+
+NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Service]:
+    """An open service, one for all tests."""
+    with Service() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("WORKING_MEMORY_") and name != "WORKING_MEMORY_BIN"]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def client(service: Service) -> Iterator[Client]:
+    with Client(service.url) as made:
+        yield made
+
+
+@pytest.fixture
+def vault() -> str:
+    """A vault that no other test has."""
+    return f"vault-{next(NUMBERS)}"
+
+
+@pytest.fixture
+def memory(client: Client, vault: str) -> Memory:
+    """A memory that does not exist yet."""
+    return client.memory(vault, "agent-1")
