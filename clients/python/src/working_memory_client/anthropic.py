@@ -1,0 +1,161 @@
+"""Anthropic's memory tool (`memory_20250818`) over the service: `pip install "working-memory-client[anthropic]"`.
+
+    tool = WorkingMemoryTool(Client().vault("acme"), root="agent-1")
+    runner = anthropic.Anthropic().beta.messages.tool_runner(tools=[tool], ...)
+
+Each file of the model is a memory with its history. The service answers what the SDK's own implementation on the local
+file system would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from anthropic.lib.tools import ToolError
+from anthropic.tools.memory import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool
+from anthropic.types.beta import BetaCacheControlEphemeralParam, BetaToolResultBlockParam, BetaToolUseBlock
+
+from ._client import AsyncVault, Vault
+from .models import MemoryToolAnswer
+from .problems import WorkingMemoryError
+
+__all__ = ["AsyncWorkingMemoryTool", "WorkingMemoryTool"]
+
+
+class WorkingMemoryTool(BetaAbstractMemoryTool):
+    """Hands the model's commands to the service.
+
+    Args:
+        vault: Where the files are kept.
+        root: The tree of files: one an agent, a user or a project, as many in a vault as you like.
+        cache_control: Where the prompt's cache breaks, as in every tool of the SDK.
+    """
+
+    def __init__(self, vault: Vault, root: str, *, cache_control: BetaCacheControlEphemeralParam | None = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self._vault = vault
+        self._root = root
+
+    def call(self, input: object) -> str:  # noqa: A002
+        """Carries out a command as the model wrote it."""
+        return self._relay(input)
+
+    def run(self, tool_use: BetaToolUseBlock) -> BetaToolResultBlockParam:
+        """Carries out a `tool_use` block, once however often it is handed in, and makes the block for its result."""
+        try:
+            return _result(tool_use, self._relay(tool_use.input, f"tool-use-{tool_use.id}"))
+        except ToolError as refused:
+            return _refusal(tool_use, refused)
+
+    def _relay(self, command: object, key: str | None = None) -> str:
+        try:
+            answer = self._vault.run_memory_tool(_members(command), root=self._root, idempotency_key=key)
+        except WorkingMemoryError as failure:
+            raise _unreachable(failure) from failure
+        return _content(answer)
+
+    def view(self, command: object) -> str:
+        """Shows a file or a directory."""
+        return self._relay(command)
+
+    def create(self, command: object) -> str:
+        """Makes a file."""
+        return self._relay(command)
+
+    def str_replace(self, command: object) -> str:
+        """Replaces a passage."""
+        return self._relay(command)
+
+    def insert(self, command: object) -> str:
+        """Inserts lines."""
+        return self._relay(command)
+
+    def delete(self, command: object) -> str:
+        """Takes a file or a directory out of the tree. The memories of the files stay."""
+        return self._relay(command)
+
+    def rename(self, command: object) -> str:
+        """Renames a file or a directory, which keeps its history."""
+        return self._relay(command)
+
+
+class AsyncWorkingMemoryTool(BetaAsyncAbstractMemoryTool):
+    """`WorkingMemoryTool` for the SDK's asynchronous client."""
+
+    def __init__(
+        self, vault: AsyncVault, root: str, *, cache_control: BetaCacheControlEphemeralParam | None = None
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._vault = vault
+        self._root = root
+
+    async def call(self, input: object) -> str:  # noqa: A002
+        """Carries out a command as the model wrote it."""
+        return await self._relay(input)
+
+    async def run(self, tool_use: BetaToolUseBlock) -> BetaToolResultBlockParam:
+        """Carries out a `tool_use` block, once however often it is handed in, and makes the block for its result."""
+        try:
+            return _result(tool_use, await self._relay(tool_use.input, f"tool-use-{tool_use.id}"))
+        except ToolError as refused:
+            return _refusal(tool_use, refused)
+
+    async def _relay(self, command: object, key: str | None = None) -> str:
+        try:
+            answer = await self._vault.run_memory_tool(_members(command), root=self._root, idempotency_key=key)
+        except WorkingMemoryError as failure:
+            raise _unreachable(failure) from failure
+        return _content(answer)
+
+    async def view(self, command: object) -> str:
+        """Shows a file or a directory."""
+        return await self._relay(command)
+
+    async def create(self, command: object) -> str:
+        """Makes a file."""
+        return await self._relay(command)
+
+    async def str_replace(self, command: object) -> str:
+        """Replaces a passage."""
+        return await self._relay(command)
+
+    async def insert(self, command: object) -> str:
+        """Inserts lines."""
+        return await self._relay(command)
+
+    async def delete(self, command: object) -> str:
+        """Takes a file or a directory out of the tree. The memories of the files stay."""
+        return await self._relay(command)
+
+    async def rename(self, command: object) -> str:
+        """Renames a file or a directory, which keeps its history."""
+        return await self._relay(command)
+
+
+def _members(command: object) -> Mapping[str, Any]:
+    """A command as it is sent: what the model wrote, or the SDK's class of it."""
+    dump = getattr(command, "model_dump", None)
+    found = dump(mode="json", exclude_unset=True) if callable(dump) else command
+    if not isinstance(found, Mapping):
+        raise ToolError(f"a command is an object, not {type(command).__name__}")
+    return found
+
+
+def _content(answer: MemoryToolAnswer) -> str:
+    if answer["is_error"]:
+        raise ToolError(answer["content"])
+    return answer["content"]
+
+
+def _unreachable(failure: WorkingMemoryError) -> ToolError:
+    return ToolError(f"The memory cannot be used at the moment: {failure}")
+
+
+def _result(tool_use: BetaToolUseBlock, content: str) -> BetaToolResultBlockParam:
+    return {"type": "tool_result", "tool_use_id": tool_use.id, "content": content}
+
+
+def _refusal(tool_use: BetaToolUseBlock, refused: ToolError) -> BetaToolResultBlockParam:
+    content = cast("str", refused.content)
+    return {"type": "tool_result", "tool_use_id": tool_use.id, "content": content, "is_error": True}

@@ -1,0 +1,254 @@
+"""LangGraph's long-term memory over the service: `pip install "working-memory-client[langgraph]"`.
+
+    store = WorkingMemoryStore(Client().vault("acme"))
+    graph = builder.compile(store=store)
+
+An item is a memory: its id is made of namespace and key, its document is the value as JSON, and every put is a version.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    validate_op_namespace,
+)
+
+from . import _langgraph_items as items
+from . import models
+from ._call import Answer
+from ._client import AsyncVault, Vault
+from ._flow import Flow, Outcome, Together, value
+from ._langgraph_items import Namespace, Stored
+from .operations import contexts, memories
+from .operations import search as searching
+from .problems import NotFound, PreconditionFailed
+
+__all__ = ["WorkingMemoryStore"]
+
+# How often a put is decided again because somebody else was first.
+ATTEMPTS = 10
+# How many documents a search reads at once.
+AT_ONCE = 32
+ROOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
+
+Puts = dict[tuple[Namespace, str], PutOp]
+
+
+class WorkingMemoryStore(BaseStore):
+    """A `BaseStore` whose items are memories, with a history each.
+
+    Args:
+        vault: Where items are kept. Without `async_vault` the asynchronous methods use it in a thread.
+        async_vault: The same vault for the asynchronous methods.
+        root: What the ids of the memories begin with. Stores of different roots have nothing to do with each other.
+        erase: Let `delete` delete the memory with its history, which needs a key of the role `admin`. Otherwise a
+            deleted item is a version that says so, and its history stays.
+    """
+
+    supports_ttl = False
+
+    def __init__(
+        self,
+        vault: Vault | None = None,
+        *,
+        async_vault: AsyncVault | None = None,
+        root: str = "store",
+        erase: bool = False,
+    ) -> None:
+        if not ROOT.fullmatch(root):
+            raise ValueError(f"root is up to 32 letters, digits, `_` and `-`, not {root!r}")
+        given = vault or async_vault
+        if given is None:
+            raise ValueError("give vault, async_vault or both")
+        self._vault, self._async_vault = vault, async_vault
+        self._flows = _Flows(given._ids[0], root, erase)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carries out operations: reads first, then writes, of which the last of each item counts."""
+        if self._vault is None:
+            raise RuntimeError("this store has no vault for methods that wait: give `vault`, or use those with an a")
+        return self._vault._engine.run(self._flows.batch(list(ops)))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same without blocking."""
+        if self._async_vault is None:
+            return await asyncio.to_thread(self.batch, list(ops))
+        return await self._async_vault._engine.run(self._flows.batch(list(ops)))
+
+
+class _Flows:
+    """What a store does, for both kinds of clients."""
+
+    def __init__(self, vault: str, root: str, erase: bool) -> None:
+        self.vault = vault
+        self.root = root
+        self.erase = erase
+
+    def batch(self, ops: Sequence[Op]) -> Flow[list[Result]]:
+        for op in ops:
+            validate_op_namespace(op)
+        results: list[Result] = [None] * len(ops)
+        gets = [(number, op) for number, op in enumerate(ops) if isinstance(op, GetOp)]
+        found = yield Together([self._read(op.namespace, op.key) for _, op in gets])
+        for (number, _), outcome in zip(gets, found, strict=True):
+            results[number] = _item(outcome)
+        puts: Puts = {}
+        for number, op in enumerate(ops):
+            if isinstance(op, SearchOp):
+                results[number] = yield from self._search(op)
+            elif isinstance(op, ListNamespacesOp):
+                results[number] = yield from self._namespaces(op)
+            elif isinstance(op, PutOp):
+                puts[op.namespace, op.key] = op
+            elif not isinstance(op, GetOp):
+                raise ValueError(f"unknown operation: {type(op).__name__}")
+        yield from self._write(puts)
+        return results
+
+    def _read(self, namespace: Namespace, key: str) -> Any:
+        return contexts.get_latest_context(self.vault, items.memory_id(self.root, namespace, key))
+
+    def _write(self, puts: Puts) -> Flow[None]:
+        """Puts and deletes. Each is decided again on what somebody else wrote meanwhile."""
+        values = {name: None if op.value is None else items.plain(op.value) for name, op in puts.items()}
+        if any(op.ttl is not None for op in puts.values()):
+            raise NotImplementedError("items of this store do not expire: leave ttl out")
+        moved: Outcome | None = None
+        for _ in range(ATTEMPTS):
+            if not values:
+                return
+            there = yield Together([self._read(*name) for name in values])
+            calls = {
+                name: call
+                for (name, wanted), outcome in zip(values.items(), there, strict=True)
+                if (call := self._put(*name, wanted, outcome)) is not None
+            }
+            outcomes = yield Together(list(calls.values()))
+            values = {name: values[name] for name, one in zip(calls, outcomes, strict=True) if _refused(one)}
+            moved = next((one for one in outcomes if _refused(one)), None)
+        if moved is not None:
+            value(moved)
+
+    def _put(self, namespace: Namespace, key: str, wanted: dict[str, Any] | None, there: Outcome) -> Any:
+        """What makes an item this value, if it takes anything."""
+        memory = items.memory_id(self.root, namespace, key)
+        context: models.Context | None = None if isinstance(there, NotFound) else value(there)
+        before = items.stored(context) if context else None
+        if context and before is None and context["context"].strip() != items.DELETED:
+            raise ValueError(f"the memory {memory!r} is no item of this store: choose another root")
+        if wanted is None:
+            if context is None or (before is None and not self.erase):
+                return None
+            if self.erase:
+                return memories.delete_memory(self.vault, memory, if_match=context["context_id"])
+            text = items.DELETED
+        else:
+            text = Stored(namespace, key, before.created_at if before else items.now(), wanted).document()
+        expected = context["context_id"] if context else None
+        return contexts.put_context(
+            self.vault,
+            memory,
+            text,
+            confirm="collapse",
+            if_match=expected,
+            if_none_match=None if expected else "*",
+        )
+
+    def _listed(self, prefix: Namespace) -> Flow[list[models.MemoryEntry]]:
+        """The memories of all items below a namespace, as far as their ids tell."""
+        start = items.listed(self.root, prefix) if prefix else f"{self.root}."
+        listing = memories.list_memories(self.vault, prefix=start, limit=500)
+        found: list[models.MemoryEntry] = []
+        while True:
+            page: Answer[models.MemoryEntryList] = yield listing
+            for entry in page.value["items"]:
+                namespace = items.namespace_of(self.root, entry["memory_id"])
+                inside = namespace is None or namespace[: len(prefix)] == prefix
+                if inside and entry["bytes"] > len(items.DELETED):
+                    found.append(entry)
+            if page.value["next_cursor"] is None:
+                return found
+            listing = listing.at(page.value["next_cursor"])
+
+    def _search(self, op: SearchOp) -> Flow[list[SearchItem]]:
+        entries = yield from self._listed(op.namespace_prefix)
+        ranks: dict[str, float] = {}
+        if op.query and entries:
+            ranks = yield from self._ranks(op.query)
+        entries.sort(key=lambda entry: entry["changed_at"], reverse=True)
+        entries.sort(key=lambda entry: -ranks.get(entry["memory_id"], 0.0))
+        found: list[SearchItem] = []
+        skip = op.offset
+        if not op.filter and not any(items.namespace_of(self.root, entry["memory_id"]) is None for entry in entries):
+            entries, skip = entries[skip:], 0
+        while entries and len(found) < skip + op.limit:
+            count = AT_ONCE if op.filter else min(AT_ONCE, skip + op.limit - len(found))
+            some, entries = entries[:count], entries[count:]
+            outcomes = yield Together([contexts.get_latest_context(self.vault, one["memory_id"]) for one in some])
+            for entry, outcome in zip(some, outcomes, strict=True):
+                item = _item(outcome)
+                if item is None or item.namespace[: len(op.namespace_prefix)] != op.namespace_prefix:
+                    continue
+                if items.passes(item.value, op.filter):
+                    score = ranks.get(entry["memory_id"])
+                    found.append(
+                        SearchItem(item.namespace, item.key, item.value, item.created_at, item.updated_at, score)
+                    )
+        return found[skip : skip + op.limit]
+
+    def _ranks(self, query: str) -> Flow[dict[str, float]]:
+        """How well documents answer a query: those with more of its words better, and none need all of them."""
+        words = re.findall(r"\w+", query)[:50]
+        listing = searching.search_contexts(self.vault, q=" or ".join(f'"{word}"' for word in words), consistent=True)
+        ranks: dict[str, float] = {}
+        while words:
+            page: Answer[models.SearchResultList] = yield listing
+            ranks |= {one["memory_id"]: one["rank"] for one in page.value["items"]}
+            if page.value["next_cursor"] is None:
+                break
+            listing = listing.at(page.value["next_cursor"])
+        return ranks
+
+    def _namespaces(self, op: ListNamespacesOp) -> Flow[list[Namespace]]:
+        entries = yield from self._listed(())
+        known = [items.namespace_of(self.root, entry["memory_id"]) for entry in entries]
+        found = {namespace for namespace in known if namespace is not None}
+        cut = [entry["memory_id"] for entry, namespace in zip(entries, known, strict=True) if namespace is None]
+        outcomes = yield Together([contexts.get_latest_context(self.vault, memory) for memory in cut])
+        found |= {item.namespace for item in map(_item, outcomes) if item is not None}
+        fitting = {
+            namespace[: op.max_depth]
+            for namespace in found
+            if all(items.matches(condition, namespace) for condition in op.match_conditions or ())
+        }
+        return sorted(fitting)[op.offset : op.offset + op.limit]
+
+
+def _item(outcome: Outcome) -> Item | None:
+    if isinstance(outcome, NotFound):
+        return None
+    context = cast("models.Context", value(outcome))
+    found = items.stored(context)
+    return None if found is None else found.item(context)
+
+
+def _refused(outcome: Outcome) -> bool:
+    """Whether somebody else was first; all else that went wrong is raised."""
+    if isinstance(outcome, PreconditionFailed):
+        return True
+    if not isinstance(outcome, NotFound):  # a memory that is gone was to be deleted
+        value(outcome)
+    return False

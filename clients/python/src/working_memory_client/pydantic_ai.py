@@ -1,0 +1,227 @@
+"""Memory of Pydantic AI over the service: `pip install "working-memory-client[pydantic-ai]"`.
+
+    store = WorkingMemoryStore(AsyncClient().vault("acme"))
+    agent = Agent("anthropic:…", capabilities=[Memory(store)])
+
+A file of the agent's notebook is a memory: every write is a version, and who wrote what stays readable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from pydantic_ai_harness.memory import (
+    MemoryConflictError,
+    MemoryFile,
+    MemoryMutation,
+    MemoryOperation,
+    MemoryOperationConflictError,
+)
+
+from . import _pydantic_ai_files as files
+from . import models
+from ._call import Answer, Call
+from ._client import AsyncVault
+from ._flow import Flow
+from ._pydantic_ai_files import File
+from .operations import contexts, memories, prompt, versions
+from .problems import NotFound, PreconditionFailed
+
+__all__ = ["WorkingMemoryStore"]
+
+ROOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
+# For how long it is known what an operation did.
+RECEIPTS = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class _There:
+    """A document as it is now: with or without a file in it, or no memory at all."""
+
+    version: int
+    context_id: str | None
+    file: File | None
+
+
+NOTHING = _There(0, None, None)
+
+
+class WorkingMemoryStore:
+    """A `MetadataMemoryStore` whose files are memories, with a history each.
+
+    Args:
+        vault: Where files are kept.
+        root: What the ids of the memories begin with. Stores of different roots have nothing to do with each other.
+    """
+
+    def __init__(self, vault: AsyncVault, *, root: str = "notes") -> None:
+        if not ROOT.fullmatch(root):
+            raise ValueError(f"root is up to 32 letters, digits, `_` and `-`, not {root!r}")
+        self._engine = vault._engine
+        self._flows = _Flows(vault._ids[0], root)
+
+    def __repr__(self) -> str:
+        """Without what is stored."""
+        return f"WorkingMemoryStore({self._flows.vault!r}, root={self._flows.root!r})"
+
+    async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
+        """The file at a path, up to so many characters."""
+        if max_chars <= 0:
+            raise ValueError("max_chars must be positive")
+        there = await self._engine.run(self._flows.there(path))
+        if there.file is None:
+            return None
+        content = there.file.content
+        return MemoryFile(
+            content=content[:max_chars],
+            version=str(there.version),
+            operation_id=there.file.operation_id,
+            truncated=len(content) > max_chars,
+            metadata=there.file.metadata,
+        )
+
+    async def get_operation(self, operation: MemoryOperation) -> MemoryMutation | None:
+        """What an operation did, if it was carried out in the last 24 hours."""
+        return await self._engine.run(self._flows.done(operation))
+
+    async def write(
+        self, path: str, content: str, *, expected_version: str | None, operation: MemoryOperation | None = None
+    ) -> MemoryMutation:
+        """Makes or replaces a file, if its version is the expected one."""
+        return await self._engine.run(self._flows.write(File(path, content), expected_version, operation))
+
+    async def write_with_metadata(
+        self,
+        path: str,
+        content: str,
+        *,
+        expected_version: str | None,
+        metadata: Mapping[str, str] | None,
+        operation: MemoryOperation | None = None,
+    ) -> MemoryMutation:
+        """The same, with what is to be known about this write."""
+        written = File(path, content, metadata=files.checked(metadata))
+        return await self._engine.run(self._flows.write(written, expected_version, operation))
+
+    async def delete(
+        self, path: str, *, expected_version: str | None, operation: MemoryOperation | None = None
+    ) -> MemoryMutation:
+        """Deletes a file, if its version is the expected one. Its history stays in the service."""
+        return await self._engine.run(self._flows.delete(path, expected_version, operation))
+
+    async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
+        """The first paths below a prefix, in order."""
+        if limit <= 0:
+            raise ValueError("limit must be positive")
+        return (await self._engine.run(self._flows.paths(prefix)))[:limit]
+
+
+class _Flows:
+    """What the store does, request by request."""
+
+    def __init__(self, vault: str, root: str) -> None:
+        self.vault = vault
+        self.root = root
+
+    def there(self, path: str) -> Flow[_There]:
+        try:
+            newest: Answer[models.Context] = yield contexts.get_latest_context(
+                self.vault, files.memory_id(self.root, path)
+            )
+        except NotFound:
+            return NOTHING
+        found = newest.value
+        return _There(found["version"], found["context_id"], files.file(found["context"], path))
+
+    def write(self, wanted: File, expected: str | None, operation: MemoryOperation | None) -> Flow[MemoryMutation]:
+        if operation is not None:
+            wanted = replace(wanted, operation_id=operation.id, fingerprint=operation.fingerprint)
+        return (yield from self._mutate(wanted.path, wanted.document(), expected, operation))
+
+    def delete(self, path: str, expected: str | None, operation: MemoryOperation | None) -> Flow[MemoryMutation]:
+        return (yield from self._mutate(path, files.DELETED, expected, operation))
+
+    def _mutate(
+        self, path: str, text: str, expected: str | None, operation: MemoryOperation | None
+    ) -> Flow[MemoryMutation]:
+        memory, deletes = files.memory_id(self.root, path), text == files.DELETED
+        if operation is not None:
+            before = yield from self.done(operation)
+            if before is not None:
+                return before
+        there = yield from self.there(path)
+        existed = there.file is not None
+        if (str(there.version) if existed else None) != expected:
+            raise MemoryConflictError(f"memory path {path!r} changed before it could be changed")
+        if deletes and not existed:
+            return MemoryMutation(version=None, replayed=False, existed=False)
+        if operation is not None:
+            # Noted first: whatever dies behind this, the note and the version itself tell what was done.
+            yield self._note(operation, memory, there.version + 1, existed=existed, deletes=deletes)
+        try:
+            put: Answer[models.PutAnswer] = yield contexts.put_context(
+                self.vault,
+                memory,
+                text,
+                confirm="collapse",
+                if_match=there.context_id,
+                if_none_match=None if there.context_id else "*",
+            )
+        except PreconditionFailed as moved:
+            raise MemoryConflictError(f"memory path {path!r} changed before it could be changed") from moved
+        return MemoryMutation(version=None if deletes else str(put.value["version"]), replayed=False, existed=existed)
+
+    def _note(
+        self, operation: MemoryOperation, memory: str, version: int, *, existed: bool, deletes: bool
+    ) -> Call[models.ReplacedItems]:
+        place, category = files.receipt_places(self.root, operation.id)
+        metadata = {"fingerprint": operation.fingerprint, "version": version, "existed": existed, "deletes": deletes}
+        until = (datetime.now(timezone.utc) + RECEIPTS).isoformat()
+        item: models.ItemOfCategory = {"content": memory, "metadata": metadata, "expires_at": until}
+        return prompt.put_items(self.vault, place, category, [item])
+
+    def done(self, operation: MemoryOperation) -> Flow[MemoryMutation | None]:
+        """What the note of an operation says, if the version that it announces is the operation's."""
+        place, category = files.receipt_places(self.root, operation.id)
+        notes: Answer[models.PromptItemList] = yield prompt.list_items(self.vault, place, category=category)
+        if not notes.value["items"]:
+            return None
+        note: dict[str, Any] = notes.value["items"][0]["metadata"]
+        memory = notes.value["items"][0]["content"]
+        try:
+            made: Answer[models.Context] = yield versions.get_context(self.vault, memory, int(note["version"]))
+        except NotFound:
+            return None
+        written = files.file(made.value["context"])
+        if not (note["deletes"] if written is None else written.operation_id == operation.id):
+            return None
+        if note["fingerprint"] != operation.fingerprint:
+            raise MemoryOperationConflictError(f"operation id {operation.id!r} was reused with different arguments")
+        version = None if note["deletes"] else str(note["version"])
+        return MemoryMutation(version=version, replayed=True, existed=bool(note["existed"]))
+
+    def paths(self, prefix: str) -> Flow[list[str]]:
+        listing = memories.list_memories(self.vault, prefix=files.listed(self.root, prefix), limit=500)
+        found: list[str] = []
+        while True:
+            page: Answer[models.MemoryEntryList] = yield listing
+            for entry in page.value["items"]:
+                if entry["bytes"] > len(files.DELETED):
+                    path = files.path_of(self.root, entry["memory_id"])
+                    found += [path] if path is not None else (yield from self._path_of(entry["memory_id"]))
+            if page.value["next_cursor"] is None:
+                return sorted(path for path in found if path.startswith(prefix))
+            listing = listing.at(page.value["next_cursor"])
+
+    def _path_of(self, memory: str) -> Flow[list[str]]:
+        """The path of a file whose name is too long for an id: its document tells it."""
+        try:
+            newest: Answer[models.Context] = yield contexts.get_latest_context(self.vault, memory)
+        except NotFound:
+            return []
+        found = files.file(newest.value["context"])
+        return [found.path] if found is not None else []
