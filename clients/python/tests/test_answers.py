@@ -80,9 +80,9 @@ def recorded(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple
             yield Client(service.url, http=http), record
         return
     loop = asyncio.new_event_loop()
-    http = httpx.AsyncClient(event_hooks={"response": [record.hook]})
-    yield Blocking(AsyncClient(service.url, http=http), loop), record
-    loop.run_until_complete(http.aclose())
+    waiting = httpx.AsyncClient(event_hooks={"response": [record.hook]})
+    yield Blocking(AsyncClient(service.url, http=waiting), loop), record
+    loop.run_until_complete(waiting.aclose())
     loop.close()
 
 

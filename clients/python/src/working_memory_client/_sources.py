@@ -65,6 +65,7 @@ class Events(Source[models.Event]):
         }
         self._vault_id = vault_id
         self._failures = 0
+        self._came = False
 
     def call(self) -> Call[Any]:
         return Call(
@@ -79,7 +80,7 @@ class Events(Source[models.Event]):
         )
 
     def alive(self) -> None:
-        self._failures = 0
+        self._came = True
 
     def take(self, event: ServerSentEvent) -> models.Event | None:
         began, self.last_event_id = self.last_event_id is None, event.id or self.last_event_id
@@ -90,10 +91,12 @@ class Events(Source[models.Event]):
         return cast("models.Event", event.value())
 
     def lost(self, failure: Exception | None, retry: Retry, asked: float | None) -> float:
-        self._failures += 1
+        # Patience is for connections on which nothing came; others end as they may.
+        self._failures = 0 if self._came else self._failures + 1
+        self._came = False
         if self._failures >= retry.attempts:
             raise _ended("events", failure) from failure
-        return retry.wait(self._failures, asked)
+        return retry.wait(max(1, self._failures), asked)
 
 
 @dataclass(frozen=True)

@@ -34,12 +34,10 @@ from ._flow import Flow, Outcome, Together, value
 from ._langgraph_items import Namespace, Stored
 from .operations import contexts, memories
 from .operations import search as searching
-from .problems import NotFound, PreconditionFailed
+from .problems import NotFound
 
 __all__ = ["WorkingMemoryStore"]
 
-# How often a put is decided again because somebody else was first.
-ATTEMPTS = 10
 # How many documents a search reads at once.
 AT_ONCE = 32
 ROOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
@@ -122,25 +120,16 @@ class _Flows:
         return contexts.get_latest_context(self.vault, items.memory_id(self.root, namespace, key))
 
     def _write(self, puts: Puts) -> Flow[None]:
-        """Puts and deletes. Each is decided again on what somebody else wrote meanwhile."""
+        """Puts and deletes. Of two at once the later counts, as in every store; both are versions."""
         values = {name: None if op.value is None else items.plain(op.value) for name, op in puts.items()}
         if any(op.ttl is not None for op in puts.values()):
             raise NotImplementedError("items of this store do not expire: leave ttl out")
-        moved: Outcome | None = None
-        for _ in range(ATTEMPTS):
-            if not values:
-                return
-            there = yield Together([self._read(*name) for name in values])
-            calls = {
-                name: call
-                for (name, wanted), outcome in zip(values.items(), there, strict=True)
-                if (call := self._put(*name, wanted, outcome)) is not None
-            }
-            outcomes = yield Together(list(calls.values()))
-            values = {name: values[name] for name, one in zip(calls, outcomes, strict=True) if _refused(one)}
-            moved = next((one for one in outcomes if _refused(one)), None)
-        if moved is not None:
-            value(moved)
+        there = yield Together([self._read(*name) for name in values])
+        calls = [self._put(*name, values[name], outcome) for name, outcome in zip(values, there, strict=True)]
+        outcomes = yield Together([call for call in calls if call is not None])
+        for outcome in outcomes:
+            if not isinstance(outcome, NotFound):  # a memory that is gone was to be deleted
+                value(outcome)
 
     def _put(self, namespace: Namespace, key: str, wanted: dict[str, Any] | None, there: Outcome) -> Any:
         """What makes an item this value, if it takes anything."""
@@ -153,19 +142,10 @@ class _Flows:
             if context is None or (before is None and not self.erase):
                 return None
             if self.erase:
-                return memories.delete_memory(self.vault, memory, if_match=context["context_id"])
-            text = items.DELETED
-        else:
-            text = Stored(namespace, key, before.created_at if before else items.now(), wanted).document()
-        expected = context["context_id"] if context else None
-        return contexts.put_context(
-            self.vault,
-            memory,
-            text,
-            confirm="collapse",
-            if_match=expected,
-            if_none_match=None if expected else "*",
-        )
+                return memories.delete_memory(self.vault, memory)
+            return contexts.put_context(self.vault, memory, items.DELETED, confirm="collapse")
+        text = Stored(namespace, key, before.created_at if before else items.now(), wanted).document()
+        return contexts.put_context(self.vault, memory, text, confirm="collapse")
 
     def _listed(self, prefix: Namespace) -> Flow[list[models.MemoryEntry]]:
         """The memories of all items below a namespace, as far as their ids tell."""
@@ -243,12 +223,3 @@ def _item(outcome: Outcome) -> Item | None:
     context = cast("models.Context", value(outcome))
     found = items.stored(context)
     return None if found is None else found.item(context)
-
-
-def _refused(outcome: Outcome) -> bool:
-    """Whether somebody else was first; all else that went wrong is raised."""
-    if isinstance(outcome, PreconditionFailed):
-        return True
-    if not isinstance(outcome, NotFound):  # a memory that is gone was to be deleted
-        value(outcome)
-    return False
