@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs every suite of tests/clients against a service of their own with a throw-away database: the clients that others
-# wrote, as they come from their registries. What they need is installed into target/clients.
+# wrote, as they come from their registries. What they need is installed into target/clients. Then the tests of the
+# clients of this repository, which start services of their own.
 #
-#   scripts/test-clients.sh [NAME …]   all suites, or those of these names (memory_tool)
+#   scripts/test-clients.sh [NAME …]   all suites, or those of these names (memory_tool, mcp, python)
 #
 # A suite is a file tests/clients/NAME.py or NAME.sh. It finds the service at $WORKING_MEMORY_URL, the program at
 # $WORKING_MEMORY_BIN and the Python of the installed packages (tests/clients/requirements.txt) as `python`.
@@ -61,4 +62,7 @@ fi
 PATH="$venv/bin:$PATH"
 WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 export PATH WORKING_MEMORY_BIN
-exec "$WORKING_MEMORY_BIN" with-postgres -- sh scripts/test-clients.sh --run "$@"
+failed=0
+"$WORKING_MEMORY_BIN" with-postgres -- sh scripts/test-clients.sh --run "$@" || failed=1
+case " ${*:-python} " in *" python "*) sh scripts/test-python-client.sh || failed=1 ;; esac
+exit "$failed"

@@ -232,7 +232,9 @@ def test_an_update_can_be_watched(memory: Memory, service: Service, vault: str) 
     assert [steps[0].name, steps[-1].name] == ["started", "done"]
     assert steps[0].details["update_id"] == steps[-1].details["update_id"]
     assert {step.details["role"] for step in steps if step.name == "answered"} == {"progress", "learnings", "verbatim"}
-    assert (steps[-1].answer or {}).get("status") == "applied"
+    last = steps[-1].answer
+    assert last is not None
+    assert last["status"] == "applied"
     assert all(step.answer is None for step in steps[:-1])
 
     async def watch() -> list[str]:
@@ -254,7 +256,7 @@ def test_a_watched_update_that_fails_says_so() -> None:
 
 def test_a_watched_update_whose_connection_ends_names_its_run_and_is_not_asked_again() -> None:
     for script in ([stream(b'event: started\ndata: {"update_id": "u-7"}\n\n')], [cut], [silent(2)], [answer(503, {})]):
-        with Stub(script) as stub, Client(stub.url, retry=FAST) as client, pytest.raises(WorkingMemoryError) as ended:
+        with Stub(script) as stub, Client(stub.url, retry=FAST) as client, pytest.raises(WorkingMemoryError):
             list(client.memory("v", "m").watch_update(task="t"))
         assert len(stub.seen) == 1
     script = [stream(b'event: started\ndata: {"update_id": "u-7"}\n\n')]

@@ -15,6 +15,7 @@ from working_memory_client import (
     AsyncClient,
     Client,
     Collapse,
+    Conflict,
     Invalid,
     Memory,
     NotFound,
@@ -188,16 +189,16 @@ def test_waiting_has_an_end() -> None:
     assert len(stub.seen) >= 2
 
 
-def test_an_update_that_waits_can_be_called_off() -> None:
-    with Service(WORKING_MEMORY__PIPELINE__QUEUE__WORKERS="0") as service, Client(service.url) as client:
+def test_a_queued_update_is_called_off_and_a_collapse_is_meant() -> None:
+    """With a service that runs nothing later, and that refuses puts which lose much."""
+    settings = {"WORKING_MEMORY__PIPELINE__QUEUE__WORKERS": "0", "WORKING_MEMORY__GUARD__COLLAPSE": "reject"}
+    with Service(**settings) as service, Client(service.url) as client:
         memory = client.memory("v", "m")
         run = memory.queue_update(task="Remember: nobody runs this")
         assert memory.cancel_update(run["update_id"])["status"] == "cancelled"
-
-
-def test_a_put_that_would_lose_much_can_be_meant() -> None:
-    with Service(WORKING_MEMORY__GUARD__COLLAPSE="reject") as service, Client(service.url) as client:
-        memory = client.memory("v", "m")
+        with pytest.raises(Conflict) as decided:
+            memory.cancel_update(run["update_id"])
+        assert decided.value.run_status == "cancelled"
         memory.put("# Notes\n" + "- a line that matters\n" * 50)
         with pytest.raises(Collapse):
             memory.put("oops")
