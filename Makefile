@@ -15,7 +15,7 @@ run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), wi
 test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
 
-test-clients: rust postgres ## Run the tests with clients of others: Anthropic's SDK, those of the Model Context Protocol
+test-clients: rust postgres ## Test the client in Python, and with clients of others: Anthropic's SDK, those of the Model Context Protocol
 	@sh scripts/test-clients.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database

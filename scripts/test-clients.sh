@@ -50,6 +50,8 @@ if [ "${1:-}" = --run ]; then
     exit
 fi
 
+[ "$*" = python ] && exec sh scripts/test-python-client.sh
+
 command -v python3 >/dev/null || { echo "python3 (3.10 or newer) is needed for the clients' tests." >&2; exit 1; }
 mkdir -p target/clients
 venv="$root/target/clients/venv"

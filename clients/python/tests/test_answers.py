@@ -131,8 +131,10 @@ def scenario(client: Any, vault: str) -> None:
     assert [one["memory_id"] for one in client.list_memories(vault, prefix="agent")] == ["agent-1"]
     assert vault in [one["vault_id"] for one in client.list_vaults(limit=500)]
     assert [one["memory_id"] for one in client.search_contexts(vault, q="parser", consistent=True)] == ["agent-1"]
-    assert list(client.get_usage(vault)) is not None
-    assert {"version", "proposed", "approved", "rejected"} <= {one["kind"] for one in client.list_events(vault, last_event_id="0")}
+    assert {one["model"] for one in client.get_usage(vault)} == {"extractive"}
+    assert {"version", "proposed", "approved", "rejected"} <= {
+        one["kind"] for one in client.list_events(vault, last_event_id="0")
+    }
     made = client.run_memory_tool(vault, {"command": "create", "path": "/memories/a", "file_text": "tea"}, root="r")
     assert made["is_error"] is False
     assert client.delete_memory(*here) is None

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from typing import Any
 
+import httpx
 import pytest
 from service import free_port
 from stub import Reply, Seen, Stub, answer, cut, half, problem, raw, silent
@@ -220,6 +221,19 @@ def test_waits_grow_and_are_spread() -> None:
         assert max(waits) <= bound
         assert max(waits) - min(waits) > bound / 8
     assert retry.wait(1, 30.0) >= 30.0
+
+
+def test_a_page_that_is_none_is_no_answer_of_the_service() -> None:
+    for value in ({}, [], {"items": []}, None):
+        with Stub([answer(200, value)]) as stub, Client(stub.url) as client, pytest.raises(InvalidAnswer, match="page"):
+            list(client.list_vaults())
+
+
+def test_the_http_client_of_the_caller_stays_open() -> None:
+    with Stub([answer(200, PUT)]) as stub, httpx.Client() as http:
+        for _ in range(2):
+            with Client(stub.url, http=http) as client:
+                assert read(client) == PUT
 
 
 def test_redirects_are_not_followed() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from ._call import Listing
 from ._engine import AsyncEngine, Engine
+from .problems import InvalidAnswer
 
 Entry = TypeVar("Entry")
 Page = TypeVar("Page")
@@ -62,9 +63,15 @@ class AsyncPages(Generic[Entry, Page]):
 
 
 def _entries(page: object) -> list[Any]:
-    return cast("list[Any]", cast("dict[str, Any]", page)["items"])
+    return cast("list[Any]", _member(page, "items"))
 
 
 def _next(listing: Listing[Entry, Page], page: object) -> Listing[Entry, Page] | None:
-    cursor = cast("dict[str, Any]", page)["next_cursor"]
-    return None if cursor is None else listing.at(cursor)
+    cursor = _member(page, "next_cursor")
+    return None if cursor is None else listing.at(str(cursor))
+
+
+def _member(page: object, name: str) -> object:
+    if not isinstance(page, dict) or name not in page:
+        raise InvalidAnswer(f"a page of a list has no {name!r}")
+    return cast("object", page[name])

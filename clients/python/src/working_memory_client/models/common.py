@@ -66,7 +66,7 @@ class Context(_ContextRequired, total=False):
 
 
 RecordStatus = Literal["active", "archived"]
-"""Whether a record stands in the newest version."""
+"""Whether a record is in the newest version."""
 
 
 class RecordTaskFields(TypedDict, total=False):

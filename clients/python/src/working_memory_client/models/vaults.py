@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-EventKind = Literal["version", "update", "handoff", "memory_deleted", "redacted", "items"]
+EventKind = Literal[
+    "version", "update", "handoff", "memory_deleted", "redacted", "items", "proposed", "approved", "rejected"
+]
 """What an event can tell of."""
 
 
