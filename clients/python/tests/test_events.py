@@ -192,7 +192,7 @@ def test_a_stream_of_a_new_vault_is_open(client: Client, vault: str) -> None:
 
 def test_nothing_is_missed_while_the_service_is_away() -> None:
     """The service is killed and started again while both clients read."""
-    with Service() as service, Client(service.url, retry=Retry(attempts=60, first=0.05, longest=0.2)) as client:
+    with Service() as service, Client(service.url, retry=Retry(attempts=600, first=0.05, longest=0.2)) as client:
         memory = client.memory("v", "m")
         found: list[int | None] = []
 
@@ -202,7 +202,7 @@ def test_nothing_is_missed_while_the_service_is_away() -> None:
                     found.append(next(events)["version"])
 
         async def read_too() -> list[int | None]:
-            patient = Retry(attempts=60, first=0.05, longest=0.2)
+            patient = Retry(attempts=600, first=0.05, longest=0.2)
             async with (
                 AsyncClient(service.url, retry=patient) as other,
                 other.vault("v").stream_events(last_event_id="0") as events,

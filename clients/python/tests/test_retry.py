@@ -224,7 +224,8 @@ def test_waits_grow_and_are_spread() -> None:
 
 
 def test_a_page_that_is_none_is_no_answer_of_the_service() -> None:
-    for value in ({}, [], {"items": []}, None):
+    values: list[Any] = [{}, [], {"items": []}, None]
+    for value in values:
         with Stub([answer(200, value)]) as stub, Client(stub.url) as client, pytest.raises(InvalidAnswer, match="page"):
             list(client.list_vaults())
 
