@@ -5,16 +5,16 @@
 //! problems any request can meet.
 
 use super::middleware::{access, idempotency, site};
-use super::problem::{self, Kind, ProblemBody};
+use super::problem::{self, Kind, ProblemDocument};
 use super::router;
 use crate::domain::ids::MAX_ID_BYTES;
 use axum::http::Method;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, Response,
-    ResponseBuilder, Server,
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, Response,
+    ResponseBuilder, Schema, Server,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -70,6 +70,9 @@ const TAGS: &[(&str, &str)] = &[
     ("health", "The state of the service."),
 ];
 
+/// What the names of lists begin with, before that of their entries.
+const LIST_PREFIX: &str = "List_";
+
 /// The document as YAML.
 #[must_use]
 pub fn openapi_yaml() -> String {
@@ -83,8 +86,9 @@ pub(crate) fn document() -> OpenApi {
     let components = document.components.get_or_insert_with(Components::new);
     components
         .schemas
-        .insert(ProblemBody::name().into_owned(), ProblemBody::schema());
+        .insert(ProblemDocument::name().into_owned(), ProblemDocument::schema());
     access::document(components);
+    name_entries(components);
     for (path, item) in &mut document.paths.paths {
         for write in [&mut item.put, &mut item.post].into_iter().flatten() {
             if path.starts_with("/v1/vaults/{vault_id}") {
@@ -102,9 +106,14 @@ pub(crate) fn document() -> OpenApi {
 
 /// What the document begins with, before any route is registered.
 pub(crate) fn preamble() -> OpenApi {
+    let license = LicenseBuilder::new()
+        .name(env!("CARGO_PKG_LICENSE"))
+        .identifier(Some(env!("CARGO_PKG_LICENSE")))
+        .build();
     let info = InfoBuilder::new()
         .title("working-memory")
         .version(env!("CARGO_PKG_VERSION"))
+        .license(Some(license))
         .description(Some(
             "Keeps the working memory of agents: one plain-text document per memory, every change of it a new \
              immutable version.",
@@ -167,8 +176,28 @@ fn complete(path: &str, operation: &mut Operation) {
     }
 }
 
+/// Lists refer to the schema of their entries, which generic types write out in each of them.
+fn name_entries(components: &mut Components) {
+    let mut entries = Vec::new();
+    for (list, schema) in &mut components.schemas {
+        let (Some(name), RefOr::T(Schema::Object(list))) = (list.strip_prefix(LIST_PREFIX), schema) else {
+            continue;
+        };
+        let Some(RefOr::T(Schema::Array(items))) = list.properties.get_mut("items") else {
+            continue;
+        };
+        let by_name = ArrayItems::RefOrSchema(Box::new(RefOr::Ref(Ref::from_schema_name(name))));
+        if let ArrayItems::RefOrSchema(entry) = std::mem::replace(&mut items.items, by_name) {
+            entries.push((name.to_owned(), *entry));
+        }
+    }
+    for (name, entry) in entries {
+        components.schemas.entry(name).or_insert(entry);
+    }
+}
+
 fn as_problem(response: Response) -> Response {
-    let schema = Ref::from_schema_name(ProblemBody::name());
+    let schema = Ref::from_schema_name(ProblemDocument::name());
     let content = ContentBuilder::new().schema(Some(schema)).build();
     ResponseBuilder::from(response)
         .content(problem::MEDIA_TYPE, content)
@@ -224,6 +253,37 @@ mod tests {
                     .filter(in_path)
                     .count();
                 assert_eq!(places, path.matches('{').count(), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn lists_name_their_entries_and_every_name_is_there() {
+        let document = serde_json::to_value(document()).unwrap();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let mut lists = 0;
+        for (name, list) in schemas {
+            if let Some(entry) = name.strip_prefix(LIST_PREFIX) {
+                let named = format!("#/components/schemas/{entry}");
+                assert_eq!(list["properties"]["items"]["items"]["$ref"], named, "{name}");
+                assert!(schemas.contains_key(entry), "{entry}");
+                lists += 1;
+            }
+        }
+        assert!(lists > 5, "{lists}");
+    }
+
+    #[test]
+    fn bodies_are_json_first_and_routes_without_a_key_say_so() {
+        let document = serde_json::to_value(document()).unwrap();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for operation in item.as_object().unwrap().values() {
+                let security = operation["security"].as_array().unwrap();
+                let is_public = ["/healthz", "/readyz", "/openapi.yaml"].contains(&path.as_str());
+                assert_eq!(security.is_empty(), is_public, "{path}");
+                if let Some(content) = operation["requestBody"]["content"].as_object() {
+                    assert_eq!(content.keys().next().unwrap(), "application/json", "{path}");
+                }
             }
         }
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// What a client is sent first: it tells the client how many milliseconds to wait before it comes back.
-const GREETING: Bytes = Bytes::from_static(b"retry: 2000\n\n");
+/// How many milliseconds a client waits before it comes back.
+const RETRY_MILLIS: u32 = 2_000;
 
 /// A client and where it stands.
 pub(crate) struct Client {
@@ -42,13 +42,21 @@ impl Client {
         heartbeat: Duration,
     ) -> Result<Self, StorageError> {
         let (feed, newest) = feeds.join(vault);
-        let mut ready = VecDeque::from([GREETING]);
+        let mut ready = VecDeque::new();
         feeds.storage.sequence_events(vault).await?;
         let position = match place {
-            None => feeds.storage.stream_state(vault).await?.last.sequence,
+            None => {
+                let last = feeds.storage.stream_state(vault).await?.last;
+                ready.push_back(greeting(&last));
+                last.sequence
+            }
             Some(place) => match feeds.storage.resume_events(vault, place).await? {
-                Resumed::Behind(position) => position,
+                Resumed::Behind(position) => {
+                    ready.push_back(greeting(place));
+                    position
+                }
                 Resumed::Lost(last) => {
+                    ready.push_back(greeting(&last));
                     ready.push_back(reset(&last));
                     last.sequence
                 }
@@ -115,6 +123,12 @@ impl Client {
             }
         }
     }
+}
+
+/// What a client is sent first: when to come back and, so that it misses nothing if the connection is lost before the
+/// first event, where it stands. It is no event: it has no data.
+fn greeting(place: &Place) -> Bytes {
+    Bytes::from(format!("retry: {RETRY_MILLIS}\nid: {place}\n\n"))
 }
 
 fn reset(last: &Place) -> Bytes {

@@ -5,8 +5,11 @@
 //! the service gets the cause: it travels beside the answer as [`Cause`], is written by the one log line of
 //! the request, and is never sent.
 
+mod document;
 mod of_pipeline;
 mod of_storage;
+
+pub(crate) use document::ProblemDocument;
 
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -229,8 +232,9 @@ impl Problem {
         }
     }
 
-    /// The same with a member of its own.
+    /// The same with a member of its own, one of those that [`ProblemDocument`] has.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        debug_assert!(document::has_member(name), "{name} is not documented");
         self.0.members.insert(name.to_owned(), value.into());
         self
     }
@@ -262,28 +266,15 @@ fn shortened(mut detail: String) -> String {
     detail
 }
 
-/// The body of every error (RFC 9457). Depending on the type it has further members, such as the `field` that
-/// is wrong, the `limit` it breaks and its `actual` size.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = Problem)]
+/// The body of every error (RFC 9457), as [`ProblemDocument`] documents it.
+#[derive(Debug, Serialize)]
 pub(crate) struct ProblemBody {
-    /// What kind of problem it is: a stable URI, to be compared and not fetched.
     #[serde(rename = "type")]
-    #[schema(
-        example = "urn:working-memory:problem:invalid",
-        pattern = "^urn:working-memory:problem:[a-z-]+$"
-    )]
     type_uri: String,
-    /// The kind in words, the same for every occurrence.
     title: &'static str,
-    /// The status of the answer.
-    #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    /// What is wrong with this request: the field, the limit.
     detail: String,
-    /// The further members.
     #[serde(flatten)]
-    #[schema(ignore)]
     members: Map<String, Value>,
 }
 

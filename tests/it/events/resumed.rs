@@ -71,6 +71,24 @@ async fn a_stream_goes_on_behind_the_last_event() {
 }
 
 #[tokio::test]
+async fn a_stream_says_where_it_begins_so_that_one_cut_before_its_first_event_misses_nothing() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("text 1").await.is(201);
+    let request = service.request(Method::GET, "/v1/vaults/acme/events");
+    let mut stream = request.send().await.unwrap();
+    let greeting = stream.chunk().await.unwrap().unwrap();
+    let greeting = std::str::from_utf8(&greeting).unwrap();
+    let place = greeting.strip_prefix("retry: 2000\nid: ").unwrap().trim_end();
+    drop(stream);
+    memory.put("text 2").await.is(201);
+
+    let mut watch = Watch::vault(&service, "", Some(place)).await;
+
+    assert_eq!(watch.next().await.unwrap().data["version"], 2);
+}
+
+#[tokio::test]
 async fn writers_at_once_and_clients_that_come_and_go() {
     const MEMORIES: usize = 4;
     const WRITERS: usize = 3;

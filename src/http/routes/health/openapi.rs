@@ -13,7 +13,7 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(openapi_yaml);
     path = "/openapi.yaml",
     operation_id = "GetOpenApi",
     tag = "health",
-    responses((status = 200, description = "What the service answers, as OpenAPI.", body = Object, content_type = "application/yaml"))
+    responses((status = 200, description = "What the service answers, as OpenAPI.", body = String, content_type = "application/yaml"))
 )]
 pub(crate) async fn openapi() -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/yaml")], DOCUMENT.as_str())
