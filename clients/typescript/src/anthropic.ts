@@ -1,0 +1,57 @@
+/**
+ * The tool `memory` of Anthropic's API (`memory_20250818`), carried out by the service.
+ *
+ * ```ts
+ * const runner = anthropic.beta.messages.toolRunner({ ..., tools: [memoryTool(client.vault("team"), "agent-1")] });
+ * ```
+ */
+
+import { betaMemoryTool, type MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
+import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
+import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
+import type { BetaMemoryTool20250818, BetaMemoryTool20250818Command } from "@anthropic-ai/sdk/resources/beta";
+import type { WriteOptions } from "./transport.js";
+import type { Body } from "./types.js";
+import type { Vault } from "./vault.js";
+
+/** Who edits the files. */
+export interface MemoryToolOptions {
+  /** The actor of the versions. */
+  actor?: string | undefined;
+}
+
+/** Further members of the tool's definition, such as `cache_control`. */
+export type MemoryToolDefinition = Omit<BetaMemoryTool20250818, "type" | "name">;
+
+/**
+ * The tool for the SDK's tool runners. `root` names the tree of files below `/memories`. A command that is sent again,
+ * as after a crash, is carried out once: its `Idempotency-Key` is the id of the tool use.
+ */
+export function memoryTool(
+  vault: Vault,
+  root: string,
+  { actor, ...definition }: MemoryToolOptions & MemoryToolDefinition = {},
+): BetaRunnableTool<BetaMemoryTool20250818Command> {
+  return {
+    ...betaMemoryTool(memoryToolHandlers(vault, root, { actor }), definition),
+    run: (command, context) =>
+      relay(vault, root, command, {
+        actor,
+        ...(context?.toolUse.id && { idempotencyKey: context.toolUse.id }),
+        ...(context?.signal && { signal: context.signal }),
+      }),
+  };
+}
+
+/** The handlers that the SDK's `betaMemoryTool` takes. */
+export function memoryToolHandlers(vault: Vault, root: string, options: MemoryToolOptions = {}): MemoryToolHandlers {
+  const handler = (command: BetaMemoryTool20250818Command) => relay(vault, root, command, options);
+  return { view: handler, create: handler, str_replace: handler, insert: handler, delete: handler, rename: handler };
+}
+
+/** Sends the command as the model wrote it. What the tool refuses becomes an error result, which the model can mend. */
+async function relay(vault: Vault, root: string, command: BetaMemoryTool20250818Command, options: WriteOptions): Promise<string> {
+  const { content, is_error: isError } = await vault.runMemoryTool(root, command as Body<"RunMemoryTool">, options);
+  if (isError) throw new ToolError(content);
+  return content;
+}

@@ -1,0 +1,96 @@
+/** What happens in a vault, as a stream that survives lost connections. */
+
+import type { components } from "./schema.js";
+import { ConnectionError, ProtocolError, TimeoutError, TooManyRequestsError, UnavailableError } from "./problem.js";
+import { frames } from "./sse.js";
+import { sleep } from "./transport.js";
+
+/** Something that happened. */
+export type MemoryEvent = components["schemas"]["Event"];
+
+/** The place that was asked for is not kept any more: look at the memories themselves. What happens from now on follows. */
+export interface ResetEvent {
+  kind: "reset";
+  /** The place behind it. */
+  id: string | undefined;
+}
+
+/** Which events. */
+export interface EventOptions {
+  /** Only those of this memory. */
+  memoryId?: string | undefined;
+  /** Only those of these kinds. */
+  kinds?: readonly MemoryEvent["kind"][] | undefined;
+  /** Behind this event; `0`: from the oldest that is kept; without it from now on. */
+  lastEventId?: string | undefined;
+  /** Ends the stream: it throws the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds without any sign of life after which the connection counts as lost (60,000). */
+  idleTimeout?: number | undefined;
+}
+
+const IDLE = 60_000;
+const FIRST_PAUSE = 2_000;
+const LONGEST_PAUSE = 30_000;
+
+/** Opens a stream behind a place. */
+export type Connect = (place: string | undefined, signal: AbortSignal) => Promise<Response>;
+
+/** The events, across as many connections as it takes. A refusal that does not pass, such as of a revoked key, is thrown. */
+export async function* resumed(connect: Connect, options: EventOptions): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
+  let place = options.lastEventId;
+  let asked = FIRST_PAUSE;
+  for (let failures = 0; ; ) {
+    const connection = new AbortController();
+    const end = () => connection.abort(options.signal?.reason);
+    if (options.signal?.aborted) end();
+    options.signal?.addEventListener("abort", end);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const alive = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => connection.abort(new TimeoutError("the stream is silent")), options.idleTimeout ?? IDLE);
+    };
+    try {
+      const response = await connect(place, connection.signal);
+      if (!response.body) throw new ProtocolError("the answer is no stream");
+      alive();
+      for await (const frame of frames(response.body, alive)) {
+        failures = 0;
+        asked = frame.retry ?? asked;
+        if (frame.data !== undefined) {
+          // The consumer may take its time.
+          clearTimeout(timer);
+          // Told first: who ends the loop here has seen this one.
+          place = frame.id ?? place;
+          yield frame.event === "reset" ? { kind: "reset", id: frame.id } : eventOf(frame.data);
+          alive();
+        }
+        place = frame.id ?? place;
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!passes(error)) throw error;
+    } finally {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", end);
+      connection.abort();
+    }
+    options.signal?.throwIfAborted();
+    await sleep(Math.min(LONGEST_PAUSE, asked * 2 ** failures) * (0.5 + Math.random() / 2), options.signal);
+    failures++;
+  }
+}
+
+function eventOf(data: string): MemoryEvent {
+  try {
+    return JSON.parse(data) as MemoryEvent;
+  } catch (error) {
+    throw new ProtocolError("an event is no JSON", { cause: error });
+  }
+}
+
+/** Whether another connection may do better. A connection that breaks while it is read throws what the platform throws. */
+function passes(error: unknown): boolean {
+  const known = [ConnectionError, TimeoutError, UnavailableError, TooManyRequestsError];
+  return known.some((kind) => error instanceof kind) || error instanceof TypeError || (error instanceof Error && error.name === "AbortError");
+}

@@ -1,0 +1,68 @@
+/** Server-sent events, read as the HTML standard says. */
+
+import { ProtocolError } from "./problem.js";
+
+/** One event, or only a place in the stream (`data` undefined). */
+export interface Frame {
+  /** Its name. */
+  event: string;
+  /** What it says. */
+  data: string | undefined;
+  /** The place behind it. */
+  id: string | undefined;
+  /** How long the service asks to wait before coming back, in milliseconds. */
+  retry: number | undefined;
+}
+
+/** More than any event of the service has. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+
+/** The events of a body; heartbeats are passed over. Ends with the body. `alive` is called whenever anything comes. */
+export async function* frames(body: ReadableStream<Uint8Array>, alive: () => void): AsyncGenerator<Frame, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  let block: string[] = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      alive();
+      rest += decoder.decode(value, { stream: true });
+      // A line feed may still follow the carriage return at the end.
+      const whole = rest.endsWith("\r") ? rest.slice(0, -1) : rest;
+      const lines = whole.split(/\r\n|\n|\r/);
+      rest = (lines.pop() ?? "") + rest.slice(whole.length);
+      for (const line of lines) {
+        if (line !== "") {
+          block.push(line);
+          continue;
+        }
+        const frame = frameOf(block);
+        block = [];
+        if (frame) yield frame;
+      }
+      if (rest.length + block.reduce((sum, line) => sum + line.length, 0) > MAX_CHARACTERS) {
+        throw new ProtocolError(`an event has more than ${MAX_CHARACTERS} characters`);
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function frameOf(lines: readonly string[]): Frame | undefined {
+  const frame: Frame = { event: "message", data: undefined, id: undefined, retry: undefined };
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    if (colon === 0) continue;
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "event") frame.event = value;
+    if (field === "data") frame.data = frame.data === undefined ? value : `${frame.data}\n${value}`;
+    if (field === "id" && !value.includes("\0")) frame.id = value;
+    if (field === "retry" && /^\d{1,6}$/.test(value)) frame.retry = Number(value);
+  }
+  const says = frame.data !== undefined || frame.id !== undefined || frame.retry !== undefined;
+  return says ? frame : undefined;
+}

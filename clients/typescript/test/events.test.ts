@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { Client, ForbiddenError, NotFoundError, UnauthorizedError, type MemoryEvent, type ResetEvent } from "../src/index.js";
+import { Service } from "./service.js";
+
+const client = new Client(inject("url"));
+
+/** The next so many events of a stream that is then left. */
+async function take(stream: AsyncGenerator<MemoryEvent | ResetEvent>, count: number): Promise<(MemoryEvent | ResetEvent)[]> {
+  const events = [];
+  for await (const event of stream) {
+    events.push(event);
+    if (events.length === count) break;
+  }
+  return events;
+}
+
+const versions = (events: (MemoryEvent | ResetEvent)[]) => events.map((event) => (event.kind === "reset" ? null : event.version));
+
+test("events come as they happen, chosen by memory and kind, and from a place on", async () => {
+  const vault = client.vault(`v-${randomUUID()}`);
+  const [one, two] = [vault.memory("one"), vault.memory("two")];
+  await one.put("first");
+  const watching = take(one.events({ kinds: ["version"], lastEventId: "0" }), 3);
+  await two.put("elsewhere");
+  await one.putItems("rules", [{ content: "Be kind." }]);
+  await one.put("second");
+  await one.put("third");
+  const events = await watching;
+  expect(versions(events)).toEqual([1, 2, 3]);
+  const first = events[0] as MemoryEvent;
+  expect(versions(await take(vault.events({ lastEventId: first.id, kinds: ["version"] }), 3))).toEqual([1, 2, 3]);
+  const lost = await take(vault.events({ lastEventId: "999-00000000" }), 1);
+  expect(lost).toMatchObject([{ kind: "reset" }]);
+});
+
+test("a signal ends a stream", async () => {
+  const stop = new AbortController();
+  const waiting = take(client.vault(`v-${randomUUID()}`).events({ signal: stop.signal }), 1);
+  setTimeout(() => stop.abort(new Error("enough")), 200);
+  await expect(waiting).rejects.toThrow("enough");
+});
+
+test("a connection that falls silent is made again", async () => {
+  const vault = client.vault(`v-${randomUUID()}`);
+  await vault.memory("m").put("first");
+  const stream = vault.events({ lastEventId: "0", idleTimeout: 100 });
+  expect(versions(await take1(stream))).toEqual([1]);
+  const next = take1(stream);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await vault.memory("m").put("second");
+  expect(versions(await next)).toEqual([2]);
+  await stream.return();
+});
+
+async function take1(stream: AsyncGenerator<MemoryEvent | ResetEvent>): Promise<(MemoryEvent | ResetEvent)[]> {
+  const { value } = await stream.next();
+  return value ? [value] : [];
+}
+
+/** A service that is killed, and then asks for keys. */
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start();
+});
+afterAll(() => service.remove());
+
+test("a stream outlives the service: nothing is missed and nothing comes twice", async () => {
+  const own = new Client(service.url);
+  const memory = own.memory("team", "agent-1");
+  await memory.put("text 1");
+  const watching = take(memory.events({ lastEventId: "0", kinds: ["version"] }), 6);
+  await memory.put("text 2");
+  for (let number = 3; number <= 6; number += 2) {
+    await service.stop("SIGKILL");
+    await service.start();
+    await memory.put(`text ${number}`);
+    await memory.put(`text ${number + 1}`);
+  }
+  expect(versions(await watching)).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("keys are shown, and what they may not do is told", async () => {
+  const open = new Client(service.url);
+  await open.memory("team", "agent-2").finish("Wrote the rotation script.", [], { record: { intent: "Rotate", summary: "Done." } });
+  const admin = await open.createKey({ name: "boss", role: "admin" });
+  await expect(open.memory("team", "agent-2").get()).rejects.toBeInstanceOf(UnauthorizedError);
+  const boss = new Client(service.url, { key: admin.key });
+  const made = await boss.createKey({ name: "ann", role: "reader", vaults: ["team"] });
+  const reader = new Client(service.url, { key: () => made.key });
+  await expect(reader.memory("team", "agent-2").put("x")).rejects.toBeInstanceOf(ForbiddenError);
+  await expect(reader.memory("other", "agent-2").get()).rejects.toBeInstanceOf(NotFoundError);
+
+  // A reader cannot have the handoff made anew, and begins with the one there is.
+  expect((await reader.memory("team", "agent-2").start()).handoff).toBe("");
+  await boss.memory("team", "agent-2").refreshHandoff();
+  const session = await reader.memory("team", "agent-2").start();
+  expect(session.handoff).toContain("## Summary");
+  expect(session.prompt).toContain("Rotate");
+
+  const watching = take(reader.vault("team").events(), 1);
+  watching.catch(() => {});
+  const keys = await boss.listKeys().all();
+  const id = keys.find((key) => key.name === "ann")?.key_id ?? "";
+  expect((await boss.getKey(id)).role).toBe("reader");
+  const rotated = await boss.rotateKey(id, { graceSeconds: 0 });
+  await expect(watching).rejects.toBeInstanceOf(UnauthorizedError);
+  await boss.revokeKey(rotated.key_id);
+});

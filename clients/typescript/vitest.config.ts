@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    globalSetup: "test/shared-service.ts",
+    include: ["test/**/*.test.ts"],
+    // A loaded machine is slow, and a test that waits for nothing ends at once all the same.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
