@@ -5,7 +5,7 @@ export default defineConfig({
     globalSetup: "test/shared-service.ts",
     include: ["test/**/*.test.ts"],
     // A loaded machine is slow, and a test that waits for nothing ends at once all the same.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Installs and packs the TypeScript client as its README says, and runs its tests, which start services of their own.
+# Called by scripts/test-clients.sh; WORKING_MEMORY_BIN names the program, which is built otherwise.
+set -eu
+cd "$(dirname "$0")/.."
+
+command -v npm >/dev/null || { echo "npm (Node 20 or newer) is needed for the TypeScript client's tests." >&2; exit 1; }
+WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
+export WORKING_MEMORY_BIN npm_config_loglevel=error npm_config_audit=false npm_config_fund=false
+
+# The lock names no registry, so that each machine takes its own.
+if grep -n '"resolved"' clients/typescript/package-lock.json; then
+    echo "clients/typescript/package-lock.json names where packages came from: make it again with npm install." >&2
+    exit 1
+fi
+
+readme=$(sed -n '/^```sh$/,/^```$/{/^```/!p;}' clients/typescript/README.md)
+[ -n "$readme" ] || { echo "clients/typescript/README.md does not say how to install." >&2; exit 1; }
+sh -euc "$readme"
+
+cd clients/typescript
+npm run --silent check
+npm test --silent

@@ -1,0 +1,4 @@
+#!/bin/sh
+# clients/typescript, with services of its own.
+set -eu
+exec sh scripts/test-typescript-client.sh
