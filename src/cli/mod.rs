@@ -10,6 +10,7 @@ mod export;
 mod get;
 mod handoff;
 mod health;
+mod hook;
 mod import;
 mod items;
 mod keys;
@@ -129,7 +130,8 @@ fn misused(error: &clap::Error) -> ExitCode {
         // Nobody is there to be told that nobody is there.
         let _ = error.print();
     }
-    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+    let is_told = error.use_stderr() && !hook::is_meant(std::env::args_os());
+    ExitCode::from(if is_told { USAGE } else { 0 })
 }
 
 /// Tells the user what went wrong.

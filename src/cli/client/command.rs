@@ -2,8 +2,8 @@
 
 use super::failure::{Failure, finish};
 use crate::cli::{
-    approve, completions, decision, diff, get, handoff, items, log, man, mcp, memories, operations, prompt,
-    put, records, restore, search, sections, set_status, task, update, updates, window,
+    approve, completions, decision, diff, get, handoff, hook, items, log, man, mcp, memories, operations,
+    prompt, put, records, restore, search, sections, set_status, task, update, updates, window,
 };
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -55,6 +55,9 @@ pub enum ClientCommand {
     Prompt(prompt::Prompt),
     /// Speak the Model Context Protocol on standard input and output, for agents' clients.
     Mcp(mcp::Mcp),
+    /// What coding agents run as sessions begin and end.
+    #[command(subcommand)]
+    Hook(hook::Hook),
     /// Print the handoff as the service has it, or else its local copy; exits with 8 if it is stale.
     Show(handoff::show::Show),
     /// Print whether the local copy of the handoff is fresh; exits with 8 if it is stale.
@@ -109,6 +112,10 @@ impl ClientCommand {
                 Self::Prompt(command) => command.run().await,
                 Self::Refresh(command) => command.run().await,
                 Self::Mcp(command) => command.run().await,
+                Self::Hook(command) => {
+                    command.run().await;
+                    Ok(())
+                }
                 Self::Show(command) => command.run().await,
                 Self::Status(command) => command.run().await,
                 Self::Path(_) | Self::Completions(_) | Self::Man(_) => Ok(()),

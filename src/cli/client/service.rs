@@ -72,6 +72,28 @@ impl Service {
         })
     }
 
+    /// The same for what nobody watches: an address that only a file in the folder names is asked nothing, also
+    /// without a key, since what is sent was said by the user and what comes back is told to an agent.
+    ///
+    /// # Errors
+    /// As [`Service::of`], or there is only such an address.
+    pub(in crate::cli) fn unattended(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
+        let service = Self::waiting(args, time)?;
+        if service.surroundings.is_elsewhere_by_file(args, &service.url) {
+            return Err(Failure::usage(format!(
+                "only a file in the folder names {}, and nothing is sent there unasked: if you trust it, set \
+                 WORKING_MEMORY_URL too",
+                service.url
+            )));
+        }
+        Ok(service)
+    }
+
+    /// How long an answer may take.
+    pub(in crate::cli) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Its address.
     pub(in crate::cli) fn url(&self) -> &Url {
         &self.url

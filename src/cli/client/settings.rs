@@ -49,7 +49,7 @@ pub(in crate::cli) struct ServiceArgs {
     /// Most seconds to wait for an answer.
     #[arg(long, value_name = "SECONDS", help_heading = "Service and memory",
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(super) timeout: Option<u64>,
+    pub(in crate::cli) timeout: Option<u64>,
     /// Print the service's JSON as it is.
     #[arg(long)]
     pub(in crate::cli) json: bool,
@@ -219,6 +219,16 @@ impl Surroundings {
             None if self.variable("WORKING_MEMORY_API_KEY").is_some() => KeySource::Variable,
             None => of_project().map_or(KeySource::None, KeySource::File),
         }
+    }
+
+    /// Whether only a file in the folder names where the service is, and that is not this machine.
+    pub(super) fn is_elsewhere_by_file(&self, args: &ServiceArgs, url: &Url) -> bool {
+        let user_chose = args.url.is_some() || self.variable("WORKING_MEMORY_URL").is_some();
+        let file_chose = self
+            .project
+            .as_ref()
+            .is_some_and(|project| project.entries.url.is_some());
+        !user_chose && file_chose && !is_loopback(url)
     }
 
     /// Where the service is, and its key if there is one.

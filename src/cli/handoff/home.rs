@@ -8,27 +8,34 @@ pub(super) const MARKDOWN: &str = "WORKING_MEMORY.md";
 /// What it was made of.
 pub(super) const MANIFEST: &str = "WORKING_MEMORY.manifest.json";
 
+/// The home folder of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
+///
+/// # Errors
+/// The environment names neither.
+pub(in crate::cli) fn home() -> Result<PathBuf, Failure> {
+    let folder = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let home = folder("WORKING_MEMORY_HOME")
+        .or_else(|| folder("HOME").map(|home| home.join(".working-memory")))
+        .ok_or_else(|| Failure::usage("set WORKING_MEMORY_HOME: the environment names no home folder"))?;
+    std::path::absolute(&home)
+        .map_err(|error| Failure::usage(format!("WORKING_MEMORY_HOME {}: {error}", home.display())))
+}
+
 /// The folder `workspace` of the home folder.
 #[derive(Debug, Clone)]
 pub(super) struct Workspace(PathBuf);
 
 impl Workspace {
-    /// That of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
+    /// That of this process.
     ///
     /// # Errors
-    /// The environment names neither.
+    /// The environment names no home folder.
     pub(super) fn of_process() -> Result<Self, Failure> {
-        let folder = |name| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
-        let home = folder("WORKING_MEMORY_HOME")
-            .or_else(|| folder("HOME").map(|home| home.join(".working-memory")))
-            .ok_or_else(|| Failure::usage("set WORKING_MEMORY_HOME: the environment names no home folder"))?;
-        let home = std::path::absolute(&home)
-            .map_err(|error| Failure::usage(format!("WORKING_MEMORY_HOME {}: {error}", home.display())))?;
-        Ok(Self::below(&home))
+        Ok(Self::below(&home()?))
     }
 
     /// That of a home folder.

@@ -23,4 +23,5 @@ pub(super) mod status;
 mod time;
 mod write;
 
+pub(super) use home::home;
 pub(super) use time::Window;

@@ -4,6 +4,7 @@ mod answers;
 mod folder;
 mod git_hook;
 mod handoff;
+mod hook;
 mod mcp;
 mod memory;
 mod program;

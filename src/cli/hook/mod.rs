@@ -1,0 +1,72 @@
+//! `working-memory hook …`: what coding agents run by themselves as sessions begin and end.
+//!
+//! An agent must not be kept from its work by its memory: whatever goes wrong is said on standard error, a hook ends
+//! within [`DEADLINE`], and always with 0. Nobody sees which address it asks, so no address counts that only a file in
+//! the folder names, unless it is on this machine.
+
+mod briefing;
+mod input;
+mod position;
+mod session_end;
+mod session_start;
+mod transcript;
+
+use self::input::Input;
+use super::client::{Failure, Service, ServiceArgs, note};
+use clap::{Args, Subcommand};
+use std::time::Duration;
+
+/// How long a hook may take, where `--timeout` says nothing else. Hosts wait for it.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Which hook.
+#[derive(Debug, Subcommand)]
+pub enum Hook {
+    /// A session begins: print its memory and handoff, at most 10,000 characters.
+    SessionStart(Arguments),
+    /// A session ends: have the memory updated with what was said since the last time.
+    SessionEnd(Arguments),
+    /// The same before the host shortens the conversation.
+    PreCompact(Arguments),
+    /// The same when an answer is complete, for hosts that do not tell when a session ends.
+    Stop(Arguments),
+}
+
+/// Arguments of all hooks.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads the host's JSON from standard input. Ends with 0 whatever happens.")]
+pub struct Arguments {
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Hook {
+    pub(super) async fn run(self) {
+        let (Self::SessionStart(arguments)
+        | Self::SessionEnd(arguments)
+        | Self::PreCompact(arguments)
+        | Self::Stop(arguments)) = &self;
+        let args = &arguments.service;
+        let deadline = args.timeout.map_or(DEADLINE, Duration::from_secs);
+        let work = async {
+            let input = Input::of_process().await?;
+            input.enter_folder();
+            let service = Service::unattended(args, deadline)?;
+            match &self {
+                Self::SessionStart(_) => session_start::run(&service, &input).await,
+                _ => session_end::run(&service, &input).await,
+            }
+        };
+        let late = || Failure::failed(format!("gave up after {} s", deadline.as_secs()));
+        let done = tokio::time::timeout(deadline, work).await;
+        if let Err(failure) = done.unwrap_or_else(|_| Err(late())) {
+            note(&format!("working-memory: {}", failure.sentence));
+        }
+    }
+}
+
+/// Whether a command line is that of a hook, which ends with 0 also if it cannot be parsed: other codes would stop
+/// some hosts in their work.
+pub(super) fn is_meant(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    arguments.nth(1).is_some_and(|command| command == "hook")
+}

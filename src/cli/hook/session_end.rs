@@ -1,0 +1,59 @@
+//! `working-memory hook session-end`, `pre-compact` and `stop`: an update with what was said since the last time.
+
+use super::input::Input;
+use super::position::{Position, Span};
+use super::transcript::{self, Said};
+use crate::cli::client::{Exit, Failure, Method, Service, note};
+use serde_json::json;
+
+/// Waits to be sent at most: the piece that an earlier hook did not get through, and what came since.
+const PIECES: usize = 2;
+
+/// Queues an update.
+pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
+    service.place()?;
+    let Some(transcript) = &input.transcript else {
+        note("working-memory: the host names no transcript, so nothing is kept of this session");
+        return Ok(());
+    };
+    let session = input.session.as_deref().unwrap_or_default();
+    let mut position = Position::of(session, transcript).await?;
+    for _ in 0..PIECES {
+        let Some(span) = position.next(transcript)? else {
+            return Ok(());
+        };
+        let said = transcript::said(&span.read(transcript)?);
+        if !said.messages.is_empty() {
+            position.begin(span)?;
+            send(service, &position.key(span), &said).await?;
+        }
+        position.done(span)?;
+    }
+    Ok(())
+}
+
+/// Has the update stored by the service. What the service will never take counts as sent; what fails in passing is sent
+/// by a later hook, under the same key.
+async fn send(service: &Service, key: &str, said: &Said) -> Result<(), Failure> {
+    let task = said.request.as_deref().unwrap_or("A session of a coding agent");
+    let body = json!({ "task": task, "messages": said.messages });
+    let call = service
+        .of_memory(Method::POST, &["update"])?
+        .header("prefer", "respond-async")?
+        .header("idempotency-key", key)?;
+    match call.json(&body)?.send_once().await {
+        Err(failure) if failure.exit == Exit::Refused => {
+            note(&format!("working-memory: {}", failure.sentence));
+            Ok(())
+        }
+        answer => answer.map(drop),
+    }
+}
+
+impl Span {
+    /// The bytes of it.
+    fn read(self, transcript: &std::path::Path) -> Result<Vec<u8>, Failure> {
+        self.bytes(transcript)
+            .map_err(|error| Failure::failed(format!("{}: {error}", transcript.display())))
+    }
+}

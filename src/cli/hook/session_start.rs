@@ -1,0 +1,80 @@
+//! `working-memory hook session-start`.
+
+use super::briefing;
+use super::input::{Host, Input};
+use crate::cli::client::{Answer, Exit, Failure, Method, Output, Service};
+use serde::Deserialize;
+use serde_json::json;
+
+/// About as many tokens as the text has room for; the service leaves out whole parts, and the oldest records, for it.
+const MOST_TOKENS: &str = "2000";
+
+/// What `GET M/prompt` says, as far as it is used here.
+#[derive(Debug, Deserialize)]
+struct Prompt {
+    text: String,
+    version: Option<i64>,
+}
+
+/// What a handoff says, as far as it is used here.
+#[derive(Debug, Deserialize)]
+struct Handoff {
+    preface: String,
+    markdown: String,
+}
+
+/// Prints memory and handoff.
+pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
+    let place = service.place()?;
+    let (prompt, handoff) = tokio::join!(prompt(service), handoff(service));
+    // One without the other is of use; what nobody answers is told once.
+    let (prompt, handoff) = match (prompt, handoff) {
+        (Err(failure), Err(_)) => return Err(failure),
+        (prompt, handoff) => (prompt.ok(), handoff.ok().flatten()),
+    };
+    let handoff = handoff.map_or_else(String::new, |Handoff { preface, markdown }| {
+        format!("{}\n\n{markdown}", preface.trim_end())
+    });
+    let version = prompt.as_ref().and_then(|prompt| prompt.version);
+    let text = prompt.map_or_else(String::new, |prompt| prompt.text);
+    let told = briefing::text(&place, version, &text, &handoff);
+    if told.is_empty() {
+        return Ok(());
+    }
+    match input.host {
+        Host::Plain => Output::new().whole_lines(&told).write(),
+        Host::Cursor => {
+            let told = json!({ "additional_context": told });
+            Output::new().whole_lines(&told.to_string()).write()
+        }
+    }
+}
+
+async fn prompt(service: &Service) -> Result<Prompt, Failure> {
+    let ask = || async {
+        let call = service.of_memory(Method::GET, &["prompt"])?;
+        // Hosts tell the time themselves.
+        Ok::<_, Failure>(call.query("exclude", "datetime"))
+    };
+    let answer = match ask().await?.query("max_tokens", MOST_TOKENS).send_once().await {
+        // The rules alone need more, and are never left out.
+        Err(failure) if failure.exit == Exit::Refused => ask().await?.send_once().await,
+        answer => answer,
+    };
+    answer?.json()
+}
+
+/// The handoff, made anew if it is stale; as it is where that fails, as for a key that may only read.
+async fn handoff(service: &Service) -> Result<Option<Handoff>, Failure> {
+    let found = |answer: Result<Answer, Failure>| match answer {
+        Ok(answer) => answer.json().map(Some),
+        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    };
+    let fresh = service.of_memory(Method::POST, &["handoff", "refresh"])?;
+    let patience = tokio::time::timeout(service.timeout() / 2, fresh.send_once());
+    match patience.await.map(found) {
+        Ok(Ok(handoff)) => Ok(handoff),
+        _ => found(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
+    }
+}

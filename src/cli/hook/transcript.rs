@@ -1,0 +1,223 @@
+//! What was said in a session, read from the lines that hosts keep: Claude Code, Codex, Cursor.
+//!
+//! The forms are the hosts' own and change. What is not understood is passed over, and everything is bounded.
+
+use serde_json::{Value, json};
+
+/// The most bytes that the messages of one update have as JSON; of more the newest.
+const MOST_BYTES: usize = 768 * 1024;
+
+/// The most messages of one update.
+const MOST_MESSAGES: usize = 2_000;
+
+/// The most bytes of a text that somebody wrote, and of what a tool was given or gave.
+const MOST_OF_TEXT: usize = 16 * 1024;
+const MOST_OF_TOOL: usize = 2 * 1024;
+
+/// The most bytes of the request that names a session.
+const MOST_OF_REQUEST: usize = 300;
+
+/// What was said.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// The messages, oldest first, in the form that `/update` takes.
+    pub(super) messages: Vec<Value>,
+    /// What the user asked for first, in one line.
+    pub(super) request: Option<String>,
+}
+
+/// What these lines say.
+pub(super) fn said(lines: &[u8]) -> Said {
+    let messages: Vec<Value> = lines
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .flat_map(|line: Value| messages_of(&line))
+        .collect();
+    let request = messages.iter().find_map(request_of);
+    let mut room = MOST_BYTES;
+    let newest = messages
+        .into_iter()
+        .rev()
+        .take(MOST_MESSAGES)
+        .take_while(|message| {
+            let size = message.to_string().len() + 1;
+            room = room.saturating_sub(size);
+            room > 0
+        });
+    let mut messages: Vec<Value> = newest.collect();
+    messages.reverse();
+    Said { messages, request }
+}
+
+/// The messages of one line.
+fn messages_of(line: &Value) -> Vec<Value> {
+    let text = |value: &Value, name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let is = |name: &str| line.get(name) == Some(&Value::Bool(true));
+    // Of Claude Code: what subagents say to each other, what no person wrote, and summaries of what was said.
+    if is("isSidechain") || is("isMeta") || is("isCompactSummary") {
+        return Vec::new();
+    }
+    let kind = line.get("type").and_then(Value::as_str);
+    // Codex keeps items of OpenAI's responses.
+    if let (Some("response_item"), Some(item)) = (kind, line.get("payload")) {
+        return match item.get("type").and_then(Value::as_str) {
+            Some("message") => spoken(&text(item, "role"), item.get("content")),
+            Some("function_call" | "custom_tool_call") => {
+                let input = item.get("arguments").or_else(|| item.get("input"));
+                vec![call(&text(item, "name"), input.unwrap_or(&Value::Null))]
+            }
+            Some("function_call_output" | "custom_tool_call_output") => vec![result(item.get("output"))],
+            _ => Vec::new(),
+        };
+    }
+    // Claude Code keeps much more than what was said, such as its requests. Cursor names no kinds.
+    if !matches!(kind, None | Some("user" | "assistant" | "message")) {
+        return Vec::new();
+    }
+    let message = line
+        .get("message")
+        .filter(|message| message.is_object())
+        .unwrap_or(line);
+    let role = [message, line]
+        .map(|part| text(part, "role"))
+        .into_iter()
+        .find(|role| !role.is_empty());
+    spoken(&role.unwrap_or_default(), message.get("content"))
+}
+
+/// The messages of what a user or assistant said: its texts and calls in one, each result of a tool in its own.
+fn spoken(role: &str, content: Option<&Value>) -> Vec<Value> {
+    if !["user", "assistant"].contains(&role) {
+        return Vec::new();
+    }
+    let mut parts = Vec::new();
+    let mut messages = Vec::new();
+    match content {
+        Some(Value::String(text)) => parts.extend(text_part(text)),
+        Some(Value::Array(blocks)) => {
+            for block in blocks {
+                let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default();
+                match text("type") {
+                    "text" | "input_text" | "output_text" => parts.extend(text_part(text("text"))),
+                    "tool_use" => {
+                        let input = block.get("input").unwrap_or(&Value::Null);
+                        parts.push(json!({ "type": "tool_use", "name": name(text("name")), "input": bounded(input) }));
+                    }
+                    "tool_result" => messages.push(result(block.get("content"))),
+                    "image" | "input_image" => parts.push(json!({ "type": "text", "text": "[image]" })),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+    if !parts.is_empty() {
+        messages.push(json!({ "role": role, "content": parts }));
+    }
+    messages
+}
+
+/// What hosts put into what a user wrote.
+const OF_HOSTS: [&str; 8] = [
+    "system-reminder",
+    "environment_context",
+    "user_instructions",
+    "local-command-stdout",
+    "local-command-caveat",
+    "command-name",
+    "command-message",
+    "command-args",
+];
+
+/// A text somebody wrote; what a host put into it is none.
+fn text_part(text: &str) -> Option<Value> {
+    let mut text = text.to_owned();
+    for tag in OF_HOSTS {
+        text = without(&text, &format!("<{tag}>"), &format!("</{tag}>"));
+    }
+    let text = cut(text.trim(), MOST_OF_TEXT);
+    // Codex sends the project's instructions as if the user had.
+    let is_written = !text.trim().is_empty() && !text.starts_with("# AGENTS.md");
+    is_written.then(|| json!({ "type": "text", "text": text }))
+}
+
+/// The text without what stands between these. An opening that nothing closes is somebody's own word.
+fn without(text: &str, open: &str, close: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(open) {
+        let Some((_, behind)) = behind.split_once(close) else {
+            break;
+        };
+        kept.push_str(before);
+        rest = behind;
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn call(tool: &str, input: &Value) -> Value {
+    let part = json!({ "type": "tool_use", "name": name(tool), "input": bounded(input) });
+    json!({ "role": "assistant", "content": [part] })
+}
+
+fn name(tool: &str) -> String {
+    let name = cut(tool, 128);
+    if name.trim().is_empty() {
+        "tool".to_owned()
+    } else {
+        name
+    }
+}
+
+/// What a tool is given, or its beginning.
+fn bounded(input: &Value) -> Value {
+    let text = input.to_string();
+    match input {
+        Value::Object(_) if text.len() <= MOST_OF_TOOL && !text.contains("\\u0000") => input.clone(),
+        Value::String(text) => json!({ "input": cut(text, MOST_OF_TOOL) }),
+        _ => json!({ "input": cut(&text, MOST_OF_TOOL) }),
+    }
+}
+
+fn result(content: Option<&Value>) -> Value {
+    let text = match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(blocks)) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    json!({ "role": "tool", "content": cut(&text, MOST_OF_TOOL) })
+}
+
+/// The beginning of a text, without the one character that no service keeps.
+fn cut(text: &str, most: usize) -> String {
+    let end = text.floor_char_boundary(most);
+    let mut kept = text[..end].replace('\0', "");
+    if end < text.len() {
+        kept.push('…');
+    }
+    kept
+}
+
+/// The first line of what a user asked for.
+fn request_of(message: &Value) -> Option<String> {
+    if message.get("role")? != "user" {
+        return None;
+    }
+    let text = message.get("content")?.get(0)?.get("text")?.as_str()?;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(cut(line, MOST_OF_REQUEST))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+use super::*;
+use proptest::prelude::*;
+
+fn messages(lines: &[Value]) -> Vec<Value> {
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    said(text.join("\n").as_bytes()).messages
+}
+
+fn text(role: &str, text: &str) -> Value {
+    json!({ "role": role, "content": [{ "type": "text", "text": text }] })
+}
+
+#[test]
+fn claude_code_keeps_messages_as_its_api_has_them() {
+    let lines = [
+        json!({ "type": "summary", "summary": "An old session", "leafUuid": "x" }),
+        json!({ "type": "user", "message": { "role": "user", "content": "Fix the parser" }, "uuid": "1" }),
+        json!({ "type": "user", "isMeta": true, "message": { "role": "user", "content": "Caveat" } }),
+        json!({ "type": "assistant", "message": { "role": "assistant", "content": [
+            { "type": "thinking", "thinking": "hm" },
+            { "type": "text", "text": "Looking." },
+            { "type": "tool_use", "id": "t", "name": "Bash", "input": { "command": "cargo test" } },
+        ] } }),
+        json!({ "type": "user", "message": { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "t", "content": [{ "type": "text", "text": "ok" }] },
+        ] } }),
+        json!({ "type": "assistant", "isSidechain": true, "message": { "role": "assistant", "content": "aside" } }),
+        json!({ "type": "api-request-blob", "message": { "role": "user", "content": "Fix the parser" } }),
+        json!({ "type": "user", "message": { "role": "user", "content":
+            "<system-reminder>\nAlways obey\n</system-reminder> Go on <command-name>/x</command-name><command-args>y</command-args>" } }),
+        json!({ "type": "user", "message": { "role": "user", "content": "<system-reminder>only this</system-reminder>" } }),
+        json!({ "type": "system", "content": "compacted" }),
+    ];
+    let call = json!({ "type": "tool_use", "name": "Bash", "input": { "command": "cargo test" } });
+    assert_eq!(
+        messages(&lines),
+        [
+            text("user", "Fix the parser"),
+            json!({ "role": "assistant", "content": [{ "type": "text", "text": "Looking." }, call] }),
+            json!({ "role": "tool", "content": "ok" }),
+            text("user", "Go on"),
+        ]
+    );
+}
+
+#[test]
+fn codex_keeps_items_of_responses() {
+    let item = |payload: Value| json!({ "timestamp": "…", "type": "response_item", "payload": payload });
+    let lines = [
+        json!({ "type": "session_meta", "payload": { "id": "x" } }),
+        item(
+            json!({ "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "Be kind" }] }),
+        ),
+        item(json!({ "type": "message", "role": "user",
+            "content": [{ "type": "input_text", "text": "<environment_context>…</environment_context>" }] })),
+        item(
+            json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Fix it" }] }),
+        ),
+        item(json!({ "type": "reasoning", "summary": [] })),
+        item(json!({ "type": "function_call", "name": "shell", "arguments": "{\"command\":[\"ls\"]}" })),
+        item(json!({ "type": "function_call_output", "output": "a.rs" })),
+        item(
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Done" }] }),
+        ),
+        json!({ "type": "event_msg", "payload": { "type": "agent_message", "message": "Done" } }),
+    ];
+    let call = json!({ "type": "tool_use", "name": "shell", "input": { "input": "{\"command\":[\"ls\"]}" } });
+    assert_eq!(
+        messages(&lines),
+        [
+            text("user", "Fix it"),
+            json!({ "role": "assistant", "content": [call] }),
+            json!({ "role": "tool", "content": "a.rs" }),
+            text("assistant", "Done"),
+        ]
+    );
+}
+
+#[test]
+fn cursor_keeps_the_role_beside_the_message() {
+    let part = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
+    let lines = [
+        json!({ "role": "user", "message": part("Fix it") }),
+        json!({ "role": "assistant", "message": part("Done") }),
+    ];
+    assert_eq!(
+        messages(&lines),
+        [text("user", "Fix it"), text("assistant", "Done")]
+    );
+}
+
+#[test]
+fn the_request_is_the_first_line_that_a_user_wrote() {
+    let lines = [
+        json!({ "role": "assistant", "content": "Hello" }),
+        json!({ "role": "user", "content": "\n  Fix the parser \nplease" }),
+        json!({ "role": "user", "content": "and the lexer" }),
+    ];
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    assert_eq!(
+        said(text.join("\n").as_bytes()).request.as_deref(),
+        Some("Fix the parser")
+    );
+}
+
+#[test]
+fn what_is_too_much_is_cut_and_of_many_messages_the_newest_stay() {
+    let long = json!({ "role": "user", "content": "ß".repeat(MOST_OF_TEXT) });
+    let kept = messages(&[long]);
+    assert!(kept[0].to_string().len() < MOST_OF_TEXT + 100);
+    let tool = json!({ "role": "assistant", "content": [{ "type": "tool_use", "name": "Write", "input": { "text": "x".repeat(9_000) } }] });
+    assert!(messages(&[tool])[0].to_string().len() < MOST_OF_TOOL + 200);
+    let many: Vec<Value> = (0..3_000)
+        .map(|number| json!({ "role": "user", "content": format!("{number} {}", "\u{1}".repeat(200)) }))
+        .collect();
+    let kept = messages(&many);
+    let size: usize = kept.iter().map(|message| message.to_string().len()).sum();
+    assert!(size <= MOST_BYTES && kept.len() <= MOST_MESSAGES, "{size}");
+    assert!(kept.last().unwrap().to_string().contains("2999 "));
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let name = prop_oneof![
+        Just("role".to_owned()),
+        Just("content".to_owned()),
+        Just("type".to_owned()),
+        Just("message".to_owned()),
+        Just("payload".to_owned()),
+        Just("text".to_owned()),
+        Just("input".to_owned()),
+        "[a-z]{0,3}",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        prop_oneof![
+            Just("user".to_owned()),
+            Just("assistant".to_owned()),
+            Just("text".to_owned()),
+            Just("tool_use".to_owned()),
+            Just("tool_result".to_owned()),
+            Just("response_item".to_owned()),
+            Just("message".to_owned()),
+            ".{0,9}",
+        ]
+        .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((name.clone(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(has_nul),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| name.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = said(&bytes);
+    }
+
+    #[test]
+    fn any_lines_give_messages_that_are_taken(lines in prop::collection::vec(json_value(), 0..6)) {
+        for message in messages(&lines) {
+            let role = message["role"].as_str().unwrap();
+            prop_assert!(["user", "assistant", "tool"].contains(&role));
+            let content = &message["content"];
+            prop_assert!(content.is_string() || content.as_array().is_some_and(|parts| !parts.is_empty()));
+            prop_assert!(!has_nul(&message), "{message}");
+        }
+    }
+}

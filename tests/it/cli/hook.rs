@@ -1,0 +1,256 @@
+//! `working-memory hook …`, as coding agents run it.
+
+use super::program::{Done, User};
+use super::stub::{Asked, Stub};
+use crate::harness::Service;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+fn told(user: &User, event: &str, more: &Value) -> String {
+    let mut told = json!({
+        "session_id": "a-session",
+        "transcript_path": user.path().join("transcript.jsonl"),
+        "cwd": user.path(),
+        "hook_event_name": event,
+    });
+    for (name, value) in more.as_object().unwrap() {
+        told[name] = value.clone();
+    }
+    told.to_string()
+}
+
+async fn start(user: &User) -> Done {
+    let input = told(user, "SessionStart", &json!({"source": "startup"}));
+    user.run_with(&["hook", "session-start"], &input).await.is(0)
+}
+
+async fn end(user: &User) -> Done {
+    let input = told(user, "SessionEnd", &json!({"reason": "exit"}));
+    user.run_with(&["hook", "session-end"], &input).await.is(0)
+}
+
+fn says(role: &str, text: &str) -> String {
+    json!({"type": role, "message": {"role": role, "content": text}}).to_string() + "\n"
+}
+
+#[tokio::test]
+async fn a_session_is_kept_and_the_next_one_begins_with_it() {
+    let service = Service::start().await;
+    let _workers = service.work(Duration::ZERO);
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    assert_eq!(start(&user).await.out, "");
+
+    let first = says(
+        "user",
+        "Remember that the staging cluster's deploy key expires on 2027-03-01.",
+    ) + &says("assistant", "Noted.");
+    user.file("transcript.jsonl", &first);
+    let done = end(&user).await;
+    assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
+    let memory = service.memory("agent");
+    let run = ended(&memory, 1).await;
+    assert_eq!(run["status"], "applied", "{run}");
+
+    // The same again sends nothing; what came since is sent alone.
+    end(&user).await;
+    let more = says("user", "From now on always run the linter before a commit.");
+    user.file("transcript.jsonl", &(first + &more));
+    let input = told(&user, "PreCompact", &json!({"trigger": "auto"}));
+    user.run_with(&["hook", "pre-compact"], &input).await.is(0);
+    let run = ended(&memory, 2).await;
+    let request = run["request"].to_string();
+    assert!(
+        request.contains("linter") && !request.contains("staging"),
+        "{request}"
+    );
+
+    let out = start(&user).await.out;
+    assert!(out.starts_with("Working memory acme/agent, version 2: "), "{out}");
+    assert!(
+        out.contains("<handoff>\n") && out.contains("2027-03-01") && out.contains("linter"),
+        "{out}"
+    );
+}
+
+/// The newest run, once there are so many and it has ended.
+async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
+    for _ in 0..600 {
+        let runs = memory.get("updates").await.is(200).json();
+        let newest = &runs["items"][0];
+        if runs["items"].as_array().unwrap().len() == count && !newest["finished_at"].is_null() {
+            let id = newest["update_id"].as_str().unwrap();
+            return memory.get(&format!("updates/{id}")).await.is(200).json();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the update did not end");
+}
+
+fn answers(asked: &Asked) -> (u16, &'static str, String) {
+    let body = if asked.uri.contains("/prompt") {
+        json!({"text": "# Notes\n".repeat(9_000), "version": 3})
+    } else if asked.uri.contains("/handoff/refresh") {
+        json!({"preface": "Fresh.", "markdown": "line\n".repeat(9_000)})
+    } else {
+        json!({"update_id": "u", "status": "queued"})
+    };
+    (
+        if asked.method == "GET" { 200 } else { 202 },
+        "application/json",
+        body.to_string(),
+    )
+}
+
+#[tokio::test]
+async fn what_is_printed_is_bounded_and_in_the_hosts_form() {
+    let stub = Stub::by(answers).await;
+    let user = User::of(&stub.url);
+    let plain = start(&user).await.out;
+    assert!(
+        (8_000..=10_000).contains(&plain.encode_utf16().count()),
+        "{}",
+        plain.len()
+    );
+
+    let input = json!({"conversation_id": "c", "workspace_roots": [user.path()], "cursor_version": "2.4.0"});
+    let done = user
+        .run_with(&["hook", "session-start"], &input.to_string())
+        .await
+        .is(0);
+    let context = done.json()["additional_context"].as_str().unwrap().to_owned();
+    assert_eq!(context, plain);
+}
+
+#[tokio::test]
+async fn a_piece_that_did_not_get_through_is_sent_again_under_its_key_and_then_no_more() {
+    let stub = Stub::by(answers).await;
+    let user = User::of("http://127.0.0.1:9");
+    user.file("transcript.jsonl", &says("user", "Fix the parser"));
+    assert!(end(&user).await.err.contains("no service answers"));
+
+    let user = user.with("WORKING_MEMORY_URL", &stub.url);
+    let more = says("user", "Fix the parser") + &says("user", "and the lexer");
+    user.file("transcript.jsonl", &more);
+    end(&user).await;
+    end(&user).await;
+    let asked = stub.asked();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    let messages = |asked: &Asked| asked.json()["messages"].clone();
+    assert_eq!(messages(&asked[0])[0]["content"][0]["text"], "Fix the parser");
+    assert_eq!(messages(&asked[1])[0]["content"][0]["text"], "and the lexer");
+    assert_eq!(asked[0].header("prefer"), Some("respond-async"));
+    let size = says("user", "Fix the parser").len();
+    let key = asked[0].header("idempotency-key").unwrap();
+    assert!(key.ends_with(&format!("-0-{size}")), "{key}");
+    assert_eq!(asked[0].json()["task"], "Fix the parser");
+}
+
+#[tokio::test]
+async fn two_hooks_at_once_send_a_piece_once() {
+    let stub = Stub::by(answers).await;
+    let user = User::of(&stub.url);
+    user.file("transcript.jsonl", &says("user", "Fix the parser"));
+    tokio::join!(end(&user), end(&user), end(&user));
+    stub.only();
+}
+
+#[tokio::test]
+async fn nothing_that_goes_wrong_stops_the_host() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let silent = User::of(&format!("http://{}", silent.local_addr().unwrap()));
+    silent.file("transcript.jsonl", &says("user", "Fix the parser"));
+    let began = Instant::now();
+    let input = told(&silent, "SessionStart", &json!({}));
+    for hook in ["session-start", "session-end"] {
+        let done = silent
+            .run_with(&["hook", hook, "--timeout", "1"], &input)
+            .await
+            .is(0);
+        assert!(done.out.is_empty() && !done.err.is_empty(), "{done:?}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(60));
+
+    let stub = Stub::json(500, json!({})).await;
+    let user = User::of(&stub.url);
+    for input in [
+        "",
+        "{",
+        "[]",
+        "{\"transcript_path\": \"/dev/zero\"}",
+        "{\"transcript_path\": \"/nothing\"}",
+    ] {
+        for hook in ["session-start", "session-end", "pre-compact", "stop"] {
+            let done = user.run_with(&["hook", hook], input).await.is(0);
+            assert_eq!(done.out, "", "{hook} {input}");
+        }
+    }
+    User::nobody().run(&["hook", "session-start"]).await.is(0);
+    user.run(&["hook", "session-sta"]).await.is(0);
+    user.run(&["hook", "session-start", "--unknown"]).await.is(0);
+    user.file(".working-memory.toml", "nonsense = 1\n");
+    user.run(&["hook", "session-start"]).await.is(0);
+}
+
+#[tokio::test]
+async fn nothing_goes_to_an_address_that_only_a_file_in_the_folder_names() {
+    let file = "url = \"http://memory.invalid:8080\"\nvault = \"acme\"\nmemory = \"agent\"\n";
+    let user = User::nobody();
+    user.file(".working-memory.toml", file);
+    user.file("transcript.jsonl", &says("user", "Fix the parser"));
+    for done in [start(&user).await, end(&user).await] {
+        assert!(done.err.contains("nothing is sent there unasked"), "{}", done.err);
+    }
+
+    // A file may name the memory, and an address on this machine.
+    let stub = Stub::by(answers).await;
+    let file = file.replace("http://memory.invalid:8080", &stub.url);
+    user.file(".working-memory.toml", &file);
+    assert!(!start(&user).await.out.is_empty());
+    assert!(stub.asked()[0].uri.starts_with("/v1/vaults/acme/memories/agent/"));
+}
+
+/// All values of members with this name.
+fn members<'v>(value: &'v Value, name: &str, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| members(value, name, found)),
+        Value::Object(all) => {
+            for (key, value) in all {
+                found.extend(value.as_str().filter(|_| key == name));
+                members(value, name, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_plugin_and_its_readme_run_hooks_that_there_are() {
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/claude-code");
+    let read = |name: &str| std::fs::read_to_string(plugin.join(name)).unwrap();
+    let parsed = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    let readme = read("README.md");
+    let blocks = readme.split("```json\n").skip(1);
+    let mut files: Vec<Value> = blocks
+        .map(|block| parsed(block.split("```").next().unwrap()))
+        .collect();
+    assert_eq!(files.len(), 2, "Codex, Cursor");
+    files.push(parsed(&read("hooks/hooks.json")));
+    for event in ["SessionStart", "PreCompact", "SessionEnd"] {
+        assert!(files[2]["hooks"][event].is_array(), "{event}");
+    }
+
+    let mut commands = Vec::new();
+    files
+        .iter()
+        .for_each(|file| members(file, "command", &mut commands));
+    assert_eq!(commands.len(), 9);
+    for command in commands {
+        let arguments = command.strip_prefix("working-memory ").unwrap();
+        let arguments: Vec<_> = arguments.split(' ').chain(["--help"]).collect();
+        let help = User::nobody().run(&arguments).await.is(0);
+        assert!(help.out.contains("Reads the host's JSON"), "{}", help.out);
+    }
+    let server = &parsed(&read(".mcp.json"))["mcpServers"]["working-memory"];
+    assert_eq!(server, &json!({"command": "working-memory", "args": ["mcp"]}));
+}
