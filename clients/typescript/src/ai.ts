@@ -50,7 +50,9 @@ export function memoryTools(memory: Memory): ToolSet {
   return {
     memory_read: tool({
       description: "Read the working memory: the whole document, or one section of it. Use it before you edit.",
-      inputSchema: input<{ section?: string }>({ section: text("A section's title, such as Key Learnings; all without it.") }),
+      inputSchema: input<{ section?: string }>({
+        section: text("A section's title, such as Key Learnings; all without it."),
+      }),
       execute: async ({ section }, { abortSignal: signal }) => (await memory.get({ section, signal })).context ?? "",
     }),
     memory_edit: tool({
@@ -60,20 +62,31 @@ export function memoryTools(memory: Memory): ToolSet {
       inputSchema: input<Edit>({
         learnings: {
           type: "object",
-          properties: { add: additions({ reason: text("Why it is worth keeping."), content: text("One line.") }), archive: ARCHIVE },
+          properties: {
+            add: additions({ reason: text("Why it is worth keeping."), content: text("One line.") }),
+            archive: ARCHIVE,
+          },
           additionalProperties: false,
         },
         snippets: {
           type: "object",
           properties: {
-            add: additions({ reason: text("Why it is needed verbatim."), label: text("What it is, such as a path."), content: text("The text.") }),
+            add: additions({
+              reason: text("Why it is needed verbatim."),
+              label: text("What it is, such as a path."),
+              content: text("The text."),
+            }),
             archive: ARCHIVE,
           },
           additionalProperties: false,
         },
         progress: {
           type: "object",
-          properties: { completed: texts("What is done."), in_progress: texts("What is being done; at least one."), remaining: texts("What is left.") },
+          properties: {
+            completed: texts("What is done."),
+            in_progress: texts("What is being done; at least one."),
+            remaining: texts("What is left."),
+          },
           required: ["in_progress"],
           additionalProperties: false,
         },
@@ -85,13 +98,20 @@ export function memoryTools(memory: Memory): ToolSet {
     }),
     memory_record: tool({
       description: "Record a completed task in the working memory, with what was to be done and what was done.",
-      inputSchema: input<Body<"RecordTask">>({ intent: text("What was to be done."), summary: text("What was done.") }, ["intent", "summary"]),
+      inputSchema: input<Body<"RecordTask">>(
+        { intent: text("What was to be done."), summary: text("What was done.") },
+        ["intent", "summary"],
+      ),
       execute: (task, { abortSignal: signal }) => memory.recordTask(task, { signal }),
     }),
     memory_decide: tool({
       description: "Record a decision in the working memory, with its reason.",
       inputSchema: input<Body<"RecordDecision">>(
-        { decision: text("What was decided."), reason: text("Why."), supersedes: text("The decision it replaces, such as D-2.") },
+        {
+          decision: text("What was decided."),
+          reason: text("Why."),
+          supersedes: text("The decision it replaces, such as D-2."),
+        },
         ["decision"],
       ),
       execute: (decision, { abortSignal: signal }) => memory.recordDecision(decision, { signal }),
@@ -102,9 +122,9 @@ export function memoryTools(memory: Memory): ToolSet {
       execute: (_, { abortSignal: signal }) => memory.history({ limit: LISTED, signal }).all(LISTED),
     }),
     memory_search: tool({
-      description: "Search the memories of this vault by their words.",
+      description: "Find records of the working memory that have all of these words, archived ones too.",
       inputSchema: input<{ query: string }>({ query: text("The words.") }, ["query"]),
-      execute: ({ query }, { abortSignal: signal }) => memory.search(query, { limit: LISTED, signal }).all(LISTED),
+      execute: ({ query }, { abortSignal: signal }) => memory.search(query, { archived: true, signal }).all(LISTED),
     }),
   };
 }
@@ -120,7 +140,10 @@ function additions(properties: Record<string, unknown>) {
 function operationsOf({ learnings, snippets, progress }: Edit): EditOperation[] {
   const operations: EditOperation[] = [];
   if (progress) operations.push({ op: "rewrite_progress", ...progress });
-  for (const [section, change] of [["learnings", learnings], ["verbatim", snippets]] as const) {
+  for (const [section, change] of [
+    ["learnings", learnings],
+    ["verbatim", snippets],
+  ] as const) {
     for (const record of change?.archive ?? []) operations.push({ op: "archive", ...record });
     for (const record of change?.add ?? []) operations.push({ op: "add", section, ...record });
   }

@@ -50,7 +50,12 @@ export function memoryToolHandlers(vault: Vault, root: string, options: MemoryTo
 }
 
 /** Sends the command as the model wrote it. What the tool refuses becomes an error result, which the model can mend. */
-async function relay(vault: Vault, root: string, command: BetaMemoryTool20250818Command, options: WriteOptions): Promise<string> {
+async function relay(
+  vault: Vault,
+  root: string,
+  command: BetaMemoryTool20250818Command,
+  options: WriteOptions,
+): Promise<string> {
   const { content, is_error: isError } = await vault.runMemoryTool(root, command as Body<"RunMemoryTool">, options);
   if (isError) throw new ToolError(content);
   return content;

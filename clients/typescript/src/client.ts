@@ -38,12 +38,16 @@ export class Client {
 
   /** The vaults that the key reaches. */
   listVaults(options: Query<"ListVaults"> & CallOptions = {}): Pages<Item<"ListVaults">> {
-    return list(options, (query) => data(this.#core.api.GET("/v1/vaults", { params: { query }, ...this.#core.init(options) })));
+    return list(options, (query) =>
+      data(this.#core.api.GET("/v1/vaults", { params: { query }, ...this.#core.init(options) })),
+    );
   }
 
   /** The API keys, without their secrets. */
   listKeys(options: Query<"ListKeys"> & CallOptions = {}): Pages<Item<"ListKeys">> {
-    return list(options, (query) => data(this.#core.api.GET("/v1/keys", { params: { query }, ...this.#core.init(options) })));
+    return list(options, (query) =>
+      data(this.#core.api.GET("/v1/keys", { params: { query }, ...this.#core.init(options) })),
+    );
   }
 
   /** Makes an API key. Its secret is told this once. */
@@ -53,12 +57,16 @@ export class Client {
 
   /** An API key, without its secret. */
   getKey(keyId: string, options: CallOptions = {}): Promise<Answer<"GetKey">> {
-    return data(this.#core.api.GET("/v1/keys/{key_id}", { params: { path: { key_id: keyId } }, ...this.#core.init(options) }));
+    return data(
+      this.#core.api.GET("/v1/keys/{key_id}", { params: { path: { key_id: keyId } }, ...this.#core.init(options) }),
+    );
   }
 
   /** Revokes an API key. */
   revokeKey(keyId: string, options: CallOptions = {}): Promise<void> {
-    return done(this.#core.api.DELETE("/v1/keys/{key_id}", { params: { path: { key_id: keyId } }, ...this.#core.init(options) }));
+    return done(
+      this.#core.api.DELETE("/v1/keys/{key_id}", { params: { path: { key_id: keyId } }, ...this.#core.init(options) }),
+    );
   }
 
   /** Makes a key that takes the place of this one. */
@@ -92,7 +100,10 @@ export class Client {
     return this.#text("/openapi.yaml", options);
   }
 
-  async #text(path: "/v1/guidance" | "/healthz" | "/readyz" | "/metrics" | "/openapi.yaml", options: CallOptions): Promise<string> {
+  async #text(
+    path: "/v1/guidance" | "/healthz" | "/readyz" | "/metrics" | "/openapi.yaml",
+    options: CallOptions,
+  ): Promise<string> {
     const init = this.#core.init(options);
     const { response } = await this.#core.api.GET(path, { ...init, headers: { accept: "*/*" }, parseAs: "stream" });
     return response.text();

@@ -18,7 +18,8 @@ export class Core {
   constructor(url: string, options: ClientOptions) {
     const { protocol, username, password, search, hash } = new URL(url);
     if (!["http:", "https:"].includes(protocol)) throw new TypeError("url must begin with http:// or https://");
-    if (username || password || search || hash) throw new TypeError("url must hold no user, password, ? or #; use the option key");
+    if (username || password || search || hash)
+      throw new TypeError("url must hold no user, password, ? or #; use the option key");
     this.transport = new Transport(options);
     this.api = createClient<paths, "application/json">({ baseUrl: url, fetch: this.transport.fetch({}) });
   }
@@ -72,5 +73,8 @@ export function list<Page extends PageOf<unknown>>(
   options: { cursor?: string | undefined },
   ask: (query: never) => Promise<Page>,
 ): Pages<Page["items"][number], Page> {
-  return new Pages((cursor) => ask({ ...toQuery<object>(options), ...(cursor !== undefined && { cursor }) } as never), options.cursor);
+  return new Pages(
+    (cursor) => ask({ ...toQuery<object>(options), ...(cursor !== undefined && { cursor }) } as never),
+    options.cursor,
+  );
 }

@@ -37,10 +37,13 @@ const LONGEST_PAUSE = 30_000;
 export type Connect = (place: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 /** The events, across as many connections as it takes. A refusal that does not pass, such as of a revoked key, is thrown. */
-export async function* resumed(connect: Connect, options: EventOptions): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
+export async function* resumed(
+  connect: Connect,
+  options: EventOptions,
+): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
   let place = options.lastEventId;
   let asked = FIRST_PAUSE;
-  for (let failures = 0; ; ) {
+  for (let failures = 0; ;) {
     const connection = new AbortController();
     const end = () => connection.abort(options.signal?.reason);
     if (options.signal?.aborted) end();
@@ -92,5 +95,9 @@ function eventOf(data: string): MemoryEvent {
 /** Whether another connection may do better. A connection that breaks while it is read throws what the platform throws. */
 function passes(error: unknown): boolean {
   const known = [ConnectionError, TimeoutError, UnavailableError, TooManyRequestsError];
-  return known.some((kind) => error instanceof kind) || error instanceof TypeError || (error instanceof Error && error.name === "AbortError");
+  return (
+    known.some((kind) => error instanceof kind) ||
+    error instanceof TypeError ||
+    (error instanceof Error && error.name === "AbortError")
+  );
 }

@@ -42,108 +42,209 @@ export class MemoryOperations {
   }
 
   /** Puts a document: a new version, or `unchanged`. */
-  putContext(document: Body<"PutContext">, options: Query<"PutContext"> & ChangeOptions = {}): Promise<Answer<"PutContext">> {
-    return data(this.core.api.PUT(`${MEMORY}/context`, { params: { path: this.path, query: toQuery<Parameters<"PutContext">>(options) }, body: document, ...this.core.init(options) }));
+  putContext(
+    document: Body<"PutContext">,
+    options: Query<"PutContext"> & ChangeOptions = {},
+  ): Promise<Answer<"PutContext">> {
+    return data(
+      this.core.api.PUT(`${MEMORY}/context`, {
+        params: { path: this.path, query: toQuery<Parameters<"PutContext">>(options) },
+        body: document,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The newest document, one of its sections, or that of a time. */
   getLatestContext(options: Query<"GetLatestContext"> & CallOptions = {}): Promise<Answer<"GetLatestContext">> {
-    return data(this.core.api.GET(`${MEMORY}/context`, { params: { path: this.path, query: toQuery<Parameters<"GetLatestContext">>(options) }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/context`, {
+        params: { path: this.path, query: toQuery<Parameters<"GetLatestContext">>(options) },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The versions, newest first, without their texts. */
   listContexts(options: Query<"ListContexts"> & CallOptions = {}): Pages<Item<"ListContexts">, Answer<"ListContexts">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/contexts`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/contexts`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** A version by its number or `context_id`. */
   getContext(ref: Ref, options: Query<"GetContext"> & CallOptions = {}): Promise<Answer<"GetContext">> {
-    return data(this.core.api.GET(`${MEMORY}/contexts/{ref}`, { params: { path: { ...this.path, ref: String(ref) }, query: toQuery<Parameters<"GetContext">>(options) }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/contexts/{ref}`, {
+        params: { path: { ...this.path, ref: String(ref) }, query: toQuery<Parameters<"GetContext">>(options) },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** What a version changed: against `base`, or against the one before. */
   diffContexts(ref: Ref, options: Query<"DiffContexts"> & CallOptions = {}): Promise<Answer<"DiffContexts">> {
-    return data(this.core.api.GET(`${MEMORY}/contexts/{ref}/diff`, { params: { path: { ...this.path, ref: String(ref) }, query: toQuery<Parameters<"DiffContexts">>(options) }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/contexts/{ref}/diff`, {
+        params: { path: { ...this.path, ref: String(ref) }, query: toQuery<Parameters<"DiffContexts">>(options) },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Makes an old version the newest again. */
   restoreContext(ref: Ref, reason?: string, options: ChangeOptions = {}): Promise<Answer<"RestoreContext">> {
-    return data(this.core.api.POST(`${MEMORY}/contexts/{ref}/restore`, { params: { path: { ...this.path, ref: String(ref) } }, body: reason === undefined ? {} : { reason }, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/contexts/{ref}/restore`, {
+        params: { path: { ...this.path, ref: String(ref) } },
+        body: reason === undefined ? {} : { reason },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Takes the text of an old version out for good. */
   redactContext(ref: Ref, reason: string, options: ChangeOptions = {}): Promise<Answer<"RedactContext">> {
-    return data(this.core.api.POST(`${MEMORY}/contexts/{ref}/redact`, { params: { path: { ...this.path, ref: String(ref) } }, body: { reason }, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/contexts/{ref}/redact`, {
+        params: { path: { ...this.path, ref: String(ref) } },
+        body: { reason },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** What changed, in words, newest first. */
   getLog(options: Query<"GetLog"> & CallOptions = {}): Pages<Item<"GetLog">, Answer<"GetLog">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/log`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/log`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** Which version brought each line in. */
   getBlame(options: Query<"GetBlame"> & CallOptions = {}): Promise<Answer<"GetBlame">> {
-    return data(this.core.api.GET(`${MEMORY}/blame`, { params: { path: this.path, query: toQuery<Parameters<"GetBlame">>(options) }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/blame`, {
+        params: { path: this.path, query: toQuery<Parameters<"GetBlame">>(options) },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The sections of the document. */
   listSections(options: Query<"ListSections"> & CallOptions = {}): Pages<Item<"ListSections">, Answer<"ListSections">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/sections`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/sections`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** Adds and archives single records, as a list of operations or as the text that models write. */
-  applyOperations(operations: Body<"ApplyOperations">, options: Query<"ApplyOperations"> & ChangeOptions = {}): Promise<Answer<"ApplyOperations">> {
-    return data(this.core.api.POST(`${MEMORY}/operations`, { params: { path: this.path, query: toQuery<Parameters<"ApplyOperations">>(options) }, body: operations, ...this.core.init(options) }));
+  applyOperations(
+    operations: Body<"ApplyOperations">,
+    options: Query<"ApplyOperations"> & ChangeOptions = {},
+  ): Promise<Answer<"ApplyOperations">> {
+    return data(
+      this.core.api.POST(`${MEMORY}/operations`, {
+        params: { path: this.path, query: toQuery<Parameters<"ApplyOperations">>(options) },
+        body: operations,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The runs of updates and operations, newest first. */
   listUpdates(options: Query<"ListUpdates"> & CallOptions = {}): Pages<Item<"ListUpdates">, Answer<"ListUpdates">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/updates`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/updates`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** A run with its prompts and raw answers. */
   getUpdate(updateId: string, options: CallOptions = {}): Promise<Answer<"GetUpdate">> {
-    return data(this.core.api.GET(`${MEMORY}/updates/{update_id}`, { params: { path: { ...this.path, update_id: updateId } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/updates/{update_id}`, {
+        params: { path: { ...this.path, update_id: updateId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Cancels a run that is queued or running. */
   cancelUpdate(updateId: string, options: CallOptions = {}): Promise<Answer<"CancelUpdate">> {
-    return data(this.core.api.DELETE(`${MEMORY}/updates/{update_id}`, { params: { path: { ...this.path, update_id: updateId } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.DELETE(`${MEMORY}/updates/{update_id}`, {
+        params: { path: { ...this.path, update_id: updateId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Applies what was proposed, or some of its operations. */
-  approveUpdate(updateId: string, approval: Body<"ApproveUpdate"> = {}, options: ChangeOptions = {}): Promise<Answer<"ApproveUpdate">> {
-    return data(this.core.api.POST(`${MEMORY}/updates/{update_id}/approve`, { params: { path: { ...this.path, update_id: updateId } }, body: approval, ...this.core.init(options) }));
+  approveUpdate(
+    updateId: string,
+    approval: Body<"ApproveUpdate"> = {},
+    options: ChangeOptions = {},
+  ): Promise<Answer<"ApproveUpdate">> {
+    return data(
+      this.core.api.POST(`${MEMORY}/updates/{update_id}/approve`, {
+        params: { path: { ...this.path, update_id: updateId } },
+        body: approval,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Rejects what was proposed. */
   rejectUpdate(updateId: string, reason: string, options: ChangeOptions = {}): Promise<Answer<"RejectUpdate">> {
-    return data(this.core.api.POST(`${MEMORY}/updates/{update_id}/reject`, { params: { path: { ...this.path, update_id: updateId } }, body: { reason }, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/updates/{update_id}/reject`, {
+        params: { path: { ...this.path, update_id: updateId } },
+        body: { reason },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Learnings, snippets, tasks and decisions. */
   listRecords(options: Query<"ListRecords"> & CallOptions = {}): Pages<Item<"ListRecords">, Answer<"ListRecords">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/records`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/records`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** A record by its id, such as `KL-3`. */
   getRecord(recordId: string, options: CallOptions = {}): Promise<Answer<"GetRecord">> {
-    return data(this.core.api.GET(`${MEMORY}/records/{record_id}`, { params: { path: { ...this.path, record_id: recordId } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/records/{record_id}`, {
+        params: { path: { ...this.path, record_id: recordId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Records a completed task. */
   recordTask(task: Body<"RecordTask">, options: ChangeOptions = {}): Promise<Answer<"RecordTask">> {
-    return data(this.core.api.POST(`${MEMORY}/tasks`, { params: { path: this.path }, body: task, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/tasks`, { params: { path: this.path }, body: task, ...this.core.init(options) }),
+    );
   }
 
   /** Records a decision. */
   recordDecision(decision: Body<"RecordDecision">, options: ChangeOptions = {}): Promise<Answer<"RecordDecision">> {
-    return data(this.core.api.POST(`${MEMORY}/decisions`, { params: { path: this.path }, body: decision, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/decisions`, {
+        params: { path: this.path },
+        body: decision,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Writes the goal and what blocks it. */
   setStatus(status: Body<"SetStatus">, options: ChangeOptions = {}): Promise<Answer<"SetStatus">> {
-    return data(this.core.api.PUT(`${MEMORY}/status`, { params: { path: this.path }, body: status, ...this.core.init(options) }));
+    return data(
+      this.core.api.PUT(`${MEMORY}/status`, { params: { path: this.path }, body: status, ...this.core.init(options) }),
+    );
   }
 
   /** Status, recent tasks and decisions. */
@@ -153,52 +254,102 @@ export class MemoryOperations {
 
   /** Takes over tasks, decisions and status from elsewhere. */
   importWindow(window: Body<"ImportWindow">, options: ChangeOptions = {}): Promise<Answer<"ImportWindow">> {
-    return data(this.core.api.POST(`${MEMORY}/window/import`, { params: { path: this.path }, body: window, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/window/import`, {
+        params: { path: this.path },
+        body: window,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The archived tasks, oldest first. */
   getHistory(options: Query<"GetHistory"> & CallOptions = {}): Pages<Item<"GetHistory">, Answer<"GetHistory">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/archive/history`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(
+        this.core.api.GET(`${MEMORY}/archive/history`, {
+          params: { path: this.path, query },
+          ...this.core.init(options),
+        }),
+      ),
+    );
   }
 
   /** The archived tasks by week or epic. */
   getEpics(options: Query<"GetEpics"> & CallOptions = {}): Pages<Item<"GetEpics">, Answer<"GetEpics">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/archive/epics`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(
+        this.core.api.GET(`${MEMORY}/archive/epics`, {
+          params: { path: this.path, query },
+          ...this.core.init(options),
+        }),
+      ),
+    );
   }
 
   /** The prompt items of the memory. */
   listItems(options: Query<"ListItems"> & CallOptions = {}): Pages<Item<"ListItems">, Answer<"ListItems">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/items`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/items`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** Adds a prompt item to the memory. */
   addItem(item: Body<"AddItem">, options: WriteOptions = {}): Promise<Answer<"AddItem">> {
-    return data(this.core.api.POST(`${MEMORY}/items`, { params: { path: this.path }, body: item, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${MEMORY}/items`, { params: { path: this.path }, body: item, ...this.core.init(options) }),
+    );
   }
 
   /** A prompt item by its id. */
   getItem(itemId: string, options: CallOptions = {}): Promise<Answer<"GetItem">> {
-    return data(this.core.api.GET(`${MEMORY}/items/{item}`, { params: { path: { ...this.path, item: itemId } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/items/{item}`, {
+        params: { path: { ...this.path, item: itemId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Replaces all items of a category at once. */
   putItems(category: string, items: Body<"PutItems">, options: WriteOptions = {}): Promise<Answer<"PutItems">> {
-    return data(this.core.api.PUT(`${MEMORY}/items/{item}`, { params: { path: { ...this.path, item: category } }, body: items, ...this.core.init(options) }));
+    return data(
+      this.core.api.PUT(`${MEMORY}/items/{item}`, {
+        params: { path: { ...this.path, item: category } },
+        body: items,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Removes a prompt item. */
   removeItem(itemId: string, options: CallOptions = {}): Promise<void> {
-    return done(this.core.api.DELETE(`${MEMORY}/items/{item}`, { params: { path: { ...this.path, item: itemId } }, ...this.core.init(options) }));
+    return done(
+      this.core.api.DELETE(`${MEMORY}/items/{item}`, {
+        params: { path: { ...this.path, item: itemId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Removes all items of a category. */
   removeItems(category: string, options: CallOptions = {}): Promise<Answer<"RemoveItems">> {
-    return data(this.core.api.DELETE(`${MEMORY}/items`, { params: { path: this.path, query: { category } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.DELETE(`${MEMORY}/items`, {
+        params: { path: this.path, query: { category } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The assembled prompt with what it was made of. */
   getPrompt(options: Query<"GetPrompt"> & CallOptions = {}): Promise<Answer<"GetPrompt">> {
-    return data(this.core.api.GET(`${MEMORY}/prompt`, { params: { path: this.path, query: toQuery<Parameters<"GetPrompt">>(options) }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/prompt`, {
+        params: { path: this.path, query: toQuery<Parameters<"GetPrompt">>(options) },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** The newest handoff with its freshness now. */
@@ -208,29 +359,47 @@ export class MemoryOperations {
 
   /** Whether the newest handoff can be relied on. */
   getHandoffStatus(options: CallOptions = {}): Promise<Answer<"GetHandoffStatus">> {
-    return data(this.core.api.GET(`${MEMORY}/handoff/status`, { params: { path: this.path }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/handoff/status`, { params: { path: this.path }, ...this.core.init(options) }),
+    );
   }
 
   /** Makes the handoff anew if it is stale or missing. */
-  refreshHandoff(workspace?: Body<"RefreshHandoff">["workspace"], options: Query<"RefreshHandoff"> & WriteOptions = {}): Promise<Answer<"RefreshHandoff">> {
-    return data(this.core.api.POST(`${MEMORY}/handoff/refresh`, { params: { path: this.path, query: toQuery<Parameters<"RefreshHandoff">>(options) }, body: workspace ? { workspace } : {}, ...this.core.init(options, this.core.transport.updateTimeout) }));
+  refreshHandoff(
+    workspace?: Body<"RefreshHandoff">["workspace"],
+    options: Query<"RefreshHandoff"> & WriteOptions = {},
+  ): Promise<Answer<"RefreshHandoff">> {
+    return data(
+      this.core.api.POST(`${MEMORY}/handoff/refresh`, {
+        params: { path: this.path, query: toQuery<Parameters<"RefreshHandoff">>(options) },
+        body: workspace ? { workspace } : {},
+        ...this.core.init(options, this.core.transport.updateTimeout),
+      }),
+    );
   }
 
   /** All handoffs, newest first. */
   listHandoffs(options: Query<"ListHandoffs"> & CallOptions = {}): Pages<Item<"ListHandoffs">, Answer<"ListHandoffs">> {
-    return list(options, (query) => data(this.core.api.GET(`${MEMORY}/handoffs`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/handoffs`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** A handoff by its id. */
   getHandoffArtifact(handoffId: string, options: CallOptions = {}): Promise<Answer<"GetHandoffArtifact">> {
-    return data(this.core.api.GET(`${MEMORY}/handoffs/{handoff_id}`, { params: { path: { ...this.path, handoff_id: handoffId } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${MEMORY}/handoffs/{handoff_id}`, {
+        params: { path: { ...this.path, handoff_id: handoffId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Tells what was done and has the models update the document. It waits for the answer. */
   updateContext(request: Body<"UpdateContext">, options: ChangeOptions = {}): Promise<Answer<"UpdateContext", 200>> {
     const init = this.core.init(options, this.core.transport.updateTimeout);
-    return data(this.core.api.POST(`${MEMORY}/update`, { params: { path: this.path }, body: request, ...init })) as Promise<
-      Answer<"UpdateContext", 200>
-    >;
+    return data(
+      this.core.api.POST(`${MEMORY}/update`, { params: { path: this.path }, body: request, ...init }),
+    ) as Promise<Answer<"UpdateContext", 200>>;
   }
 }

@@ -28,7 +28,7 @@ export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements As
 
   /** The pages. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
-    for (let cursor = this.#from; ; ) {
+    for (let cursor = this.#from; ;) {
       const page = await this.#fetch(cursor);
       yield page;
       if (page.next_cursor === null) return;

@@ -18,7 +18,10 @@ export interface Frame {
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** The events of a body; heartbeats are passed over. Ends with the body. `alive` is called whenever anything comes. */
-export async function* frames(body: ReadableStream<Uint8Array>, alive: () => void): AsyncGenerator<Frame, void, undefined> {
+export async function* frames(
+  body: ReadableStream<Uint8Array>,
+  alive: () => void,
+): AsyncGenerator<Frame, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";

@@ -134,13 +134,24 @@ export class Transport {
       if (!succeeded) return { response, text: await response.text() };
       const whole = WITHOUT_BODY.includes(response.status) ? null : await response.arrayBuffer();
       const { status, statusText, headers } = response;
-      return { response: new Response(whole, { status, statusText, headers: lengthOf(headers, whole) }), text: undefined };
+      return {
+        response: new Response(whole, { status, statusText, headers: lengthOf(headers, whole) }),
+        text: undefined,
+      };
     } catch (error) {
       if (stop.signal.aborted) throw stop.signal.reason;
-      const reason = error instanceof Error ? (error.cause instanceof Error ? error.cause.message || error.message : error.message) : "";
-      throw new ConnectionError(`${request.method} ${new URL(request.url).origin}: nobody answers${reason && `: ${reason}`}`, {
-        cause: error,
-      });
+      const reason =
+        error instanceof Error
+          ? error.cause instanceof Error
+            ? error.cause.message || error.message
+            : error.message
+          : "";
+      throw new ConnectionError(
+        `${request.method} ${new URL(request.url).origin}: nobody answers${reason && `: ${reason}`}`,
+        {
+          cause: error,
+        },
+      );
     } finally {
       clearTimeout(timer);
       // A stream is still broken off by its caller.

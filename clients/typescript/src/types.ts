@@ -7,7 +7,9 @@ export type OperationId = keyof operations;
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
 
-type In<Id extends OperationId, Place extends string> = operations[Id]["parameters"] extends { [key in Place]?: infer Found }
+type In<Id extends OperationId, Place extends string> = operations[Id]["parameters"] extends {
+  [key in Place]?: infer Found;
+}
   ? NonNullable<Found>
   : object;
 

@@ -30,7 +30,10 @@ export class Vault {
   }
 
   /** Searches the vault's memories by their words, the best first. */
-  search(q: string, options: Omit<Query<"SearchContexts">, "q"> & CallOptions = {}): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
+  search(
+    q: string,
+    options: Omit<Query<"SearchContexts">, "q"> & CallOptions = {},
+  ): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
     return this.searchContexts({ ...options, q });
   }
 
@@ -46,63 +49,120 @@ export class Vault {
       const init = this.core.stream({ signal });
       const headers = { ...init.headers, ...(place !== undefined && { "last-event-id": place }) };
       const query = toQuery<Parameters<"StreamEvents">>({ memoryId, kinds });
-      const { response } = await this.core.api.GET(`${VAULT}/events`, { params: { path: this.path, query }, ...init, headers });
+      const { response } = await this.core.api.GET(`${VAULT}/events`, {
+        params: { path: this.path, query },
+        ...init,
+        headers,
+      });
       return response;
     }, options);
   }
 
   /** The memories of the vault by name. */
   listMemories(options: Query<"ListMemories"> & CallOptions = {}): Pages<Item<"ListMemories">, Answer<"ListMemories">> {
-    return list(options, (query) => data(this.core.api.GET(`${VAULT}/memories`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${VAULT}/memories`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** The newest documents of the vault by their words. */
-  searchContexts(options: Query<"SearchContexts"> & CallOptions): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
-    return list(options, (query) => data(this.core.api.GET(`${VAULT}/search`, { params: { path: this.path, query }, ...this.core.init(options) })));
+  searchContexts(
+    options: Query<"SearchContexts"> & CallOptions,
+  ): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {
+    return list(options, (query) =>
+      data(this.core.api.GET(`${VAULT}/search`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** The runs of the whole vault; with `status: "proposed"` the inbox of what waits to be approved. */
-  listVaultUpdates(options: Query<"ListVaultUpdates"> & CallOptions = {}): Pages<Item<"ListVaultUpdates">, Answer<"ListVaultUpdates">> {
-    return list(options, (query) => data(this.core.api.GET(`${VAULT}/updates`, { params: { path: this.path, query }, ...this.core.init(options) })));
+  listVaultUpdates(
+    options: Query<"ListVaultUpdates"> & CallOptions = {},
+  ): Pages<Item<"ListVaultUpdates">, Answer<"ListVaultUpdates">> {
+    return list(options, (query) =>
+      data(this.core.api.GET(`${VAULT}/updates`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** What models cost, by day. The totals stand in `first()`. */
   getUsage(options: Query<"GetUsage"> & CallOptions = {}): Pages<Item<"GetUsage">, Answer<"GetUsage">> {
-    return list(options, (query) => data(this.core.api.GET(`${VAULT}/usage`, { params: { path: this.path, query }, ...this.core.init(options) })));
+    return list(options, (query) =>
+      data(this.core.api.GET(`${VAULT}/usage`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** The prompt items of the vault. */
-  listVaultItems(options: Query<"ListVaultItems"> & CallOptions = {}): Pages<Item<"ListVaultItems">, Answer<"ListVaultItems">> {
-    return list(options, (query) => data(this.core.api.GET(`${VAULT}/items`, { params: { path: this.path, query }, ...this.core.init(options) })));
+  listVaultItems(
+    options: Query<"ListVaultItems"> & CallOptions = {},
+  ): Pages<Item<"ListVaultItems">, Answer<"ListVaultItems">> {
+    return list(options, (query) =>
+      data(this.core.api.GET(`${VAULT}/items`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
   }
 
   /** Adds a prompt item to the vault. */
   addVaultItem(item: Body<"AddVaultItem">, options: WriteOptions = {}): Promise<Answer<"AddVaultItem">> {
-    return data(this.core.api.POST(`${VAULT}/items`, { params: { path: this.path }, body: item, ...this.core.init(options) }));
+    return data(
+      this.core.api.POST(`${VAULT}/items`, { params: { path: this.path }, body: item, ...this.core.init(options) }),
+    );
   }
 
   /** A prompt item by its id. */
   getVaultItem(itemId: string, options: CallOptions = {}): Promise<Answer<"GetVaultItem">> {
-    return data(this.core.api.GET(`${VAULT}/items/{item}`, { params: { path: { ...this.path, item: itemId } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.GET(`${VAULT}/items/{item}`, {
+        params: { path: { ...this.path, item: itemId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Replaces all items of a category at once. */
-  putVaultItems(category: string, items: Body<"PutVaultItems">, options: WriteOptions = {}): Promise<Answer<"PutVaultItems">> {
-    return data(this.core.api.PUT(`${VAULT}/items/{item}`, { params: { path: { ...this.path, item: category } }, body: items, ...this.core.init(options) }));
+  putVaultItems(
+    category: string,
+    items: Body<"PutVaultItems">,
+    options: WriteOptions = {},
+  ): Promise<Answer<"PutVaultItems">> {
+    return data(
+      this.core.api.PUT(`${VAULT}/items/{item}`, {
+        params: { path: { ...this.path, item: category } },
+        body: items,
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Removes a prompt item. */
   removeVaultItem(itemId: string, options: CallOptions = {}): Promise<void> {
-    return done(this.core.api.DELETE(`${VAULT}/items/{item}`, { params: { path: { ...this.path, item: itemId } }, ...this.core.init(options) }));
+    return done(
+      this.core.api.DELETE(`${VAULT}/items/{item}`, {
+        params: { path: { ...this.path, item: itemId } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Removes all items of a category. */
   removeVaultItems(category: string, options: CallOptions = {}): Promise<Answer<"RemoveVaultItems">> {
-    return data(this.core.api.DELETE(`${VAULT}/items`, { params: { path: this.path, query: { category } }, ...this.core.init(options) }));
+    return data(
+      this.core.api.DELETE(`${VAULT}/items`, {
+        params: { path: this.path, query: { category } },
+        ...this.core.init(options),
+      }),
+    );
   }
 
   /** Carries out a command of the tool `memory` of Anthropic's API on the files of `root`. */
-  runMemoryTool(root: string, command: Body<"RunMemoryTool">, options: WriteOptions = {}): Promise<Answer<"RunMemoryTool">> {
-    return data(this.core.api.POST(`${VAULT}/memory-tool`, { params: { path: this.path, query: { root } }, body: command, ...this.core.init(options) }));
+  runMemoryTool(
+    root: string,
+    command: Body<"RunMemoryTool">,
+    options: WriteOptions = {},
+  ): Promise<Answer<"RunMemoryTool">> {
+    return data(
+      this.core.api.POST(`${VAULT}/memory-tool`, {
+        params: { path: this.path, query: { root } },
+        body: command,
+        ...this.core.init(options),
+      }),
+    );
   }
 }

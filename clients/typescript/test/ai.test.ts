@@ -59,7 +59,9 @@ test("a model keeps the memory with its tools", async () => {
   const parts = result.steps.flatMap((step) => step.content);
   // There is nothing to read at first, which the model is told as an error that it can do something about.
   const errors = parts.filter((part) => part.type === "tool-error");
-  expect(errors.map((part) => [part.toolName, String(part.error)])).toEqual([["memory_read", expect.stringContaining("does not exist")]]);
+  expect(errors.map((part) => [part.toolName, String(part.error)])).toEqual([
+    ["memory_read", expect.stringContaining("does not exist")],
+  ]);
   const outputs = parts.filter((part) => part.type === "tool-result").map((part) => part.output);
   expect(outputs[0]).toMatchObject({ status: "applied", rejected: [] });
   expect(outputs.at(-1)).toContain("\tcargo test");
@@ -91,8 +93,14 @@ test("messages of every kind are turned into the service's form", () => {
           { type: "tool-call", toolCallId: "1", toolName: "f", input: { a: 1 } },
         ],
       },
-      { role: "tool", content: [{ type: "tool-result", toolCallId: "1", toolName: "f", output: { type: "error-text", value: "no" } }] },
-      { role: "tool", content: [{ type: "tool-result", toolCallId: "1", toolName: "f", output: { type: "json", value: { b: 2 } } }] },
+      {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: "1", toolName: "f", output: { type: "error-text", value: "no" } }],
+      },
+      {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: "1", toolName: "f", output: { type: "json", value: { b: 2 } } }],
+      },
       { role: "user", content: [{ type: "image", image: new Uint8Array() }] },
     ]),
   ).toEqual([

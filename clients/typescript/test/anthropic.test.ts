@@ -23,12 +23,26 @@ function scripted(commands: readonly Command[]) {
     const content = command
       ? [{ type: "tool_use", id: `toolu_${randomUUID()}`, name: "memory", input: command }]
       : [{ type: "text", text: "done" }];
-    const message = { id: "msg", type: "message", role: "assistant", model: "scripted", content, stop_reason: command ? "tool_use" : "end_turn" };
-    return new Response(JSON.stringify({ ...message, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }), {
-      headers: { "content-type": "application/json" },
-    });
+    const message = {
+      id: "msg",
+      type: "message",
+      role: "assistant",
+      model: "scripted",
+      content,
+      stop_reason: command ? "tool_use" : "end_turn",
+    };
+    return new Response(
+      JSON.stringify({ ...message, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }),
+      {
+        headers: { "content-type": "application/json" },
+      },
+    );
   };
-  const anthropic = new Anthropic({ apiKey: "none", baseURL: "http://model.invalid", fetch: fetch as typeof globalThis.fetch });
+  const anthropic = new Anthropic({
+    apiKey: "none",
+    baseURL: "http://model.invalid",
+    fetch: fetch as typeof globalThis.fetch,
+  });
   return { anthropic, results };
 }
 
@@ -61,7 +75,16 @@ for (const [name, tool] of [
     expect(texts[1]).toBe("File created successfully at: /memories/tea.md");
     expect(texts[4]).toContain("1\tDrinks green tea.");
     expect(texts[4]).toContain("2\tWithout milk.");
-    expect(results.map((result) => result.is_error ?? false)).toEqual([false, false, false, false, false, false, true, false]);
+    expect(results.map((result) => result.is_error ?? false)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ]);
     expect(texts[6]).toContain("/memories/tea.md does not exist");
   });
 }
@@ -69,17 +92,24 @@ for (const [name, tool] of [
 test("a tool use that comes twice is carried out once", async () => {
   const tool = memoryTool(vault, "c");
   const toolUse = { type: "tool_use" as const, id: "toolu_once", name: "memory", input: {} };
-  const run = () => tool.run({ command: "create", path: "/memories/x.md", file_text: "x" }, { toolUse, toolUseBlock: toolUse });
+  const run = () =>
+    tool.run({ command: "create", path: "/memories/x.md", file_text: "x" }, { toolUse, toolUseBlock: toolUse });
   const first = await run();
   expect(await run()).toBe(first);
   await expect(
-    tool.run({ command: "create", path: "/memories/x.md", file_text: "x" }, { toolUse: { ...toolUse, id: "toolu_2" }, toolUseBlock: toolUse }),
+    tool.run(
+      { command: "create", path: "/memories/x.md", file_text: "x" },
+      { toolUse: { ...toolUse, id: "toolu_2" }, toolUseBlock: toolUse },
+    ),
   ).rejects.toThrow("already exists");
 });
 
 test("edits are versions with their actor", async () => {
   const memories = await vault.listMemories({ prefix: "tea.md" }).all();
   expect(memories).toHaveLength(2);
-  const log = await vault.memory(memories[0]?.memory_id ?? "").history().all();
+  const log = await vault
+    .memory(memories[0]?.memory_id ?? "")
+    .history()
+    .all();
   expect(log.map(({ actor_id: actor, source }) => [actor, source])).toEqual(Array(3).fill(["claude", "tool"]));
 });

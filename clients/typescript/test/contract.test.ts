@@ -22,9 +22,13 @@ const ELSEWHERE = ["SpeakMcp"];
 const FURTHER = ["constructor", "api", "vault", "memory", "vaultId", "memoryId", "search", "events"];
 
 test("every operation has its method, and every method its operation", () => {
-  const { paths } = parse(readFileSync(document, "utf8")) as { paths: Record<string, Record<string, { operationId: string }>> };
+  const { paths } = parse(readFileSync(document, "utf8")) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
   const operations = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
-  const expected = operations.filter((id) => !ELSEWHERE.includes(id)).map((id) => (id[0] ?? "").toLowerCase() + id.slice(1));
+  const expected = operations
+    .filter((id) => !ELSEWHERE.includes(id))
+    .map((id) => (id[0] ?? "").toLowerCase() + id.slice(1));
   const methods = [Client, MemoryOperations, Vault]
     .flatMap((owner) => Object.getOwnPropertyNames(owner.prototype))
     .filter((name) => !FURTHER.includes(name));

@@ -1,12 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { Client, ForbiddenError, NotFoundError, UnauthorizedError, type MemoryEvent, type ResetEvent } from "../src/index.js";
+import {
+  Client,
+  ForbiddenError,
+  NotFoundError,
+  UnauthorizedError,
+  type MemoryEvent,
+  type ResetEvent,
+} from "../src/index.js";
 import { Service } from "./service.js";
 
 const client = new Client(inject("url"));
 
 /** The next so many events of a stream that is then left. */
-async function take(stream: AsyncGenerator<MemoryEvent | ResetEvent>, count: number): Promise<(MemoryEvent | ResetEvent)[]> {
+async function take(
+  stream: AsyncGenerator<MemoryEvent | ResetEvent>,
+  count: number,
+): Promise<(MemoryEvent | ResetEvent)[]> {
   const events = [];
   for await (const event of stream) {
     events.push(event);
@@ -15,7 +25,8 @@ async function take(stream: AsyncGenerator<MemoryEvent | ResetEvent>, count: num
   return events;
 }
 
-const versions = (events: (MemoryEvent | ResetEvent)[]) => events.map((event) => (event.kind === "reset" ? null : event.version));
+const versions = (events: (MemoryEvent | ResetEvent)[]) =>
+  events.map((event) => (event.kind === "reset" ? null : event.version));
 
 test("events come as they happen, chosen by memory and kind, and from a place on", async () => {
   const vault = client.vault(`v-${randomUUID()}`);
@@ -82,7 +93,9 @@ test("a stream outlives the service: nothing is missed and nothing comes twice",
 
 test("keys are shown, and what they may not do is told", async () => {
   const open = new Client(service.url);
-  await open.memory("team", "agent-2").finish("Wrote the rotation script.", [], { record: { intent: "Rotate", summary: "Done." } });
+  await open
+    .memory("team", "agent-2")
+    .finish("Wrote the rotation script.", [], { handoff: false, record: { intent: "Rotate", summary: "Done." } });
   const admin = await open.createKey({ name: "boss", role: "admin" });
   await expect(open.memory("team", "agent-2").get()).rejects.toBeInstanceOf(UnauthorizedError);
   const boss = new Client(service.url, { key: admin.key });
@@ -92,9 +105,9 @@ test("keys are shown, and what they may not do is told", async () => {
   await expect(reader.memory("other", "agent-2").get()).rejects.toBeInstanceOf(NotFoundError);
 
   // A reader cannot have the handoff made anew, and begins with the one there is.
-  expect((await reader.memory("team", "agent-2").start()).handoff).toBe("");
-  await boss.memory("team", "agent-2").refreshHandoff();
-  const session = await reader.memory("team", "agent-2").start();
+  expect((await reader.memory("team", "agent-2").start({ refresh: true })).handoff).toBe("");
+  await boss.memory("team", "agent-2").start({ refresh: true });
+  const session = await reader.memory("team", "agent-2").start({ refresh: true });
   expect(session.handoff).toContain("## Summary");
   expect(session.prompt).toContain("Rotate");
 

@@ -7,7 +7,13 @@ const fresh = () => client.memory(`v-${randomUUID()}`, "agent-1");
 
 test("a first session begins with nothing, and the next one with what the first left", async () => {
   const memory = fresh();
-  expect(await memory.start({ maxTokens: 1000 })).toEqual({ prompt: "", handoff: "", version: null, contextId: null, tokens: 0 });
+  expect(await memory.start({ maxTokens: 1000 })).toEqual({
+    prompt: "",
+    handoff: "",
+    version: null,
+    contextId: null,
+    tokens: 0,
+  });
 
   const messages = [
     { role: "user", content: "Remember that the deploy key of the staging cluster expires on 2027-03-01." },
@@ -33,7 +39,11 @@ test("messages go as the SDKs have them", async () => {
     { role: "user", content: [{ type: "text", text: "From now on always use pnpm in this repository." }] },
     { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "bash", input: { command: "pnpm i" } }] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "done" }] },
-    { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "bash", arguments: "{}" } }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "bash", arguments: "{}" } }],
+    },
     { role: "tool", content: "ok" },
   ];
   const { update_id: id } = await memory.finish("Set the repository up.", messages);
@@ -43,13 +53,15 @@ test("messages go as the SDKs have them", async () => {
 
 test("an update that is not waited for is run later", async () => {
   const memory = fresh();
-  const queued = await memory.finishLater("Decided: all SQL lives in storage because one place is easier to check.", [], {
-    record: { intent: "Decide", summary: "Decided it." },
-  });
+  const queued = await memory.finishLater(
+    "Decided: all SQL lives in storage because one place is easier to check.",
+    [],
+    {
+      record: { intent: "Decide", summary: "Decided it." },
+    },
+  );
   expect(["queued", "running"]).toContain(queued.status);
-  await expect
-    .poll(async () => (await memory.getUpdate(queued.update_id)).status, { timeout: 30_000 })
-    .toBe("applied");
+  await expect.poll(async () => (await memory.getUpdate(queued.update_id)).status, { timeout: 30_000 }).toBe("applied");
 });
 
 test("a document is put, read, edited, searched and restored", async () => {
@@ -59,16 +71,22 @@ test("a document is put, read, edited, searched and restored", async () => {
   expect((await memory.get()).context).toBe("# Notes\nThe zebrafish protocol.\n");
   expect((await memory.get({ section: "Notes" })).context).toContain("zebrafish");
 
-  const edited = await memory.edit([{ op: "add", section: "learnings", reason: "CI has no database", content: "commit the query data" }], {
-    ifMatch: first.context_id,
-  });
+  const edited = await memory.edit(
+    [{ op: "add", section: "learnings", reason: "CI has no database", content: "commit the query data" }],
+    {
+      ifMatch: first.context_id,
+    },
+  );
   expect(edited.operations).toMatchObject([{ op: "add", id: "KL-1" }]);
   const text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the database is there now\n";
   expect(await memory.edit(text, { dryRun: true })).toMatchObject({ status: "dry_run", version: 2 });
   expect(await memory.edit(text)).toMatchObject({ status: "applied", version: 3 });
 
   expect(await memory.listRecords({ kind: "KL", status: "archived" }).all()).toMatchObject([{ record_id: "KL-1" }]);
-  await expect.poll(async () => (await memory.search("zebrafish").all()).length).toBe(1);
+  const vault = client.vault(memory.vaultId);
+  await expect.poll(async () => (await vault.search("zebrafish").all()).length).toBe(1);
+  expect(await memory.search("QUERY data").all()).toEqual([]);
+  expect(await memory.search("QUERY data", { archived: true }).all()).toMatchObject([{ record_id: "KL-1" }]);
   expect(await memory.restoreContext(1, "a trial")).toMatchObject({ version: 4 });
   expect((await memory.diffContexts(4, { base: "3" })).diff).toContain("-# Key Learnings");
   const log = await memory.history().all();
@@ -107,7 +125,9 @@ test("lists are read page by page", async () => {
   const first = await list.first();
   const rest = memory.listContexts({ limit: 3, cursor: first.next_cursor ?? "" });
   expect((await rest.all()).map((context) => context.version)).toEqual([4, 3, 2, 1]);
-  expect((await client.vault(memory.vaultId).listMemories().all()).map((entry) => entry.memory_id)).toEqual(["agent-1"]);
+  expect((await client.vault(memory.vaultId).listMemories().all()).map((entry) => entry.memory_id)).toEqual([
+    "agent-1",
+  ]);
 });
 
 test("the window, items, proposals and the vault are there, too", async () => {
@@ -123,7 +143,10 @@ test("the window, items, proposals and the vault are there, too", async () => {
   await vault.removeVaultItem(item.item_id);
   expect(await memory.removeItems("rules")).toEqual({ removed: 1 });
 
-  const proposed = await memory.edit([{ op: "add", section: "learnings", reason: "it matters", content: "a proposal" }], { mode: "propose" });
+  const proposed = await memory.edit(
+    [{ op: "add", section: "learnings", reason: "it matters", content: "a proposal" }],
+    { mode: "propose" },
+  );
   expect(proposed.status).toBe("proposed");
   expect(await vault.listVaultUpdates({ status: "proposed" }).all()).toHaveLength(1);
   await memory.approveUpdate(proposed.update_id);

@@ -13,11 +13,21 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
-const blocks = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({ language, code: code ?? "" }));
+const blocks = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({
+  language,
+  code: code ?? "",
+}));
 const programs = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
 
 /** What a project of the README's reader has installed beside the package. */
-const INSTALLED = ["openapi-fetch", "openapi-typescript-helpers", "@anthropic-ai/sdk", "@ai-sdk/anthropic", "ai", "@types/node"];
+const INSTALLED = [
+  "openapi-fetch",
+  "openapi-typescript-helpers",
+  "@anthropic-ai/sdk",
+  "@ai-sdk/anthropic",
+  "ai",
+  "@types/node",
+];
 
 let folder: string;
 let model: Server;
@@ -34,10 +44,19 @@ beforeAll(async () => {
     symlinkSync(join(root, "node_modules", name), join(modules, name));
   }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  const compilerOptions = { target: "ES2022", module: "NodeNext", strict: true, skipLibCheck: true, types: ["node"], outDir: "out" };
+  const compilerOptions = {
+    target: "ES2022",
+    module: "NodeNext",
+    strict: true,
+    skipLibCheck: true,
+    types: ["node"],
+    outDir: "out",
+  };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
   programs.forEach((code, number) => writeFileSync(join(folder, `block-${number}.ts`), code));
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: folder }).catch(({ stdout }) => expect(stdout).toBe(""));
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], { cwd: folder }).catch(({ stdout }) =>
+    expect(stdout).toBe(""),
+  );
   model = await claude();
 });
 
@@ -55,14 +74,27 @@ function claude(): Promise<Server> {
     request.on("end", () => {
       const { tools } = JSON.parse(text) as { tools?: { name: string }[] };
       const isTool = tools?.[0]?.name === "memory";
-      const input = isTool ? { command: "create", path: "/memories/tea.md", file_text: "Drinks tea.\n" } : { intent: "Test", summary: "Two tests fail." };
+      const input = isTool
+        ? { command: "create", path: "/memories/tea.md", file_text: "Drinks tea.\n" }
+        : { intent: "Test", summary: "Two tests fail." };
       const name = isTool ? "memory" : "memory_record";
       const isFirst = !text.includes('"tool_result"');
       const content = isFirst ? [{ type: "tool_use", id: "toolu_1", name, input }] : [{ type: "text", text: "Noted." }];
       const stop_reason = isFirst ? "tool_use" : "end_turn";
       const usage = { input_tokens: 1, output_tokens: 1 };
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ id: "msg", type: "message", role: "assistant", model: "m", content, stop_reason, stop_sequence: null, usage }));
+      response.end(
+        JSON.stringify({
+          id: "msg",
+          type: "message",
+          role: "assistant",
+          model: "m",
+          content,
+          stop_reason,
+          stop_sequence: null,
+          usage,
+        }),
+      );
     });
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
@@ -75,7 +107,8 @@ test("the README has blocks of shell, which scripts/test-typescript-client.sh ru
 
 test("the package holds what it exports and nothing of its tests", () => {
   const own = join(folder, "node_modules/working-memory-client");
-  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/anthropic.js", "dist/ai.js", "README.md"]) expect(existsSync(join(own, file))).toBe(true);
+  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/anthropic.js", "dist/ai.js", "README.md"])
+    expect(existsSync(join(own, file))).toBe(true);
   for (const file of ["test", "src", "node_modules"]) expect(existsSync(join(own, file))).toBe(false);
 });
 
@@ -84,13 +117,19 @@ test("the programs do what they say, one after the other", async () => {
   const outputs: string[] = [];
   for (const [number, code] of programs.entries()) {
     const baseUrl = code.includes("@ai-sdk/anthropic") ? `${base}/v1` : base;
-    const env = { ...process.env, WORKING_MEMORY_URL: inject("url"), ANTHROPIC_API_KEY: "none", ANTHROPIC_BASE_URL: baseUrl };
+    const env = {
+      ...process.env,
+      WORKING_MEMORY_URL: inject("url"),
+      ANTHROPIC_API_KEY: "none",
+      ANTHROPIC_BASE_URL: baseUrl,
+    };
     const { stdout } = await run(process.execPath, [join(folder, `out/block-${number}.js`)], { env, timeout: 120_000 });
     outputs.push(stdout);
   }
   const [session, byHand, events, tool] = outputs;
   expect(session).toContain("Rotate the deploy key");
   expect(byHand).toContain("there is none yet\ntrue a precondition");
+  expect(byHand).toContain("KL-1 commit the query data");
   expect(events).toContain("kind: 'version'");
   expect(tool).toContain("Noted.");
 });

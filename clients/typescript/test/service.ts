@@ -12,7 +12,9 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** The program: `WORKING_MEMORY_BIN`, or the one that the checkout builds. */
 export function program(): string {
-  return process.env.WORKING_MEMORY_BIN ?? execFileSync("sh", ["scripts/program.sh"], { cwd: ROOT, encoding: "utf8" }).trim();
+  return (
+    process.env.WORKING_MEMORY_BIN ?? execFileSync("sh", ["scripts/program.sh"], { cwd: ROOT, encoding: "utf8" }).trim()
+  );
 }
 
 /** A port that nobody listens on. */
@@ -60,12 +62,19 @@ export class Service {
   }
 
   async start(): Promise<void> {
-    const child = spawn(this.#bin, ["serve"], { env: this.environment, cwd: this.#folder, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(this.#bin, ["serve"], {
+      env: this.environment,
+      cwd: this.#folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (this.#log += text));
     this.#process = child;
     for (let tries = 0; tries < 900; tries++) {
       if (child.exitCode !== null) break;
-      const ready = await fetch(`${this.url}/readyz`).then((answer) => answer.ok, () => false);
+      const ready = await fetch(`${this.url}/readyz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
       if (ready) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

@@ -22,7 +22,13 @@ afterEach(() => servers.splice(0).forEach((close) => close()));
 
 /** A server that answers request after request by these steps, the last one from then on, and what it was sent. */
 async function serving(...steps: Step[]) {
-  const seen: { method: string; url: string; key: string | undefined; body: string; headers: IncomingMessage["headers"] }[] = [];
+  const seen: {
+    method: string;
+    url: string;
+    key: string | undefined;
+    body: string;
+    headers: IncomingMessage["headers"];
+  }[] = [];
   const listener: RequestListener = (request, response) => {
     let body = "";
     request.on("data", (chunk) => (body += chunk));
@@ -35,22 +41,43 @@ async function serving(...steps: Step[]) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   servers.push(() => (server.closeAllConnections(), server.close()));
-  const client = (options: ClientOptions = {}) => new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`, options);
+  const client = (options: ClientOptions = {}) =>
+    new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`, options);
   return { seen, client };
 }
 
-const ok = (body: unknown): Step => (_, response) => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
-const problem = (status: number, kind: string, headers: Record<string, string> = {}): Step => (_, response) =>
-  response
-    .writeHead(status, { "content-type": "application/problem+json", ...headers })
-    .end(JSON.stringify({ type: `urn:working-memory:problem:${kind}`, title: kind, status, detail: `it is ${kind}`, limit: 5 }));
+const ok =
+  (body: unknown): Step =>
+  (_, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+const problem =
+  (status: number, kind: string, headers: Record<string, string> = {}): Step =>
+  (_, response) =>
+    response
+      .writeHead(status, { "content-type": "application/problem+json", ...headers })
+      .end(
+        JSON.stringify({
+          type: `urn:working-memory:problem:${kind}`,
+          title: kind,
+          status,
+          detail: `it is ${kind}`,
+          limit: 5,
+        }),
+      );
 const cut: Step = (request) => request.socket.destroy();
 const cutInside: Step = (request, response) => {
-  response.writeHead(200, { "content-type": "application/json", "content-length": "1000" }).write("{", () => request.socket.destroy());
+  response
+    .writeHead(200, { "content-type": "application/json", "content-length": "1000" })
+    .write("{", () => request.socket.destroy());
 };
 
 test("what fails in passing is sent again under one key", async () => {
-  const { seen, client } = await serving(cut, problem(503, "unavailable", { "retry-after": "0" }), cutInside, ok({ version: 1 }));
+  const { seen, client } = await serving(
+    cut,
+    problem(503, "unavailable", { "retry-after": "0" }),
+    cutInside,
+    ok({ version: 1 }),
+  );
   const answer = await client().memory("team", "a:b").put("text");
   expect(answer).toEqual({ version: 1 });
   expect(seen).toHaveLength(4);
@@ -75,13 +102,19 @@ test("Retry-After is waited for, in seconds or as a date", async () => {
   const began = performance.now();
   await client().memory("team", "a").get();
   expect(performance.now() - began).toBeGreaterThan(990);
-  const dated = await serving(problem(503, "unavailable", { "retry-after": new Date(Date.now() - 5000).toUTCString() }), ok({ version: 1 }));
+  const dated = await serving(
+    problem(503, "unavailable", { "retry-after": new Date(Date.now() - 5000).toUTCString() }),
+    ok({ version: 1 }),
+  );
   expect(await dated.client().memory("team", "a").get()).toEqual({ version: 1 });
 });
 
 test("a wait that is too long is told at once", async () => {
   const { seen, client } = await serving(problem(429, "too-many-requests", { "retry-after": "3600" }));
-  const error: unknown = await client().memory("team", "a").get().catch((error: unknown) => error);
+  const error: unknown = await client()
+    .memory("team", "a")
+    .get()
+    .catch((error: unknown) => error);
   expect(error).toBeInstanceOf(TooManyRequestsError);
   expect(error).toMatchObject({ retryAfter: 3600, limit: 5 });
   expect(seen).toHaveLength(1);
@@ -107,11 +140,16 @@ test("a model's failure is the caller's to repeat, a gateway's is not", async ()
   const failing = await serving(problem(502, "model-failed"));
   await expect(failing.client().memory("team", "a").finish("x")).rejects.toBeInstanceOf(ModelError);
   expect(failing.seen).toHaveLength(1);
-  const gateway: Step = (_, response) => response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad\n gateway</h1>");
+  const gateway: Step = (_, response) =>
+    response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad\n gateway</h1>");
   const behind = await serving(gateway, ok({ status: "applied" }));
   expect(await behind.client().memory("team", "a").finish("x")).toEqual({ status: "applied" });
   const always = await serving(gateway);
-  const error: unknown = await always.client({ retries: 0 }).memory("team", "a").get().catch((error: unknown) => error);
+  const error: unknown = await always
+    .client({ retries: 0 })
+    .memory("team", "a")
+    .get()
+    .catch((error: unknown) => error);
   expect(error).toBeInstanceOf(ProtocolError);
   expect(String(error)).toContain("502");
 });
@@ -130,7 +168,11 @@ test("silence ends with the time-out, and a signal ends everything", async () =>
   await expect(client({ timeout: 30 }).memory("team", "a").get()).rejects.toBeInstanceOf(TimeoutError);
   await expect(client().memory("team", "a").put("x", { timeout: 30 })).rejects.toBeInstanceOf(TimeoutError);
   const reason = new Error("enough");
-  await expect(client().memory("team", "a").get({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await expect(
+    client()
+      .memory("team", "a")
+      .get({ signal: AbortSignal.abort(reason) }),
+  ).rejects.toBe(reason);
   const stop = new AbortController();
   const waiting = client().memory("team", "a").get({ signal: stop.signal });
   setTimeout(() => stop.abort(reason), 20);
@@ -144,10 +186,16 @@ test("silence ends with the time-out, and a signal ends everything", async () =>
 
 test("the key goes with every request and into no error", async () => {
   const { seen, client } = await serving(problem(404, "not-found"));
-  const error: unknown = await client({ key: async () => "wm_secret" }).memory("team", "a").get().catch((error: unknown) => error);
+  const error: unknown = await client({ key: async () => "wm_secret" })
+    .memory("team", "a")
+    .get()
+    .catch((error: unknown) => error);
   expect(seen[0]?.headers.authorization).toBe("Bearer wm_secret");
   expect(JSON.stringify(error) + String(error) + (error as Error).stack).not.toContain("wm_secret");
-  const nobody: unknown = await new Client("http://127.0.0.1:1", { key: "wm_secret", retries: 0 }).listVaults().all().catch((error: unknown) => error);
+  const nobody: unknown = await new Client("http://127.0.0.1:1", { key: "wm_secret", retries: 0 })
+    .listVaults()
+    .all()
+    .catch((error: unknown) => error);
   expect(nobody).toBeInstanceOf(ConnectionError);
   expect(String(nobody)).not.toContain("wm_secret");
   expect(() => new Client("http://me:secret@host")).toThrow("option key");
@@ -155,7 +203,8 @@ test("the key goes with every request and into no error", async () => {
 });
 
 test("events are read in whatever pieces they come", async () => {
-  const text = ": hello\r\n\r\nretry: 2000\nid: 0\n\nid: 1-a\r\nevent: version\ndata: {}\r\n\r\ndata:two\ndata: lines ✓\nother: x\n\nid: 3\ndata: cut";
+  const text =
+    ": hello\r\n\r\nretry: 2000\nid: 0\n\nid: 1-a\r\nevent: version\ndata: {}\r\n\r\ndata:two\ndata: lines ✓\nother: x\n\nid: 3\ndata: cut";
   const bytes = new TextEncoder().encode(text);
   for (let size = 1; size < 30; size++) {
     const body = new ReadableStream<Uint8Array>({
