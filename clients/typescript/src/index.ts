@@ -4,7 +4,7 @@ export { Client } from "./client.js";
 export type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
 export { Memory } from "./memory.js";
 export type { EditOperation, FinishOptions, MessageLike, Session, StartOptions } from "./memory.js";
-export type { Ref } from "./memory-operations.js";
+export type { Ref } from "./document-operations.js";
 export { Pages, type PageOf } from "./pages.js";
 export {
   ConflictError,

@@ -2,7 +2,8 @@
 
 import { data, type Core } from "./core.js";
 import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
-import { MEMORY, MemoryOperations } from "./memory-operations.js";
+import { MEMORY } from "./document-operations.js";
+import { MemoryOperations } from "./memory-operations.js";
 import { Pages } from "./pages.js";
 import { NotFoundError, WorkingMemoryError } from "./problem.js";
 import type { CallOptions, ChangeOptions } from "./transport.js";

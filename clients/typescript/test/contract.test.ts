@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { Client } from "../src/client.js";
+import { DocumentOperations } from "../src/document-operations.js";
 import { MemoryOperations } from "../src/memory-operations.js";
 import { Vault } from "../src/vault.js";
 
@@ -29,7 +30,7 @@ test("every operation has its method, and every method its operation", () => {
   const expected = operations
     .filter((id) => !ELSEWHERE.includes(id))
     .map((id) => (id[0] ?? "").toLowerCase() + id.slice(1));
-  const methods = [Client, MemoryOperations, Vault]
+  const methods = [Client, DocumentOperations, MemoryOperations, Vault]
     .flatMap((owner) => Object.getOwnPropertyNames(owner.prototype))
     .filter((name) => !FURTHER.includes(name));
   expect(methods.sort()).toEqual(expected.sort());

@@ -53,17 +53,15 @@ const ok =
 const problem =
   (status: number, kind: string, headers: Record<string, string> = {}): Step =>
   (_, response) =>
-    response
-      .writeHead(status, { "content-type": "application/problem+json", ...headers })
-      .end(
-        JSON.stringify({
-          type: `urn:working-memory:problem:${kind}`,
-          title: kind,
-          status,
-          detail: `it is ${kind}`,
-          limit: 5,
-        }),
-      );
+    response.writeHead(status, { "content-type": "application/problem+json", ...headers }).end(
+      JSON.stringify({
+        type: `urn:working-memory:problem:${kind}`,
+        title: kind,
+        status,
+        detail: `it is ${kind}`,
+        limit: 5,
+      }),
+    );
 const cut: Step = (request) => request.socket.destroy();
 const cutInside: Step = (request, response) => {
   response
