@@ -1265,6 +1265,11 @@ export interface components {
             /** @description None removes all that are there. */
             items: components["schemas"]["ItemOfCategory"][];
         };
+        /**
+         * @description What a version did to a record.
+         * @enum {string}
+         */
+        ChangeKind: "added" | "changed" | "archived" | "superseded" | "restored";
         /** @description A record that reads differently. */
         ChangedRecord: {
             /** @description Its id. */
@@ -2401,23 +2406,26 @@ export interface components {
         PutAnswer: components["schemas"]["Context"] & {
             /** @description Whether the document was this already, so that no version was made. */
             unchanged: boolean;
-            /** @description What the new version lost of the one before; empty with `guard.collapse = "off"`. */
+            /**
+             * @description What the new version lost of the one before, and archived ids that it uses again; empty with
+             *     `guard.collapse = "off"`.
+             */
             warnings: components["schemas"]["PutWarning"][];
         };
         /** @description A sign that a text has lost what the document said. */
         PutWarning: {
-            /** @description More than half of the bytes are gone, or active records are. */
+            /** @description More than half of the bytes are gone, or active records are; or archived records' ids name other records now. */
             kind: components["schemas"]["PutWarningKind"];
             /** @description The same in a sentence, with the sizes. */
             detail: string;
-            /** @description The records that are gone: the version archives them as left out by it. */
+            /** @description The records that are gone: the version archives them as left out by it. Or those whose ids were used again. */
             records: string[];
         };
         /**
          * @description What a text can lose.
          * @enum {string}
          */
-        PutWarningKind: "bytes_dropped" | "records_dropped";
+        PutWarningKind: "bytes_dropped" | "records_dropped" | "archived_id_reused";
         /** @description One identified entry of the document. */
         Record: components["schemas"]["RecordTaskFields"] & {
             /**
@@ -2468,6 +2476,31 @@ export interface components {
              *     by hand.
              */
             evidence: components["schemas"]["Evidence"][];
+            /** @description What became of it, the newest change first; where `history=true` asked for it. */
+            history?: components["schemas"]["RecordChange"][];
+        };
+        /** @description One change of a record, and what it said from then on. */
+        RecordChange: {
+            /** @description What was done to it. */
+            change: components["schemas"]["ChangeKind"];
+            /**
+             * Format: int64
+             * @description The version that did it.
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When that was made.
+             */
+            at: string;
+            /** @description Who made it. */
+            by: string;
+            /** @description The label that it had from then on; null where it ended, or where that version's text was taken out. */
+            label: string | null;
+            /** @description The reason. */
+            reason: string | null;
+            /** @description What it said. */
+            content: string | null;
         };
         /** @description How many records there are. */
         RecordCounts: {
@@ -2496,7 +2529,7 @@ export interface components {
          */
         RecordSection: "learnings" | "verbatim";
         /**
-         * @description Whether a record stands in the newest version.
+         * @description Whether a record is in the newest version.
          * @enum {string}
          */
         RecordStatus: "active" | "archived";
@@ -8855,7 +8888,10 @@ export interface operations {
     };
     GetRecord: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to show what became of it, too: its newest 50 changes with what it said from then on. */
+                history?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The vault (tenant). */

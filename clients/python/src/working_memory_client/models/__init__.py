@@ -4,6 +4,7 @@ Written by tools/generate.py.
 """
 
 from .common import (
+    ChangeKind,
     Context,
     Evidence,
     EvidenceOrigin,
@@ -12,9 +13,11 @@ from .common import (
     PutWarning,
     PutWarningKind,
     Record,
+    RecordChange,
     RecordKind,
     RecordStatus,
     RecordTaskFields,
+    Rejection,
     Source,
 )
 from .contexts import (
@@ -88,7 +91,6 @@ from .updates import (
     OperationsRequest,
     OperationsText,
     RecordSection,
-    Rejection,
     RejectRequest,
     RewriteProgressOperation,
     Role,
@@ -137,6 +139,7 @@ __all__ = [
     "ByKind",
     "CategoryItems",
     "CategoryObject",
+    "ChangeKind",
     "ChangedRecord",
     "Context",
     "ContextList",
@@ -204,6 +207,7 @@ __all__ = [
     "PutWarning",
     "PutWarningKind",
     "Record",
+    "RecordChange",
     "RecordCounts",
     "RecordDiff",
     "RecordKind",

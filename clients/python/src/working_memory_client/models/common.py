@@ -21,6 +21,10 @@ Evidence = TypedDict(
 """A passage of an update's input that carries a change."""
 
 
+ChangeKind = Literal["added", "changed", "archived", "superseded", "restored"]
+"""What a version did to a record."""
+
+
 Source = Literal["put", "update", "operations", "task", "decision", "status", "restore", "import", "tool"]
 """What can make a version."""
 
@@ -65,6 +69,25 @@ class Context(_ContextRequired, total=False):
     """The SHA-256 of the text, in hexadecimal."""
 
 
+class RecordChange(TypedDict):
+    """One change of a record, and what it said from then on."""
+
+    change: ChangeKind
+    """What was done to it."""
+    version: int
+    """The version that did it."""
+    at: str
+    """When that was made."""
+    by: str
+    """Who made it."""
+    label: str | None
+    """The label that it had from then on."""
+    reason: str | None
+    """The reason."""
+    content: str | None
+    """What it said."""
+
+
 RecordStatus = Literal["active", "archived"]
 """Whether a record is in the newest version."""
 
@@ -88,9 +111,7 @@ class RecordTaskFields(TypedDict, total=False):
     """The larger work it is a part of."""
 
 
-class Record(RecordTaskFields):
-    """One identified entry of the document."""
-
+class _RecordRequired(RecordTaskFields):
     record_id: str
     """Its id, unique within the memory and never used again."""
     kind: RecordKind
@@ -123,22 +144,14 @@ class Record(RecordTaskFields):
     """What of the task and the messages carried it into the memory, at most two passages."""
 
 
-class Problem(TypedDict):
-    """The body of every error (RFC 9457). Depending on the type it has further members, such as the `field` that
-    is wrong, the `limit` it breaks and its `actual` size.
-    """
+class Record(_RecordRequired, total=False):
+    """One identified entry of the document."""
 
-    type: str
-    """What kind of problem it is."""
-    title: str
-    """The kind in words, the same for every occurrence."""
-    status: int
-    """The status of the answer."""
-    detail: str
-    """What is wrong with this request."""
+    history: list[RecordChange]
+    """What became of it, the newest change first."""
 
 
-PutWarningKind = Literal["bytes_dropped", "records_dropped"]
+PutWarningKind = Literal["bytes_dropped", "records_dropped", "archived_id_reused"]
 """What a text can lose."""
 
 
@@ -153,10 +166,106 @@ class PutWarning(TypedDict):
     """The records that are gone."""
 
 
+class _RejectionRequired(TypedDict):
+    section: str | None
+    """`progress`, `learnings`, `verbatim`, or null where the place belongs to none."""
+    kind: str
+    """The fault's stable name."""
+    detail: str
+    """A sentence that says what is wrong and what would be right."""
+    text: str
+    """The item as it was written, cut after 2,000 bytes."""
+
+
+class Rejection(_RejectionRequired, total=False):
+    """Something that was not applied."""
+
+    index: int
+    """Of operations sent as JSON the place in their list, from 0."""
+
+
+class _ProblemRequired(TypedDict):
+    type: str
+    """What kind of problem it is."""
+    title: str
+    """The kind in words, the same for every occurrence."""
+    status: int
+    """The status of the answer."""
+    detail: str
+    """What is wrong with this request."""
+
+
+class Problem(_ProblemRequired, total=False):
+    """The body of every error (RFC 9457). The first four members are always there; which of the others are depends
+    on the type.
+    """
+
+    field: str
+    """The parameter, header or member of the body that is wrong."""
+    limit: int
+    """The limit that is broken, in the unit that the detail names."""
+    limit_name: str
+    """The setting that has the limit."""
+    limit_seconds: int
+    """The time that was not enough, in seconds."""
+    minimum: int
+    """The least that is taken."""
+    actual: int
+    """What was found where the limit is."""
+    before: int
+    """The size before the change, in bytes."""
+    needed: int
+    """The tokens that the prompt needs at least."""
+    offset: int
+    """Where in the body, in bytes from its beginning."""
+    opens_at: str
+    """When the quota is open again."""
+    current: str | None
+    """What stands there now, for a precondition."""
+    update_id: str
+    """The run that was kept."""
+    run_status: str
+    """Where that run stands."""
+    record_id: str
+    """The record that stands against it."""
+    version: int
+    """The version it is about."""
+    role: str
+    """The role whose model failed."""
+    required_role: str
+    """The role that the key would need."""
+    setting: str
+    """The setting that would let the request in."""
+    redaction_reason: str
+    """Why the version's text was taken out."""
+    redacted_at: str
+    """When it was."""
+    freshness: str
+    """`missing`: there is no handoff yet."""
+    accepted: list[str]
+    """The media types that are taken."""
+    active: list[str]
+    """The decisions that can be superseded."""
+    known: list[str]
+    """The parts that a prompt can have."""
+    unknown: list[str]
+    """The names that are none of them."""
+    sections: list[str]
+    """The sections that the document has."""
+    not_ready: list[str]
+    """The checks that fail."""
+    checks: dict[str, str]
+    """All checks: `ok`, `failed` or `unknown`."""
+    rejected: list[Rejection]
+    """What could not be applied."""
+    warnings: list[PutWarning]
+    """What the document would lose."""
+
+
 class PutAnswer(Context):
     """What a put came to."""
 
     unchanged: bool
     """Whether the document was this already, so that no version was made."""
     warnings: list[PutWarning]
-    """What the new version lost of the one before."""
+    """What the new version lost of the one before, and archived ids that it uses again."""

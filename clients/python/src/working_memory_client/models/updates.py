@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from .common import Evidence
+from .common import Evidence, Rejection
 from .messages import Message
 
 
@@ -226,24 +226,6 @@ class RejectRequest(TypedDict):
 
     reason: str
     """For whoever proposed it."""
-
-
-class _RejectionRequired(TypedDict):
-    section: str | None
-    """`progress`, `learnings`, `verbatim`, or null where the place belongs to none."""
-    kind: str
-    """The fault's stable name."""
-    detail: str
-    """A sentence that says what is wrong and what would be right."""
-    text: str
-    """The item as it was written, cut after 2,000 bytes."""
-
-
-class Rejection(_RejectionRequired, total=False):
-    """Something that was not applied."""
-
-    index: int
-    """Of operations sent as JSON the place in their list, from 0."""
 
 
 Role = Literal["progress", "learnings", "verbatim"]

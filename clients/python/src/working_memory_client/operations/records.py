@@ -39,19 +39,21 @@ def list_records(
     )
 
 
-def get_record(vault_id: str, memory_id: str, record_id: str) -> Call[models.Record]:
+def get_record(vault_id: str, memory_id: str, record_id: str, *, history: bool | None = None) -> Call[models.Record]:
     """Read one record.
 
     Active or archived, with its birth, its end, and what of an update's input carried it.
 
     Args:
         record_id: A record: KL-, VC-, T- or D- and its number.
+        history: Whether to show what became of it, too.
     """
     return Call(
         operation="GetRecord",
         method="GET",
         path="/v1/vaults/{}/memories/{}/records/{}",
         ids=(vault_id, memory_id, record_id),
+        query={"history": history},
         accept="application/json",
         answers="json",
     )
