@@ -44,6 +44,7 @@ impl Migrate {
             // One connection, one transaction: nothing is gained by keeping any.
             prepared_statements: false,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+            deadlines: config.database.deadlines(),
             head_cache_bytes: 0,
             gather_puts: false,
         };

@@ -46,6 +46,7 @@ impl Offline {
             max_connections: CONNECTIONS,
             prepared_statements,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+            deadlines: config.database.deadlines(),
             head_cache_bytes: 0,
             gather_puts: false,
         };

@@ -237,6 +237,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
             None => keeps_prepared_statements(url).await?,
         },
         acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
+        deadlines: config.database.deadlines(),
         head_cache_bytes: config.database.head_cache_bytes,
         gather_puts: config.database.gather_puts,
     };

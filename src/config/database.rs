@@ -1,8 +1,13 @@
 //! `[database]`: where the database is.
 
+use crate::storage::Deadlines;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// A day, in seconds: longer is the same as for ever.
+const LONGEST_TIMEOUT: u64 = 86_400;
 
 /// Where the database is.
 #[derive(Debug, Clone, Deserialize)]
@@ -17,6 +22,17 @@ pub struct DatabaseConfig {
     pub max_connections: u32,
     /// Seconds a request waits for a connection before it is answered 503.
     pub acquire_timeout_seconds: u64,
+    /// Seconds a statement of a request that reads may be without an answer.
+    pub read_timeout_seconds: u64,
+    /// Seconds a statement of a request that changes something, and a commit, may be without an answer.
+    pub write_timeout_seconds: u64,
+    /// Seconds a statement of a search may be without an answer.
+    pub search_timeout_seconds: u64,
+    /// Seconds a statement that no request waits for may be without an answer.
+    pub maintenance_timeout_seconds: u64,
+    /// Seconds without any answer after which the database counts as silent: what waits for it is given up, and its
+    /// connections are closed.
+    pub silence_timeout_seconds: u64,
     /// Whether prepared statements are named and kept. Not behind a transaction-mode pooler that does not
     /// track them (PgBouncer before 1.21). Left out, the service finds out when it starts.
     pub prepared_statements: Option<bool>,
@@ -37,6 +53,11 @@ impl Default for DatabaseConfig {
             listen_url: None,
             max_connections: 16,
             acquire_timeout_seconds: 5,
+            read_timeout_seconds: 10,
+            write_timeout_seconds: 10,
+            search_timeout_seconds: 30,
+            maintenance_timeout_seconds: 600,
+            silence_timeout_seconds: 2,
             prepared_statements: None,
             head_cache_bytes: 48 << 20,
             gather_puts: true,
@@ -73,9 +94,35 @@ impl DatabaseConfig {
         if self.max_connections == 0 {
             return Err("database.max_connections must be at least 1".to_owned());
         }
-        if self.acquire_timeout_seconds == 0 {
-            return Err("database.acquire_timeout_seconds must be at least 1".to_owned());
+        for (key, seconds) in [
+            ("acquire", self.acquire_timeout_seconds),
+            ("read", self.read_timeout_seconds),
+            ("write", self.write_timeout_seconds),
+            ("search", self.search_timeout_seconds),
+            ("maintenance", self.maintenance_timeout_seconds),
+            ("silence", self.silence_timeout_seconds),
+        ] {
+            if seconds == 0 {
+                return Err(format!("database.{key}_timeout_seconds must be at least 1"));
+            }
+            if seconds > LONGEST_TIMEOUT {
+                return Err(format!(
+                    "database.{key}_timeout_seconds must be at most {LONGEST_TIMEOUT}"
+                ));
+            }
         }
         Ok(())
+    }
+
+    /// How long statements may be without an answer.
+    #[must_use]
+    pub fn deadlines(&self) -> Deadlines {
+        Deadlines {
+            read: Duration::from_secs(self.read_timeout_seconds),
+            write: Duration::from_secs(self.write_timeout_seconds),
+            search: Duration::from_secs(self.search_timeout_seconds),
+            maintenance: Duration::from_secs(self.maintenance_timeout_seconds),
+            silence: Duration::from_secs(self.silence_timeout_seconds),
+        }
     }
 }

@@ -8,6 +8,7 @@ pub mod archivings;
 mod batcher;
 mod columns;
 pub mod contexts;
+mod deadline;
 pub mod embedded;
 mod error;
 pub mod events;
@@ -40,6 +41,7 @@ pub mod window;
 pub mod write;
 
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};
+pub use deadline::{Class, Deadlines};
 pub use error::StorageError;
 pub use heads::{HeadCacheUse, STALENESS_BOUND};
 pub use memories::DeleteError;

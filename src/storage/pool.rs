@@ -1,5 +1,6 @@
 //! The connection pool and the door to the database.
 
+use super::Deadlines;
 use super::StorageError;
 use super::batcher::Batchers;
 use super::heads::{HeadCacheUse, Heads};
@@ -24,6 +25,8 @@ pub struct PoolOptions {
     pub prepared_statements: bool,
     /// How long a request waits for a connection before it is answered 503.
     pub acquire_timeout: Duration,
+    /// How long a statement may be without an answer.
+    pub deadlines: Deadlines,
     /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
     pub head_cache_bytes: u64,
     /// Whether changes that come while another is being committed are sent together.

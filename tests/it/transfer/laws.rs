@@ -17,6 +17,7 @@ fn storage(database: &Database) -> Storage {
         max_connections: 2,
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(10),
+        deadlines: working_memory::storage::Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: false,
     };
