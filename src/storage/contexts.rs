@@ -1,6 +1,6 @@
 //! Versions of documents: `memory_contexts`, read side.
 
-use super::heads::KeptHead;
+use super::head_cache::CachedHead;
 use super::{Storage, StorageError, origins};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use chrono::{DateTime, Utc};
@@ -160,10 +160,10 @@ pub(super) struct Newest {
 
 impl Newest {
     /// As the process keeps it.
-    fn into_head(self) -> KeptHead {
+    fn into_head(self) -> CachedHead {
         let stored = self.line_origins.as_deref();
         let origins = stored.and_then(|stored| origins::from_stored(stored, &self.context.text));
-        KeptHead {
+        CachedHead {
             context: Arc::new(self.context.without_log()),
             origins: origins.map(Arc::new),
         }
@@ -213,7 +213,7 @@ impl Row {
 }
 
 impl Storage {
-    /// The newest version of a memory, also from what the process keeps (`storage::heads` says what that may miss), but
+    /// The newest version of a memory, also from what the process keeps (`storage::head_cache` says what that may miss), but
     /// without its log; `None` if the memory does not exist.
     ///
     /// # Errors
@@ -231,14 +231,14 @@ impl Storage {
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-    ) -> Result<Option<KeptHead>, StorageError> {
-        if let Some(kept) = self.heads.get(vault, memory) {
+    ) -> Result<Option<CachedHead>, StorageError> {
+        if let Some(kept) = self.head_cache.get(vault, memory) {
             return Ok(Some(kept));
         }
-        let ticket = self.heads.ticket(vault, memory);
+        let token = self.head_cache.fill_token(vault, memory);
         let head = self.latest(vault, memory).await?.map(Newest::into_head);
         if let Some(head) = &head {
-            self.heads.read(ticket, head.clone());
+            self.head_cache.fill(token, head.clone());
         }
         Ok(head)
     }

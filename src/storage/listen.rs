@@ -9,10 +9,10 @@
 //! whether it came back on the listening connection lately. While that says no, nobody may rely on being told, and
 //! whoever waits for a change looks by himself.
 //!
-//! A connection that heard the word may be dead a moment later. Kept heads (`storage::heads`) need to know sooner: for
-//! them the connection itself is asked several times a second.
+//! A connection that heard the word may be dead a moment later. The cache of heads (`storage::head_cache`) needs to know sooner: for
+//! it the connection itself is asked several times a second.
 
-use super::heads::Heads;
+use super::head_cache::HeadCache;
 use super::pool::connect_options;
 use super::session::keeps_sessions;
 use super::{Storage, StorageError};
@@ -110,23 +110,23 @@ impl Notification {
 
 /// Where notifications come together.
 pub(super) struct Notifications {
-    heads: Arc<Heads>,
+    head_cache: Arc<HeadCache>,
     heard: broadcast::Sender<Notification>,
     proved: watch::Sender<bool>,
 }
 
 impl Notifications {
-    pub(super) fn new(heads: Arc<Heads>) -> Self {
+    pub(super) fn new(head_cache: Arc<HeadCache>) -> Self {
         Self {
-            heads,
+            head_cache,
             heard: broadcast::Sender::new(KEPT),
             proved: watch::Sender::new(false),
         }
     }
 
-    /// Tells everybody in this process; nobody may be listening. Kept heads are forgotten when it returns.
-    pub(super) fn tell(&self, notification: Notification) {
-        self.heads.told(&notification);
+    /// Tells everybody in this process; nobody may be listening. Cached heads are invalidated when it returns.
+    pub(super) fn publish(&self, notification: Notification) {
+        self.head_cache.invalidate(&notification);
         let _ = self.heard.send(notification);
     }
 }
@@ -207,7 +207,7 @@ impl Storage {
                 Err(error) => Err(error),
             };
             self.notifications.proved.send_replace(false);
-            self.notifications.heads.distrust();
+            self.notifications.head_cache.revoke();
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
                 Err(error) => tracing::warn!(%error, "no listening connection, trying again"),
@@ -225,7 +225,7 @@ impl Storage {
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
         listener.listen(CHANNEL).await?;
-        self.notifications.heads.next_period();
+        self.notifications.head_cache.next_epoch();
         let mut proof = Proof::new(format!("proof {}", self.clock.new_id()));
         let (mut words, mut pings) = (every(PROVE_EVERY), every(PING_EVERY));
         loop {
@@ -251,7 +251,7 @@ impl Storage {
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
         } else {
             for notification in line.lines().filter_map(Notification::from_line) {
-                self.notifications.tell(notification);
+                self.notifications.publish(notification);
             }
         }
     }
@@ -268,7 +268,7 @@ impl Storage {
             self.hear(heard.payload(), proof);
         }
         if proof.came_at.is_some_and(|at| at.elapsed() <= PROOF_LASTS) {
-            self.notifications.heads.prove(asked);
+            self.notifications.head_cache.renew(asked);
         }
         Ok(())
     }
@@ -277,7 +277,7 @@ impl Storage {
     fn doubt(&self, proof: &mut Proof) {
         let was_proved = self.notifications.proved.send_replace(false);
         if was_proved {
-            self.notifications.heads.next_period();
+            self.notifications.head_cache.next_epoch();
         }
         let is_late = proof.begun.elapsed() > PROOF_LASTS;
         if is_late && !std::mem::replace(&mut proof.complained, true) {

@@ -3,7 +3,7 @@
 use super::Deadlines;
 use super::StorageError;
 use super::batcher::Batchers;
-use super::heads::{HeadCacheUse, Heads};
+use super::head_cache::{HeadCache, HeadCacheUse};
 use super::listen::Notifications;
 use super::write::GroupCommit;
 use crate::clock::Clock;
@@ -42,7 +42,7 @@ pub struct Storage {
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
     /// The newest versions that are kept in the process.
-    pub(super) heads: Arc<Heads>,
+    pub(super) head_cache: Arc<HeadCache>,
     /// What sends changes, reads and small writes in batches.
     pub(super) batchers: Arc<Batchers>,
     pub(super) group_commit: Arc<GroupCommit>,
@@ -91,14 +91,14 @@ impl Storage {
                 })
             })
             .connect_lazy_with(connect);
-        let heads = Arc::new(Heads::new(options.head_cache_bytes));
+        let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
         Ok(Self {
             pool,
             clock,
             prepared_statements: options.prepared_statements,
             written: Arc::default(),
-            notifications: Arc::new(Notifications::new(heads.clone())),
-            heads,
+            notifications: Arc::new(Notifications::new(head_cache.clone())),
+            head_cache,
             batchers: Arc::default(),
             group_commit: Arc::new(GroupCommit::new(options.gather_puts)),
         })
@@ -137,7 +137,7 @@ impl Storage {
     /// How the newest versions that the process keeps are used, for the metrics.
     #[must_use]
     pub fn head_cache(&self) -> HeadCacheUse {
-        self.heads.usage()
+        self.head_cache.usage()
     }
 
     /// The pool itself, for tests that look at rows.

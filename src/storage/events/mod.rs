@@ -135,7 +135,7 @@ impl Storage {
     /// woken by the commit; without this call the readers here may have to wait for their connection.
     pub(super) fn appended(&self, vault: &VaultId, events: &[NewEvent]) {
         for notification in notifications(vault, events) {
-            self.notifications.tell(notification);
+            self.notifications.publish(notification);
         }
     }
 }

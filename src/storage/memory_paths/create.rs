@@ -40,7 +40,7 @@ impl Storage {
             Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
         }
         let memory = path.new_memory_id(self.clock.new_id());
-        let ticket = self.heads.ticket(vault, &memory);
+        let token = self.head_cache.fill_token(vault, &memory);
         let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
         let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
         new.log = changelog::of_text(&head.text, &new.text, &new.changes);
@@ -49,7 +49,7 @@ impl Storage {
         save_locked(&mut transaction, &prepared).await?;
         insert(&mut transaction, tree, path, &memory).await?;
         transaction.commit().await?;
-        let version = self.committed(prepared, ticket).version;
+        let version = self.committed(prepared, token).version;
         Ok(FileVersion { memory, version })
     }
 }

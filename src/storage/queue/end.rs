@@ -68,7 +68,7 @@ impl Storage {
         listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
         transaction.commit().await?;
         self.appended(vault, &[event]);
-        self.notifications.tell(notification);
+        self.notifications.publish(notification);
         Ok(true)
     }
 
@@ -154,7 +154,7 @@ impl Storage {
         listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
         transaction.commit().await?;
         self.appended(vault, &[event]);
-        self.notifications.tell(notification);
+        self.notifications.publish(notification);
         Ok(Cancelled::Done(Box::new(row.into())))
     }
 }

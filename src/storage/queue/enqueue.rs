@@ -96,7 +96,7 @@ impl Storage {
             listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
             transaction.commit().await?;
             self.appended(&new.vault, &[event]);
-            self.notifications.tell(notification);
+            self.notifications.publish(notification);
             return Ok(run);
         }
         Err(EnqueueError::MemoryFull {

@@ -174,7 +174,7 @@ impl Storage {
         wanted: &Wanted<'_>,
         decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let ticket = self.heads.ticket(vault, memory);
+        let token = self.head_cache.fill_token(vault, memory);
         let mut transaction = self.begin().await?;
         let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
         let mut found = Found::default();
@@ -211,7 +211,7 @@ impl Storage {
         save_locked(&mut transaction, &prepared).await?;
         transaction.commit().await?;
         Ok(Outcome {
-            saved: Some(self.committed(prepared, ticket)),
+            saved: Some(self.committed(prepared, token)),
             head: None,
             result,
         })

@@ -11,7 +11,7 @@ use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
-use crate::storage::heads::Ticket;
+use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -70,30 +70,27 @@ impl Job for Submitted {
     }
 
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
-        let ticket = |job: &Self| {
+        let token = |job: &Self| {
             let metadata = &job.prepared.metadata;
-            storage.heads.ticket(&metadata.vault_id, &metadata.memory_id)
+            storage
+                .head_cache
+                .fill_token(&metadata.vault_id, &metadata.memory_id)
         };
-        let tickets: Vec<Ticket> = jobs.iter().map(ticket).collect();
+        let tokens: Vec<FillToken> = jobs.iter().map(token).collect();
         let (prepared, stripes): (Vec<Prepared>, Vec<_>) =
             jobs.into_iter().map(|job| (job.prepared, job._stripe)).unzip();
         let saved = storage.save_batch(&prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
         }
-        let answer = |(place, (version, ticket)): (usize, (Prepared, Ticket))| match &saved {
+        let answer = |(place, (version, token)): (usize, (Prepared, FillToken))| match &saved {
             Ok(saved) => saved
                 .contains(&place)
-                .then(|| Ok(storage.committed(version, ticket))),
+                .then(|| Ok(storage.committed(version, token))),
             Err(NotSaved::Refused(_)) => None,
             Err(NotSaved::Unknown(error)) => Some(Err(unanswered(error))),
         };
-        let answers = prepared
-            .into_iter()
-            .zip(tickets)
-            .enumerate()
-            .map(answer)
-            .collect();
+        let answers = prepared.into_iter().zip(tokens).enumerate().map(answer).collect();
         drop(stripes);
         answers
     }

@@ -8,7 +8,7 @@ use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::events::NewEvent;
-use crate::storage::heads::{KeptHead, Ticket};
+use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::{Storage, updates::Run};
 use crate::telemetry::meters;
 use serde_json::Value;
@@ -78,8 +78,8 @@ impl Prepared {
 
 impl Storage {
     /// To be called for each version when its transaction was committed, before its writer is answered: puts the new
-    /// head into the cache, and wakes readers of events. `ticket` was taken before the memory's row was locked.
-    pub(in crate::storage) fn committed(&self, prepared: Prepared, ticket: Ticket) -> ContextMetadata {
+    /// head into the cache, and wakes readers of events. `token` was taken before the memory's row was locked.
+    pub(in crate::storage) fn committed(&self, prepared: Prepared, token: FillToken) -> ContextMetadata {
         let events = prepared.events();
         let Prepared {
             metadata, mut new, ..
@@ -90,11 +90,11 @@ impl Storage {
             metadata: metadata.clone(),
             text: new.text,
         };
-        let head = KeptHead {
+        let head = CachedHead {
             context: Arc::new(context.without_log()),
             origins: prepared.origins.map(Arc::new),
         };
-        self.heads.wrote(ticket, head);
+        self.head_cache.fill_written(token, head);
         meters::version_made(metadata.source.name());
         self.appended(&metadata.vault_id, &events);
         self.written.notify_one();

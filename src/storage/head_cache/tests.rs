@@ -7,7 +7,7 @@ fn ids() -> (VaultId, MemoryId) {
     ("acme".parse().unwrap(), "agent".parse().unwrap())
 }
 
-fn head(version: i64, text: &str) -> KeptHead {
+fn head(version: i64, text: &str) -> CachedHead {
     let (vault_id, memory_id) = ids();
     let context = Context {
         metadata: ContextMetadata {
@@ -28,8 +28,8 @@ fn head(version: i64, text: &str) -> KeptHead {
     kept(context)
 }
 
-fn kept(context: Context) -> KeptHead {
-    KeptHead {
+fn kept(context: Context) -> CachedHead {
+    CachedHead {
         context: Arc::new(context),
         origins: None,
     }
@@ -47,121 +47,121 @@ fn change(version: Option<i64>, gone: bool) -> Notification {
     }
 }
 
-fn trusted(bytes: u64) -> Heads {
-    let heads = Heads::new(bytes);
-    heads.next_period();
-    heads.prove(Instant::now());
+fn leased(bytes: u64) -> HeadCache {
+    let heads = HeadCache::new(bytes);
+    heads.next_epoch();
+    heads.renew(Instant::now());
     heads
 }
 
-fn version_of(heads: &Heads) -> Option<i64> {
+fn version_of(heads: &HeadCache) -> Option<i64> {
     let (vault, memory) = ids();
     heads
         .get(&vault, &memory)
         .map(|head| head.context.metadata.version)
 }
 
-fn ticket(heads: &Heads) -> Ticket {
+fn token(heads: &HeadCache) -> FillToken {
     let (vault, memory) = ids();
-    heads.ticket(&vault, &memory)
+    heads.fill_token(&vault, &memory)
 }
 
 #[test]
 fn a_head_is_given_until_another_is_told() {
-    let heads = trusted(1 << 20);
-    heads.read(ticket(&heads), head(1, "one"));
+    let heads = leased(1 << 20);
+    heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), Some(1));
     // Neither the queue of a memory nor its handoff changes its head.
-    heads.told(&change(None, false));
+    heads.invalidate(&change(None, false));
     assert_eq!(version_of(&heads), Some(1));
-    heads.told(&change(Some(2), false));
+    heads.invalidate(&change(Some(2), false));
     assert_eq!(version_of(&heads), None);
 }
 
 #[test]
 fn what_was_read_before_a_change_was_told_is_not_put_in() {
-    let heads = trusted(1 << 20);
-    let slow = ticket(&heads);
-    heads.read(ticket(&heads), head(2, "two"));
-    heads.told(&change(Some(2), false));
-    heads.read(slow, head(1, "one"));
+    let heads = leased(1 << 20);
+    let slow = token(&heads);
+    heads.fill(token(&heads), head(2, "two"));
+    heads.invalidate(&change(Some(2), false));
+    heads.fill(slow, head(1, "one"));
     assert_eq!(version_of(&heads), Some(2));
 }
 
 #[test]
 fn a_writer_puts_its_version_in_whether_it_was_heard_of_or_not() {
     for heard_first in [false, true] {
-        let heads = trusted(1 << 20);
-        let (slow, mine) = (ticket(&heads), ticket(&heads));
+        let heads = leased(1 << 20);
+        let (slow, mine) = (token(&heads), token(&heads));
         if heard_first {
-            heads.told(&change(Some(2), false));
+            heads.invalidate(&change(Some(2), false));
         }
-        heads.wrote(mine, head(2, "two"));
-        heads.told(&change(Some(2), false));
-        heads.read(slow, head(1, "one"));
+        heads.fill_written(mine, head(2, "two"));
+        heads.invalidate(&change(Some(2), false));
+        heads.fill(slow, head(1, "one"));
         assert_eq!(version_of(&heads), Some(2), "{heard_first}");
     }
 }
 
 #[test]
 fn a_writer_that_was_overtaken_puts_nothing_in() {
-    let heads = trusted(1 << 20);
-    let mine = ticket(&heads);
-    heads.told(&change(Some(2), false));
-    heads.told(&change(Some(3), false));
-    heads.wrote(mine, head(2, "two"));
+    let heads = leased(1 << 20);
+    let mine = token(&heads);
+    heads.invalidate(&change(Some(2), false));
+    heads.invalidate(&change(Some(3), false));
+    heads.fill_written(mine, head(2, "two"));
     assert_eq!(version_of(&heads), None);
 }
 
 #[test]
 fn a_memory_that_was_begun_anew_is_not_its_old_self() {
-    let heads = trusted(1 << 20);
-    heads.read(ticket(&heads), head(57, "old"));
-    heads.told(&change(Some(1), false));
+    let heads = leased(1 << 20);
+    heads.fill(token(&heads), head(57, "old"));
+    heads.invalidate(&change(Some(1), false));
     assert_eq!(version_of(&heads), None);
-    heads.read(ticket(&heads), head(1, "new"));
-    heads.told(&change(None, true));
+    heads.fill(token(&heads), head(1, "new"));
+    heads.invalidate(&change(None, true));
     assert_eq!(version_of(&heads), None);
 }
 
 #[test]
 fn without_proof_nothing_is_given_and_after_a_break_nothing_of_before() {
-    let heads = Heads::new(1 << 20);
-    heads.read(ticket(&heads), head(1, "one"));
+    let heads = HeadCache::new(1 << 20);
+    heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), None);
-    assert_eq!(heads.usage().heads, 0);
+    assert_eq!(heads.usage().head_cache, 0);
 
-    let heads = trusted(1 << 20);
-    heads.read(ticket(&heads), head(1, "one"));
-    let before = ticket(&heads);
-    heads.distrust();
+    let heads = leased(1 << 20);
+    heads.fill(token(&heads), head(1, "one"));
+    let before = token(&heads);
+    heads.revoke();
     assert_eq!(version_of(&heads), None);
-    heads.next_period();
-    heads.prove(Instant::now());
+    heads.next_epoch();
+    heads.renew(Instant::now());
     assert_eq!(version_of(&heads), None);
-    heads.read(before, head(1, "one"));
-    heads.wrote(before, head(1, "one"));
+    heads.fill(before, head(1, "one"));
+    heads.fill_written(before, head(1, "one"));
     assert_eq!(version_of(&heads), None);
-    heads.read(ticket(&heads), head(1, "one"));
-    heads.prove(Instant::now().checked_sub(STALENESS_BOUND).unwrap());
+    heads.fill(token(&heads), head(1, "one"));
+    heads.renew(Instant::now().checked_sub(STALENESS_BOUND).unwrap());
     assert_eq!(version_of(&heads), None, "an old proof proves nothing");
 }
 
 #[test]
 fn heads_are_bounded_by_their_bytes() {
-    let heads = trusted(64_000);
+    let heads = leased(64_000);
     let (vault, _) = ids();
     for number in 0..500 {
         let mut head = Context::clone(&head(1, &"x".repeat(1_000)).context);
         head.metadata.memory_id = format!("m{number}").parse().unwrap();
-        heads.read(heads.ticket(&vault, &head.metadata.memory_id), kept(head));
+        heads.fill(heads.fill_token(&vault, &head.metadata.memory_id), kept(head));
     }
     let HeadCacheUse {
         heads: count, bytes, ..
     } = heads.usage();
     assert!(count > 10 && bytes <= 64_000, "{count} heads of {bytes} bytes");
-    let none = trusted(0);
-    none.read(ticket(&none), head(1, "one"));
+    let none = leased(0);
+    none.read(token(&none), head(1, "one"));
     assert_eq!(version_of(&none), None);
 }
 
@@ -220,7 +220,7 @@ impl State {
 }
 
 impl State {
-    fn shown(self) -> KeptHead {
+    fn shown(self) -> CachedHead {
         let mut shown = Context::clone(&head(self.version, &self.age.to_string()).context);
         shown.metadata.context_id = self.id();
         kept(shown)
@@ -242,22 +242,22 @@ impl State {
 proptest! {
     #[test]
     fn nobody_is_given_what_was_replaced_before_the_last_proof(steps in steps()) {
-        let heads = trusted(1 << 20);
+        let heads = leased(1 << 20);
         let mut now = State { age: 0, version: 1 };
         // Whose notification is on its way: the age it makes, and what is told.
         let mut on_the_way: VecDeque<(usize, Notification)> = VecDeque::new();
-        let mut readers: Vec<(Ticket, State)> = Vec::new();
+        let mut readers: Vec<(FillToken, State)> = Vec::new();
         // What they write is saved if the state is still the one that they began with.
-        let mut writers: Vec<(Ticket, State)> = Vec::new();
+        let mut writers: Vec<(FillToken, State)> = Vec::new();
         // The oldest age that may still be given.
         let mut oldest = 0;
         for step in steps {
             match step {
-                Step::ReadBegins => readers.push((ticket(&heads), now)),
+                Step::ReadBegins => readers.push((token(&heads), now)),
                 Step::ReadEnds(which) if !readers.is_empty() => {
-                    let (ticket, state) = readers.remove(which % readers.len());
+                    let (token, state) = readers.remove(which % readers.len());
                     if state.version > 0 {
-                        heads.read(ticket, state.shown());
+                        heads.fill(token, state.shown());
                     }
                 }
                 Step::ReadEnds(_) => {}
@@ -269,9 +269,9 @@ proptest! {
                     now = State { age: now.age + 1, version: 0 };
                     on_the_way.push_back((now.age, change(None, true)));
                 }
-                Step::WriteBegins => writers.push((ticket(&heads), now)),
+                Step::WriteBegins => writers.push((token(&heads), now)),
                 Step::WriteEnds { which, overtaken, heard_first } if !writers.is_empty() => {
-                    let (ticket, base) = writers.remove(which % writers.len());
+                    let (token, base) = writers.remove(which % writers.len());
                     if base != now || base.version == 0 {
                         continue;
                     }
@@ -284,12 +284,12 @@ proptest! {
                     }
                     if heard_first {
                         for (_, told) in on_the_way.drain(..) {
-                            heads.told(&told);
+                            heads.invalidate(&told);
                         }
                         oldest = now.age;
                     }
-                    heads.wrote(ticket, mine.shown());
-                    heads.told(&mine.told());
+                    heads.fill_written(token, mine.shown());
+                    heads.invalidate(&mine.told());
                     oldest = oldest.max(mine.age);
                 }
                 Step::WriteEnds { .. } => {}
@@ -297,28 +297,28 @@ proptest! {
                     now = now.next();
                     let told = now.told();
                     on_the_way.push_back((now.age, told.clone()));
-                    heads.told(&told);
+                    heads.invalidate(&told);
                     oldest = now.age;
                 }
                 Step::Heard => {
                     if let Some((age, told)) = on_the_way.pop_front() {
-                        heads.told(&told);
+                        heads.invalidate(&told);
                         oldest = oldest.max(age);
                     }
                 }
                 Step::Proved => {
                     for (_, told) in on_the_way.drain(..) {
-                        heads.told(&told);
+                        heads.invalidate(&told);
                     }
-                    heads.prove(Instant::now());
+                    heads.renew(Instant::now());
                     oldest = now.age;
                 }
                 Step::Broken => {
                     on_the_way.clear();
-                    heads.distrust();
+                    heads.revoke();
                     prop_assert_eq!(version_of(&heads), None);
-                    heads.next_period();
-                    heads.prove(Instant::now());
+                    heads.next_epoch();
+                    heads.renew(Instant::now());
                     oldest = now.age;
                 }
             }

@@ -6,46 +6,46 @@ use std::time::{Duration, Instant};
 /// How long after it was put to the proof a listening connection is believed: the bound of staleness.
 pub const STALENESS_BOUND: Duration = Duration::from_secs(1);
 
-/// Until when heads may be given out. A *period* is the life of one listening connection: what was read in one is
+/// Until when heads may be given out. An *epoch* is the life of one listening connection: what was read in one is
 /// worth nothing in the next.
 #[derive(Debug)]
-pub(super) struct Trust {
+pub(super) struct InvalidationLease {
     origin: Instant,
     /// Milliseconds after `origin`; 0 if nothing is believed.
     until: AtomicU64,
-    period: AtomicU64,
+    epoch: AtomicU64,
 }
 
-impl Default for Trust {
+impl Default for InvalidationLease {
     fn default() -> Self {
         Self {
             origin: Instant::now(),
             until: AtomicU64::new(0),
-            period: AtomicU64::new(0),
+            epoch: AtomicU64::new(0),
         }
     }
 }
 
-impl Trust {
+impl InvalidationLease {
     /// Whether changes are heard of at this moment.
     pub(super) fn holds(&self) -> bool {
         self.millis(Instant::now()) < self.until.load(Ordering::Acquire)
     }
 
-    /// The number of the present period.
-    pub(super) fn period(&self) -> u64 {
-        self.period.load(Ordering::Acquire)
+    /// The number of the present epoch.
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
     }
 
-    /// Begins the next period, in which nothing is believed yet.
-    pub(super) fn next_period(&self) {
+    /// Begins the next epoch, in which nothing is believed yet.
+    pub(super) fn next_epoch(&self) {
         self.until.store(0, Ordering::Release);
-        self.period.fetch_add(1, Ordering::AcqRel);
+        self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The proof that was asked for at `asked` came back: every change whose writer was answered
     /// before was heard of.
-    pub(super) fn prove(&self, asked: Instant) {
+    pub(super) fn renew(&self, asked: Instant) {
         self.until
             .store(self.millis(asked + STALENESS_BOUND), Ordering::Release);
     }

@@ -1,40 +1,40 @@
-//! The newest versions of memories, kept in the process: reads of a head that do not ask the database.
+//! The read-through cache of heads: the newest versions of memories, which are read without asking the database.
 //!
 //! **What holds.** Nobody is given a head that another version had replaced, and whose writer had been answered, more
 //! than [`STALENESS_BOUND`] before; on the instance that made the other version, not even a moment before.
 //!
 //! **Why it holds.**
 //! - A head is put in only by somebody who read it from the database, or made and committed it, *after* taking a
-//!   [`Ticket`], and only if no other change of that memory was told since. So what was overtaken by a write never
+//!   [`FillToken`], and only if no other change of that memory was told since. So what was overtaken by a write never
 //!   comes back.
-//! - Who commits a change tells of it before its writer is answered ([`Heads::told`], by way of
-//!   `Notifications::tell`): the memory's head is forgotten, unless it is that very version.
+//! - Who commits a change tells of it before its writer is answered ([`HeadCache::invalidate`], by way of
+//!   `Notifications::publish`): the memory's head is forgotten, unless it is that very version.
 //! - Every commit is told to all instances, this one included, by the notification that it carries. So a commit
 //!   whose writer was never answered (the request was given up, the connection broke) is told too.
 //! - Notifications reach an instance in the order of the commits for as long as its listening connection lives. Heads
-//!   are given out only while that is proven ([`trust`]), and before the first proof of a new connection all of
+//!   are given out only while that is proven ([`lease`]), and before the first proof of a new connection all of
 //!   them are forgotten.
 //!
 //! Heads are bounded by their bytes; which of them stay is the cache's choice. What a head holds is shared, not
 //! copied.
 
-mod trust;
+mod lease;
 
 use super::Context;
 use super::listen::Notification;
 use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use lease::InvalidationLease;
+pub use lease::STALENESS_BOUND;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-pub use trust::STALENESS_BOUND;
-use trust::Trust;
 
-/// Places that memories share by their hash: many enough that two busy ones seldom do, which costs a needless reading.
-const PLACES: usize = 1_024;
+/// Lock stripes that memories share by their hash: so many that two busy ones seldom do, which costs a needless read.
+const STRIPES: usize = 1_024;
 
 /// What a head costs besides its text: its metadata, its key and its entry in the cache, in bytes.
 const OVERHEAD: u64 = 512;
@@ -43,18 +43,18 @@ const OVERHEAD: u64 = 512;
 const EXPECTED: u64 = 4_096 + OVERHEAD;
 
 /// The heads that one process keeps.
-pub(super) struct Heads {
-    kept: Cache<Key, KeptHead, Bytes>,
+pub(super) struct HeadCache {
+    cached: Cache<Key, CachedHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
     hasher: RandomState,
-    trust: Trust,
-    given: AtomicU64,
-    not_given: AtomicU64,
+    lease: InvalidationLease,
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 /// A newest version, as it is kept. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct KeptHead {
+pub(super) struct CachedHead {
     /// The version, without its log.
     pub(super) context: Arc<Context>,
     /// Where its lines come from; `None` if that is not kept with it.
@@ -74,7 +74,7 @@ pub struct HeadCacheUse {
     pub bytes: u64,
 }
 
-/// What was told of the memories of a place.
+/// The changes published of the memories of a stripe.
 #[derive(Debug, Default)]
 struct Changes {
     count: u64,
@@ -84,84 +84,80 @@ struct Changes {
 
 /// The right to put in what is read, or made, from now on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ticket {
+pub(super) struct FillToken {
     hash: u64,
     seen: u64,
-    period: u64,
+    epoch: u64,
 }
 
-impl Heads {
+impl HeadCache {
     /// Keeps heads of `bytes` in all; of 0, none.
     pub(super) fn new(bytes: u64) -> Self {
         let about = usize::try_from(bytes / EXPECTED).unwrap_or(usize::MAX);
         Self {
-            kept: Cache::with_weighter(about, bytes, Bytes),
-            changes: (0..PLACES).map(|_| Mutex::default()).collect(),
+            cached: Cache::with_weighter(about, bytes, Bytes),
+            changes: (0..STRIPES).map(|_| Mutex::default()).collect(),
             hasher: RandomState::new(),
-            trust: Trust::default(),
-            given: AtomicU64::new(0),
-            not_given: AtomicU64::new(0),
+            lease: InvalidationLease::default(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
         }
     }
 
     /// The head of a memory, if it is kept and the instance hears of changes.
-    pub(super) fn get(&self, vault: &VaultId, memory: &MemoryId) -> Option<KeptHead> {
-        let found = match self.trust.holds() {
-            true => self.kept.get(&Borrowed(vault, memory)),
+    pub(super) fn get(&self, vault: &VaultId, memory: &MemoryId) -> Option<CachedHead> {
+        let found = match self.lease.holds() {
+            true => self.cached.get(&Borrowed(vault, memory)),
             false => None,
         };
-        let counter = if found.is_some() {
-            &self.given
-        } else {
-            &self.not_given
-        };
+        let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
     }
 
     /// To be taken before the head is read from the database, or before the row of a memory that is changed is locked.
-    pub(super) fn ticket(&self, vault: &VaultId, memory: &MemoryId) -> Ticket {
-        let period = self.trust.period();
+    pub(super) fn fill_token(&self, vault: &VaultId, memory: &MemoryId) -> FillToken {
+        let epoch = self.lease.epoch();
         let hash = self.hasher.hash_one(Borrowed(vault, memory));
-        Ticket {
+        FillToken {
             hash,
-            seen: self.place(hash).count,
-            period,
+            seen: self.stripe(hash).count,
+            epoch,
         }
     }
 
-    /// Puts in a head that was read after `ticket` was taken, unless a change was told meanwhile.
-    pub(super) fn read(&self, ticket: Ticket, head: KeptHead) {
-        let changes = self.place(ticket.hash);
-        if changes.count == ticket.seen {
-            self.insert(ticket, head);
+    /// Puts in a head that was read after `token` was taken, unless a change was told meanwhile.
+    pub(super) fn fill(&self, token: FillToken, head: CachedHead) {
+        let changes = self.stripe(token.hash);
+        if changes.count == token.seen {
+            self.insert(token, head);
         }
     }
 
-    /// Puts in a head that was made and committed by who took `ticket` before the memory's row was locked, unless
+    /// Puts in a head that was made and committed by who took `token` before the memory's row was locked, unless
     /// another change was told meanwhile. To be called before its writer is answered.
-    pub(super) fn wrote(&self, ticket: Ticket, head: KeptHead) {
-        let mut changes = self.place(ticket.hash);
-        let this = Some((ticket.hash, head.context.metadata.context_id.clone()));
+    pub(super) fn fill_written(&self, token: FillToken, head: CachedHead) {
+        let mut changes = self.stripe(token.hash);
+        let this = Some((token.hash, head.context.metadata.context_id.clone()));
         // The commit may have been heard of already.
-        let heard_only_this = changes.count == ticket.seen + 1 && changes.last == this;
-        if changes.count == ticket.seen || heard_only_this {
+        let heard_only_this = changes.count == token.seen + 1 && changes.last == this;
+        if changes.count == token.seen || heard_only_this {
             // Who read an older one must not put it back.
             *changes = Changes {
-                count: ticket.seen + 1,
+                count: token.seen + 1,
                 last: this,
             };
             if !heard_only_this {
                 self.remove(&head.context);
             }
-            self.insert(ticket, head);
+            self.insert(token, head);
         } else {
             self.remove(&head.context);
         }
     }
 
     /// A change of a memory, here or elsewhere.
-    pub(super) fn told(&self, change: &Notification) {
+    pub(super) fn invalidate(&self, change: &Notification) {
         let Notification {
             vault,
             memory,
@@ -175,61 +171,63 @@ impl Heads {
         }
         let key = Borrowed(vault, memory);
         let hash = self.hasher.hash_one(key);
-        let mut changes = self.place(hash);
+        let mut changes = self.stripe(hash);
         let context = context.as_ref().filter(|_| !gone);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
-        let is_other = |head: &KeptHead| Some(&head.context.metadata.context_id) != context;
-        self.kept.remove_if(&key, is_other);
+        let is_other = |head: &CachedHead| Some(&head.context.metadata.context_id) != context;
+        self.cached.remove_if(&key, is_other);
     }
 
     /// A listening connection begins: what was kept before counts no more, and nothing is given out before the first
-    /// [`Heads::prove`].
-    pub(super) fn next_period(&self) {
-        self.trust.next_period();
-        for place in 0..PLACES as u64 {
-            // Who puts in a head holds its place meanwhile: afterwards nobody puts in one of an earlier period.
-            drop(self.place(place));
+    /// [`HeadCache::renew`].
+    pub(super) fn next_epoch(&self) {
+        self.lease.next_epoch();
+        for stripe in 0..STRIPES as u64 {
+            // Who puts in a head holds its place meanwhile: afterwards nobody puts in one of an earlier epoch.
+            drop(self.stripe(stripe));
         }
-        self.kept.clear();
+        self.cached.clear();
     }
 
     /// No listening connection lives.
-    pub(super) fn distrust(&self) {
-        self.trust.next_period();
+    pub(super) fn revoke(&self) {
+        self.lease.next_epoch();
     }
 
     /// Everything whose writer was answered before `asked` was told.
-    pub(super) fn prove(&self, asked: Instant) {
-        self.trust.prove(asked);
+    pub(super) fn renew(&self, asked: Instant) {
+        self.lease.renew(asked);
     }
 
     pub(super) fn usage(&self) -> HeadCacheUse {
         HeadCacheUse {
-            hits: self.given.load(Ordering::Relaxed),
-            misses: self.not_given.load(Ordering::Relaxed),
-            heads: self.kept.len(),
-            bytes: self.kept.weight(),
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+            heads: self.cached.len(),
+            bytes: self.cached.weight(),
         }
     }
 
-    fn insert(&self, ticket: Ticket, head: KeptHead) {
-        if self.trust.holds() && self.trust.period() == ticket.period {
+    fn insert(&self, token: FillToken, head: CachedHead) {
+        if self.lease.holds() && self.lease.epoch() == token.epoch {
             let metadata = &head.context.metadata;
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
-            self.kept.insert(key, head);
+            self.cached.insert(key, head);
         }
     }
 
     fn remove(&self, head: &Context) {
         let metadata = &head.metadata;
-        self.kept
+        self.cached
             .remove(&Borrowed(&metadata.vault_id, &metadata.memory_id));
     }
 
-    fn place(&self, hash: u64) -> MutexGuard<'_, Changes> {
-        let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
-        self.changes[place].lock().unwrap_or_else(PoisonError::into_inner)
+    fn stripe(&self, hash: u64) -> MutexGuard<'_, Changes> {
+        let stripe = usize::try_from(hash % STRIPES as u64).unwrap_or_default();
+        self.changes[stripe]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -251,16 +249,16 @@ impl Equivalent<Key> for Borrowed<'_> {
 #[derive(Debug, Clone)]
 struct Bytes;
 
-impl std::fmt::Debug for Heads {
+impl std::fmt::Debug for HeadCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Heads")
+        f.debug_struct("HeadCache")
             .field("use", &self.usage())
             .finish_non_exhaustive()
     }
 }
 
-impl Weighter<Key, KeptHead> for Bytes {
-    fn weight(&self, _: &Key, head: &KeptHead) -> u64 {
+impl Weighter<Key, CachedHead> for Bytes {
+    fn weight(&self, _: &Key, head: &CachedHead) -> u64 {
         let runs = head.origins.as_ref().map_or(0, |origins| origins.runs().len());
         OVERHEAD + (head.context.text.len() + runs * size_of::<Run>()) as u64
     }
