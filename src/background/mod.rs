@@ -34,6 +34,8 @@ impl Background {
         };
         background.spawn(index::index(storage.clone(), clock.clone()));
         background.spawn(purge::purge(storage.clone()));
+        let beating = storage.clone();
+        background.spawn(async move { beating.heartbeat().await });
         if let Some(policy) = retention {
             background.spawn(retention::retention(storage.clone(), clock.clone(), policy));
         }

@@ -3,6 +3,7 @@
 use super::head_cache::CachedHead;
 use super::{Storage, StorageError, origins};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use std::collections::HashSet;
@@ -232,6 +233,8 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<CachedHead>, StorageError> {
+        // The lease is kept for as long as somebody reads.
+        self.liveness.want_beat();
         if let Some(kept) = self.head_cache.get(vault, memory) {
             return Ok(Some(kept));
         }
@@ -243,7 +246,8 @@ impl Storage {
         Ok(head)
     }
 
-    /// The newest version of a memory, as the database has it; `None` if the memory does not exist.
+    /// The newest version of a memory, as the database has it; `None` if the memory does not exist. It replaces an
+    /// older one in the cache.
     ///
     /// # Errors
     /// The database's.
@@ -252,7 +256,11 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Context>, StorageError> {
+        let token = self.head_cache.fill_token(vault, memory);
         let newest = self.latest(vault, memory).await?;
+        if let Some(newest) = &newest {
+            self.head_cache.fill(token, newest.clone().into_head());
+        }
         Ok(newest.map(|newest| newest.context))
     }
 
@@ -400,7 +408,7 @@ impl Storage {
 /// The newest version of a memory.
 #[tracing::instrument(name = "db.memory_contexts.latest", skip_all)]
 pub(super) async fn latest(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Option<Newest>, StorageError> {
@@ -423,7 +431,7 @@ pub(super) async fn latest(
 /// The newest versions of those of the memories that exist, in one statement.
 #[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
 pub(super) async fn latest_of(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     wanted: &HashSet<(&VaultId, &MemoryId)>,
 ) -> Result<Vec<Newest>, StorageError> {
     let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
@@ -453,7 +461,7 @@ pub(super) async fn latest_of(
 /// As [`Storage::context`], on a connection, which may be in a transaction.
 #[tracing::instrument(name = "db.memory_contexts.get", skip_all)]
 pub(super) async fn find_context(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     reference: &ContextRef,

@@ -6,8 +6,8 @@ use super::{Storage, StorageError, records};
 use crate::domain::handoff::{Facts, Snapshot, Window};
 use crate::domain::history::{Life, Mark, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Changes since a handoff that are looked at, to name them.
@@ -163,7 +163,7 @@ impl Storage {
 
 /// The records that changed, and along their chains those that took their place.
 async fn with_replacements(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     changes: &[RecordEvent],
@@ -187,7 +187,7 @@ async fn with_replacements(
 
 /// The last change of each cited record since the handoff's version.
 async fn cited_changes(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     handoff: &Handoff,
     kinds: &[String],
     numbers: &[i64],
@@ -212,7 +212,7 @@ async fn cited_changes(
 /// The first changes since the handoff's version. Times never go back from version to version, so the index finds
 /// them.
 async fn changes_since(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     handoff: &Handoff,
 ) -> Result<Vec<RecordEvent>, StorageError> {
     let rows = sqlx::query_as!(

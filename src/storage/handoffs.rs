@@ -6,9 +6,9 @@ use super::{Storage, StorageError, error, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 /// A handoff as it is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -277,7 +277,7 @@ impl Storage {
     }
 }
 
-async fn insert(connection: &mut PgConnection, handoff: &Handoff) -> Result<(), StorageError> {
+async fn insert(connection: &mut Connection, handoff: &Handoff) -> Result<(), StorageError> {
     sqlx::query!(
         "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
                                base_version, base_context_id, base_time, markdown, manifest, citations)
@@ -303,7 +303,7 @@ async fn insert(connection: &mut PgConnection, handoff: &Handoff) -> Result<(), 
 
 /// Whether the version a handoff was made from still has its text, and the archived records it saw still say what
 /// they said: a redaction takes both away. What is active stands in that version.
-async fn may_be_quoted(connection: &mut PgConnection, snapshot: &Snapshot) -> Result<bool, StorageError> {
+async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Result<bool, StorageError> {
     let base = sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT 1 FROM memory_contexts
                           WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3
@@ -339,7 +339,7 @@ fn says_the_same(seen: &Life, now: &Life) -> bool {
 /// Takes out the handoffs that may quote a version: those made from it or from a later one.
 #[tracing::instrument(name = "db.handoffs.forget", skip_all)]
 pub(super) async fn forget_handoffs(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     version: i64,

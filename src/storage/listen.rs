@@ -5,24 +5,24 @@
 //! hears, beside what this instance itself writes, which needs no way round ([`Storage::notifications`]).
 //!
 //! A connection that looks open proves nothing: behind a transaction-mode pooler `LISTEN` is answered and nothing ever
-//! comes. So the instance sends a word to itself through its pool, again and again, and [`Storage::listening`] says
-//! whether it came back on the listening connection lately. While that says no, nobody may rely on being told, and
-//! whoever waits for a change looks by himself.
-//!
-//! A connection that heard the word may be dead a moment later. The cache of heads (`storage::head_cache`) needs to know sooner: for
-//! it the connection itself is asked several times a second.
+//! comes, and after a failover it may lead to another server than the pool's. So the heartbeat (`storage::heartbeat`)
+//! sends a word to the instance itself, on the way of its writes. [`Storage::listening`] says whether a word was heard
+//! on the listening connection lately: while it says no, nobody may rely on being told, and whoever waits for a change
+//! looks by himself. The cache of heads (`storage::head_cache`) is served for a second after a word that was heard.
 
+use super::connection::Connection;
 use super::head_cache::HeadCache;
+use super::liveness::silence;
 use super::pool::connect_options;
 use super::session::keeps_sessions;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
-use sqlx::PgConnection;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
+use uuid::Uuid;
 
 /// What the listening connection calls itself, so that an operator finds it in `pg_stat_activity`.
 const LISTENER: &str = "working-memory listener";
@@ -33,17 +33,20 @@ pub(super) const CHANNEL: &str = "working_memory";
 /// The longest word that fits: PostgreSQL takes less than 8,000 bytes.
 const MOST_BYTES: usize = 7_900;
 
-/// How often the connection is put to the proof.
-const PROVE_EVERY: Duration = Duration::from_secs(5);
+/// For how long a word that was heard says that others will be.
+const WORD_LASTS: Duration = Duration::from_secs(12);
 
-/// For how long a proof counts: one may be late.
-const PROOF_LASTS: Duration = Duration::from_secs(12);
+/// For how long words may be committed and not heard before the connection counts as lost.
+const UNHEARD_FOR: Duration = Duration::from_secs(2);
 
-/// How often the connection is asked whether it lives: several times in [`super::STALENESS_BOUND`].
-const PING_EVERY: Duration = Duration::from_millis(250);
+/// How often that is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// How long it may take to connect and to begin to listen.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long to wait before connecting again.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+const AFTER_FAILURE: Duration = Duration::from_millis(500);
 
 /// How long until it is tried again whether a pooler is gone.
 const AFTER_POOLER: Duration = Duration::from_secs(60);
@@ -113,15 +116,27 @@ pub(super) struct Notifications {
     head_cache: Arc<HeadCache>,
     heard: broadcast::Sender<Notification>,
     proved: watch::Sender<bool>,
+    /// What the words of this instance begin with.
+    word: String,
 }
 
 impl Notifications {
-    pub(super) fn new(head_cache: Arc<HeadCache>) -> Self {
+    pub(super) fn new(head_cache: Arc<HeadCache>, instance: &Uuid) -> Self {
         Self {
             head_cache,
             heard: broadcast::Sender::new(KEPT),
             proved: watch::Sender::new(false),
+            word: format!("word {instance} "),
         }
+    }
+
+    /// A word of this instance, as it is sent.
+    pub(super) fn word(&self, number: u64) -> String {
+        format!("{}{number}", self.word)
+    }
+
+    fn number_of_word(&self, line: &str) -> Option<u64> {
+        line.strip_prefix(&self.word)?.parse().ok()
     }
 
     /// Tells everybody in this process; nobody may be listening. Cached heads are invalidated when it returns.
@@ -135,7 +150,7 @@ impl Notifications {
 /// commit one after another.
 #[tracing::instrument(name = "db.notify", skip_all)]
 pub(super) async fn notify(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     notifications: &[Notification],
 ) -> Result<(), StorageError> {
     for word in joined_words(notifications.iter()) {
@@ -167,7 +182,7 @@ pub(super) fn words(lines: impl Iterator<Item = String>) -> Vec<Vec<String>> {
     words
 }
 
-async fn send(connection: &mut PgConnection, line: &str) -> Result<(), StorageError> {
+async fn send(connection: &mut Connection, line: &str) -> Result<(), StorageError> {
     sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, line)
         .execute(connection)
         .await?;
@@ -216,37 +231,29 @@ impl Storage {
         }
     }
 
-    /// Returns when the connection is lost.
+    /// Returns when the connection is lost, or nothing that was committed is heard on it.
     async fn listen_once(&self, url: &str) -> Result<(), StorageError> {
-        let pool = PgPoolOptions::new()
-            .max_connections(1)
-            .connect_with(connect_options(url, false)?.application_name(LISTENER))
-            .await?;
-        let mut listener = PgListener::connect_with(&pool).await?;
-        listener.eager_reconnect(false);
-        listener.listen(CHANNEL).await?;
+        let connecting = timeout(CONNECTED_WITHIN, listener(url)).await;
+        let mut listener = connecting.unwrap_or_else(|_| Err(silence().into()))?;
         self.notifications.head_cache.next_epoch();
-        let mut proof = Proof::new(format!("proof {}", self.clock.new_id()));
-        let (mut words, mut pings) = (every(PROVE_EVERY), every(PING_EVERY));
+        self.liveness.want_beat();
+        let mut heard = Heard::default();
+        let mut look = every(LOOK_EVERY);
         loop {
             tokio::select! {
-                heard = listener.try_recv() => match heard? {
-                    Some(heard) => self.hear(heard.payload(), &mut proof),
+                notification = listener.try_recv() => match notification? {
+                    Some(notification) => self.hear(notification.payload(), &mut heard),
                     None => return Ok(()),
                 },
-                _ = words.tick() => self.send_word(&proof.word).await?,
-                _ = pings.tick() => self.ping_listener(&mut listener, &mut proof).await?,
-            }
-            if proof.came_at.is_none_or(|at| at.elapsed() > PROOF_LASTS) {
-                self.doubt(&mut proof);
+                _ = look.tick() => self.look(&mut heard)?,
             }
         }
     }
 
-    fn hear(&self, line: &str, proof: &mut Proof) {
-        if line == proof.word {
-            proof.came_at = Some(Instant::now());
-            proof.complained = false;
+    fn hear(&self, line: &str, heard: &mut Heard) {
+        if let Some(number) = self.notifications.number_of_word(line) {
+            self.notifications.head_cache.lease().heard(number);
+            heard.word = Some(Instant::now());
             let proved = &self.notifications.proved;
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
         } else {
@@ -256,64 +263,51 @@ impl Storage {
         }
     }
 
-    /// Asks for an answer on the listening connection itself: the server sends what it has to tell before it. Whose
-    /// commit was answered before it was asked has been heard of by then.
-    async fn ping_listener(&self, listener: &mut PgListener, proof: &mut Proof) -> Result<(), StorageError> {
-        let asked = Instant::now();
-        let answer = sqlx::query_scalar!(r#"SELECT 1 AS "one!""#).fetch_one(&mut *listener);
-        timeout(PROOF_LASTS, answer)
-            .await
-            .map_err(|_| sqlx::Error::PoolTimedOut)??;
-        while let Some(heard) = listener.next_buffered() {
-            self.hear(heard.payload(), proof);
+    /// Words that were committed and are not heard: whatever answers here does not hear what is written.
+    fn look(&self, heard: &mut Heard) -> Result<(), StorageError> {
+        let unheard = self.notifications.head_cache.lease().unheard_for();
+        match (heard.word, unheard) {
+            (Some(word), _) if word.elapsed() > WORD_LASTS => {
+                self.notifications.proved.send_replace(false);
+            }
+            _ => {}
         }
-        if proof.came_at.is_some_and(|at| at.elapsed() <= PROOF_LASTS) {
-            self.notifications.head_cache.renew(asked);
+        match (heard.word, unheard) {
+            (Some(_), Some(unheard)) if unheard > UNHEARD_FOR => Err(silence().into()),
+            (None, Some(unheard))
+                if unheard > WORD_LASTS && !std::mem::replace(&mut heard.complained, true) =>
+            {
+                tracing::warn!(
+                    "nothing arrives on the listening connection; does database.listen_url lead to the same \
+                     database, without a transaction-mode pooler between?"
+                );
+                Ok(())
+            }
+            // It may have led to the server that was the primary.
+            (None, Some(unheard)) if unheard > 2 * WORD_LASTS => Err(silence().into()),
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    /// The word did not come back: whatever answers here does not hear what is written.
-    fn doubt(&self, proof: &mut Proof) {
-        let was_proved = self.notifications.proved.send_replace(false);
-        if was_proved {
-            self.notifications.head_cache.next_epoch();
-        }
-        let is_late = proof.begun.elapsed() > PROOF_LASTS;
-        if is_late && !std::mem::replace(&mut proof.complained, true) {
-            tracing::warn!(
-                "nothing arrives on the listening connection; does database.listen_url lead to the same \
-                 database, without a transaction-mode pooler between?"
-            );
-        }
-    }
-
-    async fn send_word(&self, word: &str) -> Result<(), StorageError> {
-        let mut transaction = self.begin().await?;
-        send(&mut transaction, word).await?;
-        transaction.commit().await?;
-        Ok(())
     }
 }
 
-/// What a listening connection has to show for itself.
-struct Proof {
-    word: String,
-    begun: Instant,
-    /// When the word came back last.
-    came_at: Option<Instant>,
+/// What arrived on a listening connection.
+#[derive(Default)]
+struct Heard {
+    /// When a word did last.
+    word: Option<Instant>,
     complained: bool,
 }
 
-impl Proof {
-    fn new(word: String) -> Self {
-        Self {
-            word,
-            begun: Instant::now(),
-            came_at: None,
-            complained: false,
-        }
-    }
+/// A connection that listens.
+async fn listener(url: &str) -> Result<PgListener, StorageError> {
+    let pool = PgPoolOptions::new()
+        .max_connections(1)
+        .connect_with(connect_options(url, false)?.application_name(LISTENER))
+        .await?;
+    let mut listener = PgListener::connect_with(&pool).await?;
+    listener.eager_reconnect(false);
+    listener.listen(CHANNEL).await?;
+    Ok(listener)
 }
 
 /// Ticks that are late are not caught up with.
@@ -341,7 +335,14 @@ mod tests {
             let line = notification.to_line();
             assert_eq!(Notification::from_line(&line), Some(notification), "{line}");
         }
-        for bad in ["", "memory", "memory a", "memory a b", "memory -a b 1", "proof x"] {
+        for bad in [
+            "",
+            "memory",
+            "memory a",
+            "memory a b",
+            "memory -a b 1",
+            "word x 1",
+        ] {
             assert_eq!(Notification::from_line(bad), None, "{bad}");
         }
     }

@@ -9,6 +9,7 @@ use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::Class;
 use chrono::{DateTime, Utc};
 
 /// A vault: it is there as long as it has a memory.
@@ -272,7 +273,7 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), DeleteError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
         // Whoever writes to the memory waits here or is waited for.
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let exists = head.is_some();

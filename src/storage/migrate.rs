@@ -1,8 +1,10 @@
 //! The schema's migrations, compiled in.
 
-use super::{Storage, StorageError};
+use super::connection::Connection;
+use super::session::BEGIN_WITHOUT_NAMES;
+use super::{Class, Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{Postgres, Transaction};
+use sqlx::{Connection as _, Postgres, Transaction};
 use std::sync::LazyLock;
 
 /// The library's own lock is a session's: through a transaction-mode pooler it might never be given back.
@@ -22,7 +24,8 @@ impl Storage {
     /// # Errors
     /// A database that cannot be reached, a migration that fails, or a schema of a newer program.
     pub async fn migrate(&self) -> Result<(), StorageError> {
-        let mut transaction = self.locked().await?;
+        let mut connection = self.connection(Class::Migration).await?;
+        let mut transaction = self.locked(&mut connection).await?;
         MIGRATOR
             .run(&mut *transaction)
             .await
@@ -35,7 +38,8 @@ impl Storage {
     /// # Errors
     /// As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
-        let mut transaction = self.locked().await?;
+        let mut connection = self.connection(Class::Migration).await?;
+        let mut transaction = self.locked(&mut connection).await?;
         MIGRATOR
             .undo(&mut *transaction, target)
             .await
@@ -52,14 +56,22 @@ impl Storage {
         // The library's own table, which the database that queries are checked with need not have.
         let newest: Option<i64> =
             sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
-                .fetch_one(&mut *self.reader().await?)
+                .fetch_one(&mut *self.reader_for(Class::Health).await?)
                 .await?;
         let own = MIGRATOR.iter().map(|migration| migration.version).max();
         Ok(newest >= own)
     }
 
-    async fn locked(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
-        let mut transaction = self.begin().await?;
+    /// The library makes a savepoint of each migration in a transaction that it knows of.
+    async fn locked<'c>(
+        &self,
+        connection: &'c mut Connection,
+    ) -> Result<Transaction<'c, Postgres>, StorageError> {
+        let connection = connection.raw();
+        let mut transaction = match self.prepared_statements {
+            true => connection.begin().await?,
+            false => connection.begin_with(BEGIN_WITHOUT_NAMES).await?,
+        };
         sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
             .execute(&mut *transaction)
             .await?;

@@ -3,6 +3,7 @@
 use super::contexts::{Context, ContextMetadata};
 use super::{Storage, StorageError};
 use crate::domain::document::{Origins, Run};
+use crate::storage::Class;
 use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 
@@ -82,7 +83,7 @@ impl Storage {
             memory,
             metadata.version,
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut *self.reader_for(Class::Search).await?)
         .await?;
         let known = nearest.and_then(|row| {
             let origins = from_stored(&row.line_origins, &row.context)?;
@@ -92,7 +93,7 @@ impl Storage {
         if from == metadata.version {
             return Ok(origins);
         }
-        let mut reader = self.reader().await?;
+        let mut reader = self.reader_for(Class::Search).await?;
         let mut versions = sqlx::query!(
             "SELECT version, context
              FROM memory_contexts

@@ -1,11 +1,12 @@
 //! The connection pool and the door to the database.
 
-use super::Deadlines;
-use super::StorageError;
 use super::batcher::Batchers;
 use super::head_cache::{HeadCache, HeadCacheUse};
+use super::heartbeat::{leads_to, server_of};
 use super::listen::Notifications;
+use super::liveness::{Liveness, silence};
 use super::write::GroupCommit;
+use super::{Class, Deadlines, StorageError};
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool};
@@ -13,6 +14,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 /// How the pool is set up.
 #[derive(Debug, Clone)]
@@ -38,6 +40,12 @@ pub struct PoolOptions {
 pub struct Storage {
     pub(super) pool: PgPool,
     pub(super) clock: Arc<dyn Clock>,
+    /// How long statements may be without an answer.
+    pub(super) deadlines: Deadlines,
+    /// Whether the database answers.
+    pub(super) liveness: Arc<Liveness>,
+    /// How the heartbeat connects.
+    pub(super) connect: Arc<PgConnectOptions>,
     pub(super) prepared_statements: bool,
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
@@ -66,8 +74,50 @@ pub(super) fn connect_options(
 /// For how long a connection that nobody used is not asked whether it lives.
 pub(super) const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
+/// How long the pool may take to close.
+const CLOSED_WITHIN: Duration = Duration::from_secs(5);
+
 /// Prepared statements that a connection keeps: more than the service has.
 const KEPT_STATEMENTS: usize = 256;
+
+/// Connections are of the present generation and of one server, and are asked whether they live.
+fn pool_options(
+    options: &PoolOptions,
+    liveness: &Arc<Liveness>,
+    head_cache: &Arc<HeadCache>,
+) -> PgPoolOptions {
+    let (begun, asked, head_cache) = (liveness.clone(), liveness.clone(), head_cache.clone());
+    let silence_after = options.deadlines.silence;
+    PgPoolOptions::new()
+        .max_connections(options.max_connections)
+        .acquire_timeout(options.acquire_timeout)
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            let (liveness, head_cache) = (begun.clone(), head_cache.clone());
+            Box::pin(async move {
+                let server = server_of(connection).await?;
+                leads_to(&server, &liveness, &head_cache, silence_after);
+                Ok(())
+            })
+        })
+        .before_acquire(move |connection, about| {
+            let liveness = asked.clone();
+            Box::pin(async move {
+                if liveness.is_outdated(about.age) {
+                    return Ok(false);
+                }
+                // One that was used a moment ago is believed: to ask costs as much as most statements.
+                if about.idle_for > BELIEVED_FOR {
+                    let answered = timeout(silence_after, connection.ping()).await;
+                    // Where one is lost, others are.
+                    answered
+                        .unwrap_or_else(|_| Err(silence()))
+                        .inspect_err(|_| liveness.retire())?;
+                }
+                Ok(true)
+            })
+        })
+}
 
 impl Storage {
     /// A pool that connects when it is first used, so that a database that is away for a moment does not
@@ -77,27 +127,18 @@ impl Storage {
     /// A URL that is none.
     pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
         let connect = connect_options(&options.url, options.prepared_statements)?;
-        let pool = PgPoolOptions::new()
-            .max_connections(options.max_connections)
-            .acquire_timeout(options.acquire_timeout)
-            .test_before_acquire(false)
-            .before_acquire(|connection, about| {
-                Box::pin(async move {
-                    // One that was used a moment ago is believed: to ask costs as much as most statements.
-                    if about.idle_for > BELIEVED_FOR {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(connect);
         let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
+        let liveness = Arc::new(Liveness::default());
+        let pool = pool_options(options, &liveness, &head_cache).connect_lazy_with(connect.clone());
         Ok(Self {
             pool,
-            clock,
+            deadlines: options.deadlines,
+            liveness,
+            connect: Arc::new(connect),
             prepared_statements: options.prepared_statements,
             written: Arc::default(),
-            notifications: Arc::new(Notifications::new(head_cache.clone())),
+            notifications: Arc::new(Notifications::new(head_cache.clone(), &clock.new_id())),
+            clock,
             head_cache,
             batchers: Arc::default(),
             group_commit: Arc::new(GroupCommit::new(options.gather_puts)),
@@ -110,7 +151,7 @@ impl Storage {
     /// [`StorageError::Unavailable`] when it gives none.
     pub async fn ping(&self) -> Result<(), StorageError> {
         sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
-            .fetch_one(&mut *self.reader().await?)
+            .fetch_one(&mut *self.reader_for(Class::Health).await?)
             .await?;
         Ok(())
     }
@@ -146,10 +187,12 @@ impl Storage {
         &self.pool
     }
 
-    /// Closes all connections.
+    /// Closes all connections; those on which something is still waited for after a while are left behind.
     pub async fn close(&self) {
         let closed = self.pool.close();
         self.batchers.clear();
-        closed.await;
+        if timeout(CLOSED_WITHIN, closed).await.is_err() {
+            tracing::warn!("connections to the database did not end and are left behind");
+        }
     }
 }

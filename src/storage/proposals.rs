@@ -5,8 +5,8 @@ use super::events;
 use super::updates::{Row, Run, RunStatus, lives_on, redacted_json};
 use super::{Storage, StorageError};
 use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
 use std::collections::BTreeMap;
 
 /// Where a page of a vault's runs begins: behind this run of this memory.
@@ -140,7 +140,7 @@ impl Storage {
 /// Ends a proposal as the run says, inside the transaction that does what was decided. Of several that try, one does;
 /// nobody does once what it quotes was redacted.
 #[tracing::instrument(name = "db.updates.decide", skip_all)]
-pub(super) async fn decide(connection: &mut PgConnection, run: &Run) -> Result<(), StorageError> {
+pub(super) async fn decide(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
     let (version, context_id) = run
         .version
         .as_ref()

@@ -7,7 +7,9 @@ use crate::domain::changelog::left_out_by;
 use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::Task;
-use sqlx::{PgConnection, Postgres, QueryBuilder};
+use crate::storage::Class;
+use crate::storage::connection::Connection;
+use sqlx::{Postgres, QueryBuilder};
 use std::collections::{HashMap, HashSet};
 
 /// Versions read at once; each may have 100 KiB and more.
@@ -61,7 +63,7 @@ impl Storage {
                 memory.map(MemoryId::as_str),
                 MEMORIES_AT_ONCE,
             )
-            .fetch_all(&mut *self.reader().await?)
+            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
             .await?;
             let Some(last) = page.last() else {
                 return Ok(rebuilt);
@@ -78,7 +80,7 @@ impl Storage {
 
     /// Whether anything was mended; `None` if the memory was deleted meanwhile.
     async fn rebuild_memory(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<bool>, StorageError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
         if lock_memory(&mut transaction, vault, memory).await?.is_none() {
             return Ok(None);
         }
@@ -91,7 +93,7 @@ impl Storage {
 /// Makes the records of a memory, and their history, what its versions say. Says whether they were something else. The
 /// memory's row has to be locked.
 pub(super) async fn project_versions(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<bool, StorageError> {
@@ -138,7 +140,7 @@ impl<'l> Mend<'l> {
 
 /// Hands all versions to `rebuild`, and returns what they tell of tasks.
 async fn read_versions(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     rebuild: &mut Rebuild,
@@ -178,7 +180,7 @@ async fn read_versions(
 }
 
 async fn replace_events(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     events: Vec<RecordEvent>,
@@ -189,7 +191,7 @@ async fn replace_events(
 }
 
 async fn delete_records(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     ids: &[RecordId],
@@ -216,7 +218,7 @@ async fn delete_records(
 ///
 /// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
 async fn write_records(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     lives: &[&Life],

@@ -4,8 +4,8 @@ use super::{Storage, StorageError};
 use crate::domain::document::{Record, records};
 use crate::domain::history::{ChangeKind, Mark, RecordEvent};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
 
 /// Rows of one statement: all of it is held at once.
 const ROWS_PER_STATEMENT: usize = 4_000;
@@ -39,10 +39,7 @@ pub(super) type Changed<'a> = (&'a VaultId, &'a MemoryId, RecordEvent);
 
 /// Adds changes, many rows a statement.
 #[tracing::instrument(name = "db.record_changes.insert", skip_all)]
-pub(super) async fn insert(
-    connection: &mut PgConnection,
-    events: &[Changed<'_>],
-) -> Result<(), StorageError> {
+pub(super) async fn insert(connection: &mut Connection, events: &[Changed<'_>]) -> Result<(), StorageError> {
     for rows in events.chunks(ROWS_PER_STATEMENT) {
         let vaults: Vec<&str> = rows.iter().map(|(vault, ..)| vault.as_str()).collect();
         let memories: Vec<&str> = rows.iter().map(|(_, memory, _)| memory.as_str()).collect();
@@ -75,7 +72,7 @@ pub(super) async fn insert(
 /// All changes of a memory by version and record.
 #[tracing::instrument(name = "db.record_changes.all", skip_all)]
 pub(super) async fn all(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Vec<RecordEvent>, StorageError> {
@@ -153,7 +150,7 @@ impl Storage {
 /// Takes out all changes of a memory.
 #[tracing::instrument(name = "db.record_changes.clear", skip_all)]
 pub(super) async fn clear(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<(), StorageError> {
@@ -172,7 +169,7 @@ pub(super) async fn clear(
 /// taken from the records, whose lines know them.
 #[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
 pub(super) async fn take_from_records(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     untold: &[i64],
@@ -226,7 +223,7 @@ pub(super) async fn take_from_records(
 /// After an import: an archived record whose line names what took its place was superseded, which no text tells.
 #[tracing::instrument(name = "db.record_changes.import_superseded", skip_all)]
 pub(super) async fn mark_superseded(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<(), StorageError> {

@@ -4,6 +4,7 @@ use super::{Storage, StorageError};
 use crate::domain::history::{Ending, Life, Mark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::Task;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -268,7 +269,7 @@ impl Storage {
 /// All records of a memory by kind and number, on a connection, which may be in a transaction.
 #[tracing::instrument(name = "db.records.all", skip_all)]
 pub(super) async fn all(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Vec<StoredRecord>, StorageError> {
@@ -291,7 +292,7 @@ pub(super) async fn all(
 /// Those of a memory's records that have one of these ids.
 #[tracing::instrument(name = "db.records.some", skip_all)]
 pub(super) async fn some(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     ids: &[RecordId],
@@ -345,7 +346,7 @@ impl From<StoredRecord> for Life {
 /// As [`Storage::archived_among`], on a connection, which may be in a transaction.
 #[tracing::instrument(name = "db.records.archived_among", skip_all)]
 pub(super) async fn archived_among(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     mentioned: &[RecordId],
@@ -375,7 +376,7 @@ pub(super) async fn archived_among(
 /// The task of a memory that its writer calls so, on a connection, which may be in a transaction.
 #[tracing::instrument(name = "db.records.find_task", skip_all)]
 pub(super) async fn find_task(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     task: &TaskId,

@@ -9,9 +9,10 @@ use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, TaskId, UpdateId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
+use crate::storage::Class;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 use std::slice::from_ref;
 
 /// Rows read at once: versions and runs may have 100 KiB each and more.
@@ -98,7 +99,7 @@ impl Storage {
         (actor, reason): (&ActorId, &str),
         preconditions: &Preconditions,
     ) -> Result<ContextMetadata, RedactError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let current = head.as_ref().and_then(|head| head.context_id.clone());
         if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
@@ -155,7 +156,7 @@ impl Storage {
 
 /// Shows the redaction all texts that stay.
 async fn keep_other_versions(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     redaction: &mut Redaction,
 ) -> Result<(), StorageError> {
@@ -183,7 +184,7 @@ async fn keep_other_versions(
 }
 
 async fn clear_version(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     actor: &ActorId,
     reason: &str,
@@ -210,7 +211,7 @@ async fn clear_version(
 /// Takes the quotations out of the operations and logs of the other versions: the next one says of what it
 /// archived what that was.
 async fn clear_words(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
@@ -296,7 +297,7 @@ fn quotes(value: &Value, quotations: &Quotations) -> bool {
 
 /// A record that no version holds any more keeps its id and its history and says nothing.
 async fn clear_records(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     lost: &[LostRecord],
 ) -> Result<(), StorageError> {
@@ -330,7 +331,7 @@ async fn clear_records(
 }
 
 async fn clear_archive_reasons(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
@@ -363,7 +364,7 @@ async fn clear_archive_reasons(
 /// What was told of tasks goes with the lines that were lost, with the version that brought it into the archive
 /// without any line, and wherever it quotes.
 async fn clear_tasks(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
@@ -443,7 +444,7 @@ async fn clear_tasks(
 /// others may, when the memory moved while they ran, or when a message held what the document came to hold. Says which
 /// they are.
 async fn clear_runs(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<Vec<UpdateId>, StorageError> {

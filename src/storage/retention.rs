@@ -3,6 +3,7 @@
 use super::{Storage, StorageError};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
+use crate::storage::Class;
 use chrono::{DateTime, Utc};
 
 /// Versions deleted in one transaction, so that a writer never waits long for the memory's row.
@@ -67,7 +68,7 @@ impl Storage {
             least,
             MEMORIES_AT_ONCE,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
         .await?)
     }
 
@@ -105,7 +106,7 @@ impl Storage {
                 retention.keep_provenance,
                 VERSIONS_AT_ONCE,
             )
-            .fetch_all(&mut *self.reader().await?)
+            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
             .await?;
             if contexts.is_empty() {
                 return Ok(pruned);
@@ -125,7 +126,7 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
         // A restore makes an archived record active again: it must not come between question and deletion.
         let head = sqlx::query_scalar!(
             "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",

@@ -6,6 +6,7 @@
 use super::{Storage, StorageError, error};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Query, extract, vector};
+use crate::storage::Class;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 use std::fmt;
@@ -111,7 +112,7 @@ impl Storage {
                     after_memory,
                     BATCH,
                 )
-                .fetch_all(&mut *self.reader().await?)
+                .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
                 .await?
             }
             // Over all vaults, which is empty nearly always: a look at an index without entries.
@@ -126,7 +127,7 @@ impl Storage {
                     after_memory,
                     BATCH,
                 )
-                .fetch_all(&mut *self.reader().await?)
+                .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
                 .await?
             }
         };
@@ -195,7 +196,7 @@ impl Storage {
         let memories: Vec<&str> = heads.iter().map(|head| head.of.memory.as_str()).collect();
         let versions: Vec<i64> = heads.iter().map(|head| head.version).collect();
         let times: Vec<DateTime<Utc>> = heads.iter().map(|head| head.creation_time).collect();
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
         // The memories first: who deletes one holds its row when its entries go with it.
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version
@@ -247,7 +248,7 @@ impl Storage {
             &vaults as &[&str],
             &memories as &[&str],
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
         .await?;
         let head = |(place, version, creation_time, context): (i64, _, _, _)| {
             // They are counted from 1.
@@ -287,7 +288,7 @@ impl Storage {
         if query.is_empty() {
             return Ok(Vec::new());
         }
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_for(Class::Search).await?;
         // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
         // fetched from beside the table; the index knows the answer without them.
         sqlx::query!(

@@ -5,28 +5,31 @@
 //! taken by somebody else's. So each transaction then begins by forgetting all names, and even a single
 //! read is a transaction: its preparation and its execution are two messages.
 
+use super::connection::Connection;
+use super::liveness::silence;
 use super::pool::connect_options;
-use super::{Storage, StorageError};
+use super::transaction::Transaction;
+use super::{Class, Storage, StorageError};
 use crate::telemetry::meters;
-use sqlx::pool::PoolConnection;
-use sqlx::{Connection, PgConnection, Postgres, Row, SqlSafeStr, Transaction};
+use sqlx::{Connection as _, PgConnection, Row, SqlSafeStr};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
 
 /// What begins a transaction on a server connection that others named statements on.
-const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
+pub(super) const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
 
 /// A connection for reading. What it changes may be rolled back: writers take a transaction.
 pub(super) enum Reader {
-    Connection(PoolConnection<Postgres>),
-    Transaction(Transaction<'static, Postgres>),
+    Connection(Connection),
+    Transaction(Transaction),
 }
 
 impl Deref for Reader {
-    type Target = PgConnection;
+    type Target = Connection;
 
-    fn deref(&self) -> &PgConnection {
+    fn deref(&self) -> &Connection {
         match self {
             Self::Connection(connection) => connection,
             Self::Transaction(transaction) => transaction,
@@ -35,7 +38,7 @@ impl Deref for Reader {
 }
 
 impl DerefMut for Reader {
-    fn deref_mut(&mut self) -> &mut PgConnection {
+    fn deref_mut(&mut self) -> &mut Connection {
         match self {
             Self::Connection(connection) => connection,
             Self::Transaction(transaction) => transaction,
@@ -51,6 +54,19 @@ impl DerefMut for Reader {
 /// # Errors
 /// A URL that is none, or a database that does not answer.
 pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> {
+    bounded(try_prepared_statements(url)).await
+}
+
+/// These questions are asked by connections of their own, before there is a pool.
+async fn bounded<T>(asked: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+    let answered = timeout(ASKED_FOR, asked).await;
+    answered.unwrap_or_else(|_| Err(silence().into()))
+}
+
+/// How long a question about the database may take in all.
+const ASKED_FOR: Duration = Duration::from_secs(10);
+
+async fn try_prepared_statements(url: &str) -> Result<bool, StorageError> {
     let options = connect_options(url, true)?;
     let mut sessions = [
         PgConnection::connect_with(&options).await?,
@@ -88,6 +104,10 @@ fn is_about_names(error: &sqlx::Error) -> bool {
 /// # Errors
 /// A URL that is none, or a database that does not answer.
 pub(super) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
+    bounded(try_sessions(url)).await
+}
+
+async fn try_sessions(url: &str) -> Result<bool, StorageError> {
     let options = connect_options(url, false)?;
     let mut watched = PgConnection::connect_with(&options).await?;
     let mut beside = PgConnection::connect_with(&options).await?;
@@ -117,43 +137,69 @@ async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> 
     Ok(row.try_get(0)?)
 }
 
+/// How often a connection is asked for where its generation ends meanwhile.
+const ACQUIRE_TRIES: u32 = 3;
+
 impl Storage {
     /// A connection for reading.
     pub(super) async fn reader(&self) -> Result<Reader, StorageError> {
+        self.reader_for(Class::Read).await
+    }
+
+    /// A connection for reading, for work of this class.
+    pub(super) async fn reader_for(&self, class: Class) -> Result<Reader, StorageError> {
         if self.prepared_statements {
-            Ok(Reader::Connection(self.connection().await?))
+            Ok(Reader::Connection(self.connection(class).await?))
         } else {
-            Ok(Reader::Transaction(self.begin().await?))
+            Ok(Reader::Transaction(self.begin_for(class).await?))
         }
     }
 
-    async fn connection(&self) -> Result<PoolConnection<Postgres>, StorageError> {
+    pub(super) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
         let waiting = Instant::now();
-        let connection = self.acquire().await?;
+        let connection = self.acquire(class).await?;
         meters::pool_wait(waiting.elapsed());
         Ok(connection)
     }
 
-    /// The pool's own future takes four kilobytes. In its place each future above it would have them too, and those are
-    /// moved many times on the way of a request, also where none of them ever asks the pool.
-    async fn acquire(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-        Box::pin(self.pool.acquire()).await
+    /// A connection of the present generation; none at once while the database is silent.
+    async fn acquire(&self, class: Class) -> Result<Connection, sqlx::Error> {
+        let mut tries = 1;
+        loop {
+            let generation = self.liveness.generation()?;
+            self.liveness.want_beat();
+            // The pool's own future takes four kilobytes. In its place each future above it would have them too, and
+            // those are moved many times on the way of a request, also where none of them ever asks the pool.
+            let acquired = Box::pin(generation.given_up().run_until_cancelled(self.pool.acquire())).await;
+            let acquired = acquired.ok_or_else(silence)??;
+            let deadline = self.deadlines.of(class);
+            let connection = Connection::new(acquired, generation, self.liveness.clone(), deadline);
+            if connection.is_current() || tries == ACQUIRE_TRIES {
+                return Ok(connection);
+            }
+            tries += 1;
+        }
     }
 
     /// A connection on which a statement is a transaction of its own; `None` where that takes several messages, behind a
     /// pooler.
-    pub(super) async fn autocommit(&self) -> Result<Option<PoolConnection<Postgres>>, StorageError> {
+    pub(super) async fn autocommit(&self) -> Result<Option<Connection>, StorageError> {
         match self.prepared_statements {
-            true => Ok(Some(self.connection().await?)),
+            true => Ok(Some(self.connection(Class::Write).await?)),
             false => Ok(None),
         }
     }
 
-    /// A transaction for writing. It is begun by a task of its own: a caller that goes away meanwhile would leave the
-    /// connection in a transaction that nobody ends, and the pool would give it to others so.
-    pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StorageError> {
+    /// A transaction for writing.
+    pub(super) async fn begin(&self) -> Result<Transaction, StorageError> {
+        self.begin_for(Class::Write).await
+    }
+
+    /// A transaction for work of this class. It is begun by a task of its own: a caller that goes away meanwhile would
+    /// leave the connection in a transaction that nobody ends, and the pool would give it to others so.
+    pub(super) async fn begin_for(&self, class: Class) -> Result<Transaction, StorageError> {
         let waiting = Instant::now();
-        let connection = self.acquire().await?;
+        let connection = self.acquire(class).await?;
         let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
         let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
         meters::pool_wait(waiting.elapsed());

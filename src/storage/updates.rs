@@ -5,6 +5,7 @@ use super::idempotency::{IdempotencyClaim, Saved, note_one};
 use super::proposals;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -240,7 +241,7 @@ impl Storage {
 /// Whether the memory that a run captured is still there. Until the transaction ends nobody deletes it or
 /// redacts a version of it. A run on a memory that did not exist captured nothing.
 #[tracing::instrument(name = "db.memories.lives_on", skip_all)]
-pub(super) async fn lives_on(connection: &mut sqlx::PgConnection, run: &Run) -> Result<bool, StorageError> {
+pub(super) async fn lives_on(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
     if run.base_version == 0 {
         return Ok(true);
     }
@@ -256,7 +257,7 @@ pub(super) async fn lives_on(connection: &mut sqlx::PgConnection, run: &Run) -> 
 
 /// Whether a version that a run may quote was redacted before the run came to its end.
 #[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
-async fn redacted_under(connection: &mut sqlx::PgConnection, run: &Run) -> Result<bool, StorageError> {
+async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
     let redacted = sqlx::query_scalar!(
         r#"SELECT EXISTS (
                SELECT 1 FROM memory_contexts
@@ -282,7 +283,7 @@ pub(super) fn redacted_json() -> Value {
 /// or not at all. What it quotes of a version that was
 /// redacted while it ran is left out.
 #[tracing::instrument(name = "db.updates.insert", skip_all)]
-pub(super) async fn insert_run(connection: &mut sqlx::PgConnection, run: &Run) -> Result<(), StorageError> {
+pub(super) async fn insert_run(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
     if run.status == RunStatus::Approved {
         return proposals::decide(connection, run).await;
     }
@@ -383,7 +384,7 @@ impl RunJson {
 /// Marks an invalid run as finished by hand by another. `false` if it is not there or not invalid any more.
 #[tracing::instrument(name = "db.updates.resolve", skip_all)]
 pub(super) async fn resolve_run(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     id: &UpdateId,

@@ -7,8 +7,8 @@ use super::batcher::{Batcher, Batchers, SmallWrite};
 use super::{Storage, StorageError, error};
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
+use crate::storage::connection::Connection;
 use chrono::NaiveDate;
-use sqlx::PgConnection;
 use std::collections::BTreeMap;
 
 /// How often a count that lost a race is written again.
@@ -108,7 +108,7 @@ impl SmallWrite for Counts {
         &batchers.usage
     }
 
-    async fn write(connection: &mut PgConnection, all: &[Self]) -> Result<(), StorageError> {
+    async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
         let mut sums: BTreeMap<&UsageKey, Spent> = BTreeMap::new();
         for (key, spent) in all.iter().flat_map(|Self(counts)| counts) {
             sums.entry(key).or_default().add(spent);
@@ -211,7 +211,7 @@ impl Storage {
 
 /// The counts come in the order of their keys, so that two that add never wait for each other.
 #[tracing::instrument(name = "db.model_usage.add", skip_all, fields(counts = counts.len()))]
-async fn add(connection: &mut PgConnection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
+async fn add(connection: &mut Connection, counts: &BTreeMap<&UsageKey, Spent>) -> Result<(), StorageError> {
     let vaults: Vec<&str> = counts.keys().map(|(vault, ..)| vault.as_str()).collect();
     let days: Vec<NaiveDate> = counts.keys().map(|(_, day, ..)| *day).collect();
     let models: Vec<&str> = counts.keys().map(|(_, _, model, _)| model.as_str()).collect();

@@ -3,9 +3,9 @@
 use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, Known, Task};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::PgConnection;
 use std::collections::HashMap;
 
 /// Tasks that a roll-up shows.
@@ -30,7 +30,7 @@ fn told_of_line(
 /// What the memory has of tasks and decisions, for telling what is new among what is taken over.
 #[tracing::instrument(name = "db.records.known", skip_all)]
 pub(super) async fn known(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Known, StorageError> {

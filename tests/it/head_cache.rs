@@ -1,10 +1,12 @@
 //! Newest versions that the process keeps: never older than promised, whatever happens to the listening connection.
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Relay, Service, Target};
 use reqwest::Method;
 use sqlx::PgConnection;
 use sqlx::{Connection, Executor};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use working_memory::storage::STALENESS_BOUND;
@@ -260,4 +262,107 @@ async fn nothing_is_kept_where_nobody_listens() {
     memory.get("context").await.is(200);
     let used = service.storage().head_cache();
     assert_eq!((used.hits, used.heads, used.bytes), (0, 0, 0));
+}
+
+/// What happens to the ways to the database.
+fn happen(relay: &Relay, random: &mut fastrand::Rng) -> &'static str {
+    match random.u8(0..6) {
+        0 | 1 => {
+            relay.fall_silent();
+            "silent"
+        }
+        2 => {
+            relay.cut();
+            "cut"
+        }
+        _ => {
+            relay.go_on();
+            "goes on"
+        }
+    }
+}
+
+/// Reads while the ways of the pool and of the listener are cut, silent and there again, each by itself: none shows
+/// what was replaced, and its writer answered, more than the bound before it was asked for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_older_than_the_bound_whatever_happens_to_the_ways_to_the_database() {
+    let writer = Service::start().await;
+    let there = writer.memory("agent");
+    there.put("0").await.is(201);
+    let target = Target::of(&writer.database_url());
+    let (pool, listener) = (Relay::to(target.clone()).await, Relay::to(target).await);
+    let reader = Service::through(writer.database(), pool.url(&writer.database_url())).await;
+    reader.listen_at(listener.url(&writer.database_url())).await;
+    let here = reader.memory("agent");
+    is_kept(&reader, &here).await;
+
+    let seed = fastrand::u64(..);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let stop = AtomicBool::new(false);
+    let acknowledged = Mutex::new(vec![(Instant::now(), 0_u64)]);
+    let write = async {
+        let mut number = 0;
+        while !stop.load(Ordering::Relaxed) {
+            number += 1;
+            there.put(number.to_string()).await.is(201);
+            acknowledged.lock().unwrap().push((Instant::now(), number));
+            sleep(Duration::from_millis(15)).await;
+        }
+    };
+    let read = async {
+        let mut reads = 0;
+        while !stop.load(Ordering::Relaxed) {
+            let asked = Instant::now();
+            let answer = here.get("context").await;
+            if answer.status == 200 {
+                reads += 1;
+                let found: u64 = answer.text().parse().unwrap();
+                let acknowledged = acknowledged.lock().unwrap();
+                let bound = acknowledged
+                    .iter()
+                    .rev()
+                    .find(|(at, _)| asked.duration_since(*at) > STALENESS_BOUND);
+                let is_new = bound.is_none_or(|(_, least)| found >= *least);
+                assert!(is_new, "seed {seed}: {found} was read, {bound:?} was there");
+            } else {
+                answer.problem(503, "unavailable", None);
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        reads
+    };
+    let history = async {
+        for _ in 0..24 {
+            let relay = if random.bool() { &pool } else { &listener };
+            happen(relay, &mut random);
+            sleep(Duration::from_millis(random.u64(20..500))).await;
+        }
+        pool.go_on();
+        listener.go_on();
+        // It serves from the cache again in the end.
+        let hits = reader.storage().head_cache().hits;
+        eventually("nothing is cached again", || async {
+            reader.storage().head_cache().hits > hits
+        })
+        .await;
+        stop.store(true, Ordering::Relaxed);
+    };
+    let ((), reads, ()) = tokio::join!(write, read, history);
+    assert!(reads > 0, "seed {seed}");
+}
+
+#[tokio::test]
+async fn a_read_that_asks_the_database_mends_the_cache() {
+    let one = keeping().await;
+    let two = one.beside(None).await;
+    let (here, there) = (one.memory("agent"), two.memory("agent"));
+    there.put("before").await.is(201);
+    eventually("not seen", || async { text_of(&here).await == "before" }).await;
+    let _stopped = Stopped::new(listener_of(&one).await.unwrap());
+    there.put("after").await.is(201);
+    let request = here
+        .request(Method::GET, "context")
+        .header("Cache-Control", "no-cache");
+    assert_eq!(Answer::to(request).await.is(200).text(), "after");
+    assert_eq!(text_of(&here).await, "after");
 }

@@ -3,10 +3,10 @@
 //! A connection that goes back to the pool is asked whether it lives, a message more for every statement, and comes
 //! back after all the others: at little load each of them would still be planning what it is sent for the first time.
 
+use super::super::connection::Connection;
 use super::super::pool::BELIEVED_FOR;
-use super::super::{Storage, StorageError};
-use sqlx::pool::PoolConnection;
-use sqlx::{Connection, PgConnection, Postgres};
+use super::super::{Class, Storage, StorageError};
+use sqlx::Connection as _;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(in crate::storage) struct Slots {
 }
 
 struct Idle {
-    connection: PoolConnection<Postgres>,
+    connection: Connection,
     since: Instant,
     used: Instant,
 }
@@ -33,7 +33,7 @@ struct Idle {
 /// A connection on which a statement is a transaction of its own. It goes back to the pool, unless [`Lease::release`] puts
 /// it back into its slot.
 pub(in crate::storage) struct Lease {
-    connection: PoolConnection<Postgres>,
+    connection: Connection,
     since: Instant,
 }
 
@@ -49,13 +49,10 @@ impl Slots {
     /// The connection of the last batch, or another; `None` where a statement takes a transaction of several messages.
     pub(in crate::storage) async fn lease(&self, storage: &Storage) -> Result<Option<Lease>, StorageError> {
         let idle = self.idle().pop();
-        if let Some(mut idle) = idle
+        if let Some(idle) = idle
             && idle.since.elapsed() < STAYS_FOR
-            && (idle.used.elapsed() < BELIEVED_FOR || idle.connection.ping().await.is_ok())
+            && let (since, Some(connection)) = (idle.since, idle.live(storage).await)
         {
-            let Idle {
-                connection, since, ..
-            } = idle;
             return Ok(Some(Lease { connection, since }));
         }
         let connection = storage.autocommit().await?;
@@ -80,11 +77,29 @@ impl Slots {
     }
 }
 
+impl Idle {
+    /// Its connection, unless that is lost.
+    async fn live(self, storage: &Storage) -> Option<Connection> {
+        let mut connection = self.connection;
+        if !connection.is_current() {
+            return None;
+        }
+        if self.used.elapsed() >= BELIEVED_FOR {
+            connection.set_deadline(storage.deadlines.of(Class::Health));
+            connection.bounded(|raw| Box::pin(raw.ping())).await.ok()?;
+            connection.set_deadline(storage.deadlines.of(Class::Write));
+        }
+        Some(connection)
+    }
+}
+
 impl Lease {
     /// To be called when all that was sent was answered.
     pub(in crate::storage) fn release(self, storage: &Storage, slots: &Slots) {
         let mut idle = slots.idle();
-        let is_wanted = idle.len() < slots.most && storage.most_connections() >= SMALLEST_POOL;
+        let is_wanted = self.connection.is_current()
+            && idle.len() < slots.most
+            && storage.most_connections() >= SMALLEST_POOL;
         if is_wanted && !storage.pool.is_closed() {
             idle.push(Idle {
                 connection: self.connection,
@@ -96,15 +111,15 @@ impl Lease {
 }
 
 impl Deref for Lease {
-    type Target = PgConnection;
+    type Target = Connection;
 
-    fn deref(&self) -> &PgConnection {
+    fn deref(&self) -> &Connection {
         &self.connection
     }
 }
 
 impl DerefMut for Lease {
-    fn deref_mut(&mut self) -> &mut PgConnection {
+    fn deref_mut(&mut self) -> &mut Connection {
         &mut self.connection
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Batcher, Batchers, Job, unanswered};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::connection::Connection;
 use crate::storage::contexts::{self, Newest};
 use crate::storage::{Storage, StorageError};
-use sqlx::PgConnection;
 
 /// A memory whose newest version is wanted, as it is now or later.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Newest>, Storage
     Ok(read)
 }
 
-async fn newest(connection: &mut PgConnection, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
+async fn newest(connection: &mut Connection, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
     if let [Wanted { vault, memory }] = jobs {
         let newest = contexts::latest(connection, vault, memory).await?;
         return Ok(newest.into_iter().collect());

@@ -28,6 +28,7 @@ use std::collections::VecDeque;
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, oneshot};
 
 /// Something that is done for many at hardly more than the price of one.
@@ -64,6 +65,8 @@ pub(super) struct Batcher<J: Job> {
 struct Queue<J: Job> {
     waiting: VecDeque<Waiting<J>>,
     in_flight: usize,
+    /// When the last batch began.
+    begun: Instant,
 }
 
 /// A job that waits for the next batch, and where its answer goes.
@@ -97,6 +100,7 @@ impl<J: Job> Default for Batcher<J> {
             queue: Mutex::new(Queue {
                 waiting: VecDeque::new(),
                 in_flight: 0,
+                begun: Instant::now(),
             }),
             connections: connection::Slots::new(J::MAX_IN_FLIGHT),
         }
@@ -119,6 +123,12 @@ impl<J: Job> Batcher<J> {
         self.queue().in_flight > 0
     }
 
+    /// For how long the last batch has been in flight; `None` if none is.
+    pub(super) fn busy_for(&self) -> Option<Duration> {
+        let queue = self.queue();
+        (queue.in_flight > 0).then(|| queue.begun.elapsed())
+    }
+
     /// How many jobs wait for the next batch.
     pub(super) fn waiting(&self) -> usize {
         self.queue().waiting.len()
@@ -139,6 +149,7 @@ impl<J: Job> Batcher<J> {
         };
         let count = queue.waiting.iter().take(J::MAX_JOBS).take_while(fits).count();
         let count = count.max(1).min(queue.waiting.len());
+        queue.begun = Instant::now();
         queue.waiting.drain(..count).collect()
     }
 
@@ -154,6 +165,7 @@ impl<J: Job> Batcher<J> {
             Err(answered)
         } else {
             queue.in_flight += 1;
+            queue.begun = Instant::now();
             Ok((Batch(storage.clone(), PhantomData), job))
         }
     }

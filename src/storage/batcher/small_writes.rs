@@ -1,8 +1,8 @@
 //! Small writes of several requests, in one statement.
 
 use super::{Batcher, Batchers, Job, cancelled, unanswered};
+use crate::storage::connection::Connection;
 use crate::storage::{Storage, StorageError, error};
-use sqlx::PgConnection;
 use std::slice::from_ref;
 
 /// Something that is written for many by one statement.
@@ -12,7 +12,7 @@ pub(in crate::storage) trait SmallWrite: Sized + Send + Sync + 'static {
 
     /// Writes all of them, or none, in one statement.
     fn write(
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         all: &[Self],
     ) -> impl Future<Output = Result<(), StorageError>> + Send;
 

@@ -30,9 +30,9 @@ use super::batcher::{Batcher, Batchers, SmallWrite};
 use super::listen::{self, Notification};
 use super::{Source, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::PgConnection;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// What an event tells of.
@@ -152,7 +152,7 @@ impl SmallWrite for Appended {
         &batchers.events
     }
 
-    async fn write(connection: &mut PgConnection, all: &[Self]) -> Result<(), StorageError> {
+    async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
         let of_vaults: Vec<_> = all.iter().map(|of| (&of.vault, &*of.events)).collect();
         append_all(connection, &of_vaults).await
     }
@@ -170,7 +170,7 @@ impl SmallWrite for Appended {
 /// # Errors
 /// The database's.
 pub(super) async fn append(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     events: &[NewEvent],
 ) -> Result<(), StorageError> {
@@ -180,7 +180,7 @@ pub(super) async fn append(
 /// As [`append`], those of several vaults in one statement.
 #[tracing::instrument(name = "db.events.append", skip_all)]
 pub(super) async fn append_all(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     of_vaults: &[(&VaultId, &[NewEvent])],
 ) -> Result<(), StorageError> {
     let events: Vec<(&VaultId, &NewEvent)> = of_vaults

@@ -1,6 +1,7 @@
 //! Old events, deleted in small pieces.
 
 use crate::domain::ids::VaultId;
+use crate::storage::Class;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -25,7 +26,7 @@ impl Storage {
              LIMIT 1",
             after.map_or("", VaultId::as_str),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
         .await?)
     }
 
@@ -46,13 +47,13 @@ impl Storage {
                 vault.as_str(),
                 BATCH,
             )
-            .fetch_all(&mut *self.reader().await?)
+            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
             .await?;
             let old = oldest.iter().take_while(|event| event.created_at < before);
             let Some(end) = old.last().map(|event| event.sequence) else {
                 return Ok(total);
             };
-            let mut transaction = self.begin().await?;
+            let mut transaction = self.begin_for(Class::Maintenance).await?;
             sqlx::query!(
                 "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
                 vault.as_str(),

@@ -1,19 +1,46 @@
-//! Until when the process may believe that it hears of every change.
+//! The invalidation lease: until when the process may serve from the cache of heads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long after it was put to the proof a listening connection is believed: the bound of staleness.
+/// How long after a word was sent heads may be served by it: the bound of staleness.
 pub const STALENESS_BOUND: Duration = Duration::from_secs(1);
 
-/// Until when heads may be given out. An *epoch* is the life of one listening connection: what was read in one is
-/// worth nothing in the next.
+/// Until when heads may be served.
+///
+/// A *word* is a notification that the process sends to itself, on the way that its writes take. It renews the lease
+/// when the listening connection hears it, and from the moment when it was *sent*: notifications come in the order of
+/// the commits, so that all that was committed and answered before is heard of by then. Where the two ways lead to
+/// different servers, as in the middle of a failover, the word is not heard.
+///
+/// An *epoch* is the time during which both ways are known to stay as they are. It ends with a listening connection,
+/// and when a new connection leads to another server. A word of one epoch renews nothing in the next, and what was
+/// read in one is worth nothing in the next.
 #[derive(Debug)]
-pub(super) struct InvalidationLease {
+pub(in crate::storage) struct InvalidationLease {
     origin: Instant,
-    /// Milliseconds after `origin`; 0 if nothing is believed.
+    /// Milliseconds after `origin`; 0 if there is no lease.
     until: AtomicU64,
     epoch: AtomicU64,
+    words: Mutex<Words>,
+}
+
+#[derive(Debug, Default)]
+struct Words {
+    /// How many were sent.
+    sent: u64,
+    /// The last one, until it is heard.
+    last: Option<Word>,
+    /// Since when a word is committed that was not heard, nor any after it.
+    unheard_since: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Word {
+    number: u64,
+    sent: Instant,
+    epoch: u64,
 }
 
 impl Default for InvalidationLease {
@@ -22,12 +49,13 @@ impl Default for InvalidationLease {
             origin: Instant::now(),
             until: AtomicU64::new(0),
             epoch: AtomicU64::new(0),
+            words: Mutex::default(),
         }
     }
 }
 
 impl InvalidationLease {
-    /// Whether changes are heard of at this moment.
+    /// Whether heads may be served at this moment.
     pub(super) fn holds(&self) -> bool {
         self.millis(Instant::now()) < self.until.load(Ordering::Acquire)
     }
@@ -37,20 +65,116 @@ impl InvalidationLease {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Begins the next epoch, in which nothing is believed yet.
+    /// Begins the next epoch, without a lease.
     pub(super) fn next_epoch(&self) {
+        let mut words = self.words();
+        words.last = None;
+        words.unheard_since = None;
         self.until.store(0, Ordering::Release);
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The proof that was asked for at `asked` came back: every change whose writer was answered
-    /// before was heard of.
-    pub(super) fn renew(&self, asked: Instant) {
-        self.until
-            .store(self.millis(asked + STALENESS_BOUND), Ordering::Release);
+    /// To be called before a word is sent, which is to have this number.
+    pub(in crate::storage) fn word(&self) -> u64 {
+        let mut words = self.words();
+        words.sent += 1;
+        words.last = Some(Word {
+            number: words.sent,
+            sent: Instant::now(),
+            epoch: self.epoch(),
+        });
+        words.sent
+    }
+
+    /// A word was committed.
+    pub(in crate::storage) fn committed(&self, number: u64) {
+        let mut words = self.words();
+        if words.last.as_ref().is_some_and(|last| last.number == number) {
+            words.unheard_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// A word was heard.
+    pub(in crate::storage) fn heard(&self, number: u64) {
+        let mut words = self.words();
+        words.unheard_since = None;
+        if let Some(word) = words.last.take_if(|last| last.number == number)
+            && word.epoch == self.epoch()
+        {
+            self.renew(word.sent);
+        }
+    }
+
+    /// For how long words were committed and none of them was heard.
+    pub(in crate::storage) fn unheard_for(&self) -> Option<Duration> {
+        self.words().unheard_since.map(|since| since.elapsed())
+    }
+
+    /// Every change whose writer was answered before `sent` was heard of.
+    pub(super) fn renew(&self, sent: Instant) {
+        let until = self.millis(sent + STALENESS_BOUND);
+        self.until.fetch_max(until, Ordering::AcqRel);
     }
 
     fn millis(&self, at: Instant) -> u64 {
         u64::try_from(at.duration_since(self.origin).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn words(&self) -> MutexGuard<'_, Words> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_renews_when_it_is_heard_and_only_the_last_one() {
+        let lease = InvalidationLease::default();
+        let (first, second) = (lease.word(), lease.word());
+        lease.heard(first);
+        assert!(!lease.holds());
+        lease.heard(second);
+        assert!(lease.holds());
+    }
+
+    #[test]
+    fn a_word_of_an_earlier_epoch_renews_nothing() {
+        let lease = InvalidationLease::default();
+        let word = lease.word();
+        lease.next_epoch();
+        lease.heard(word);
+        assert!(!lease.holds());
+        lease.heard(lease.word());
+        assert!(lease.holds());
+        lease.next_epoch();
+        assert!(!lease.holds());
+    }
+
+    #[test]
+    fn the_lease_counts_from_when_the_word_was_sent() {
+        let lease = InvalidationLease::default();
+        let word = lease.word();
+        std::thread::sleep(Duration::from_millis(20));
+        lease.heard(word);
+        let until = lease.until.load(Ordering::Acquire);
+        assert!(until <= lease.millis(Instant::now() + STALENESS_BOUND) - 20);
+    }
+
+    #[test]
+    fn words_that_are_committed_and_not_heard_are_noticed() {
+        let lease = InvalidationLease::default();
+        assert_eq!(lease.unheard_for(), None);
+        let first = lease.word();
+        lease.committed(first);
+        assert!(lease.unheard_for().is_some());
+        lease.heard(first);
+        assert_eq!(lease.unheard_for(), None);
+        // Heard before its own sender was answered.
+        let second = lease.word();
+        lease.heard(second);
+        lease.committed(second);
+        assert_eq!(lease.unheard_for(), None);
     }
 }

@@ -11,9 +11,9 @@
 //!   `Notifications::publish`): the memory's head is forgotten, unless it is that very version.
 //! - Every commit is told to all instances, this one included, by the notification that it carries. So a commit
 //!   whose writer was never answered (the request was given up, the connection broke) is told too.
-//! - Notifications reach an instance in the order of the commits for as long as its listening connection lives. Heads
-//!   are given out only while that is proven ([`lease`]), and before the first proof of a new connection all of
-//!   them are forgotten.
+//! - Notifications reach an instance in the order of the commits for as long as its listening connection lives, and
+//!   leads to the server that is written to. Heads are served only while that is proven by a word that took the whole
+//!   way ([`lease`]); with a new listening connection, or another server, all of them are forgotten.
 //!
 //! Heads are bounded by their bytes; which of them stay is the cache's choice. What a head holds is shared, not
 //! copied.
@@ -31,6 +31,7 @@ use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(test)]
 use std::time::Instant;
 
 /// Lock stripes that memories share by their hash: so many that two busy ones seldom do, which costs a needless read.
@@ -129,6 +130,11 @@ impl HeadCache {
     /// Puts in a head that was read after `token` was taken, unless a change was told meanwhile.
     pub(super) fn fill(&self, token: FillToken, head: CachedHead) {
         let changes = self.stripe(token.hash);
+        // Whatever is cached, what the database has just shown to be replaced is not the newest.
+        let metadata = &head.context.metadata;
+        let is_older = |cached: &CachedHead| cached.context.metadata.version < metadata.version;
+        let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
+        self.cached.remove_if(&key, is_older);
         if changes.count == token.seen {
             self.insert(token, head);
         }
@@ -179,8 +185,8 @@ impl HeadCache {
         self.cached.remove_if(&key, is_other);
     }
 
-    /// A listening connection begins: what was kept before counts no more, and nothing is given out before the first
-    /// [`HeadCache::renew`].
+    /// A listening connection begins, or another server is written to: what was cached before counts no more, and
+    /// nothing is served before the lease is renewed.
     pub(super) fn next_epoch(&self) {
         self.lease.next_epoch();
         for stripe in 0..STRIPES as u64 {
@@ -195,9 +201,15 @@ impl HeadCache {
         self.lease.next_epoch();
     }
 
-    /// Everything whose writer was answered before `asked` was told.
-    pub(super) fn renew(&self, asked: Instant) {
-        self.lease.renew(asked);
+    /// What says until when heads are served.
+    pub(super) fn lease(&self) -> &InvalidationLease {
+        &self.lease
+    }
+
+    /// Everything whose writer was answered before `sent` was heard of.
+    #[cfg(test)]
+    fn renew(&self, sent: Instant) {
+        self.lease.renew(sent);
     }
 
     pub(super) fn usage(&self) -> HeadCacheUse {

@@ -165,6 +165,24 @@ fn heads_are_bounded_by_their_bytes() {
     assert_eq!(version_of(&none), None);
 }
 
+#[test]
+fn what_the_database_shows_replaces_an_older_head_whatever_was_told_meanwhile() {
+    let heads = leased(1 << 20);
+    heads.fill(token(&heads), head(1, "one"));
+    heads.fill(token(&heads), head(2, "two"));
+    assert_eq!(version_of(&heads), Some(2));
+    let slow = token(&heads);
+    // Another memory of the stripe, say; this one's head was not heard of.
+    let (_, other) = ids();
+    let told = Notification {
+        memory: other,
+        ..change(Some(2), false)
+    };
+    heads.invalidate(&told);
+    heads.fill(slow, head(3, "three"));
+    assert_eq!(version_of(&heads), None);
+}
+
 /// What can happen to one memory.
 #[derive(Debug, Clone, Copy)]
 enum Step {

@@ -7,7 +7,7 @@
 use super::IdempotencyKey;
 use crate::domain::ids::{ContextId, ItemId, UpdateId};
 use crate::storage::StorageError;
-use sqlx::PgConnection;
+use crate::storage::connection::Connection;
 
 /// The claim under which a request runs. What it saves is written down under it, or is not saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Saved {
 /// committed.
 #[tracing::instrument(name = "db.idempotency_keys.saved", skip_all)]
 pub(in crate::storage) async fn note_saved(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     all: &[(&IdempotencyClaim, Saved)],
 ) -> Result<(), StorageError> {
     if all.is_empty() {
@@ -105,7 +105,7 @@ pub(in crate::storage) async fn note_saved(
 
 /// As [`note_saved`], of one that may have no claim.
 pub(in crate::storage) async fn note_one(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     claim: Option<&IdempotencyClaim>,
     saved: impl FnOnce() -> Saved,
 ) -> Result<(), StorageError> {

@@ -4,8 +4,8 @@
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use serde_json::Value;
-use sqlx::PgConnection;
 use strum::{EnumString, IntoStaticStr};
 
 /// Rows read at once: an answer may be large.
@@ -30,7 +30,7 @@ impl Gone {
 /// Takes out the answers of a memory that is deleted.
 #[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
 pub(in crate::storage) async fn bury_all(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<(), StorageError> {
@@ -91,7 +91,7 @@ impl Redacted<'_> {
 /// Takes out the answers that tell of a version that is redacted; the others stay.
 #[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
 pub(in crate::storage) async fn bury_redacted(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     redacted: &Redacted<'_>,

@@ -4,8 +4,8 @@ use super::tree::range_below;
 use super::{FileEntry, FileTree, FileVersion, Storage, StorageError};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Listing};
+use crate::storage::connection::Connection;
 use futures::TryStreamExt as _;
-use sqlx::PgConnection;
 
 impl Storage {
     /// The file at a path with its newest text, or else the directory.
@@ -35,7 +35,7 @@ pub(super) enum Found {
 /// Looks for a path.
 #[tracing::instrument(name = "db.memory_paths.find", skip_all)]
 pub(super) async fn find(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
 ) -> Result<Found, StorageError> {
@@ -63,7 +63,7 @@ pub(super) async fn find(
 
 #[tracing::instrument(name = "db.memory_paths.read", skip_all)]
 async fn read_file(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
 ) -> Result<Option<(FileVersion, String)>, StorageError> {
@@ -93,7 +93,7 @@ async fn read_file(
 
 #[tracing::instrument(name = "db.memory_paths.list", skip_all)]
 async fn list(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
     directory: &FilePath,
 ) -> Result<Listing, StorageError> {

@@ -4,7 +4,7 @@ use super::FileTree;
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::FilePath;
 use crate::storage::StorageError;
-use sqlx::PgConnection;
+use crate::storage::connection::Connection;
 
 /// What a new path meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(in crate::storage) enum Place {
 /// Locks a root until the transaction ends; makes its row first.
 #[tracing::instrument(name = "db.memory_roots.hold", skip_all)]
 pub(in crate::storage) async fn hold_root(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
 ) -> Result<(), StorageError> {
     sqlx::query!(
@@ -35,7 +35,7 @@ pub(in crate::storage) async fn hold_root(
 
 /// Locks a root until the transaction ends, if it has ever had a file.
 #[tracing::instrument(name = "db.memory_roots.lock", skip_all)]
-pub(super) async fn lock_root(connection: &mut PgConnection, tree: &FileTree) -> Result<(), StorageError> {
+pub(super) async fn lock_root(connection: &mut Connection, tree: &FileTree) -> Result<(), StorageError> {
     sqlx::query_scalar!(
         "SELECT root FROM memory_roots WHERE vault_id = $1 AND root = $2 FOR UPDATE",
         tree.vault.as_str(),
@@ -49,7 +49,7 @@ pub(super) async fn lock_root(connection: &mut PgConnection, tree: &FileTree) ->
 /// What stands where a file or directory is to be.
 #[tracing::instrument(name = "db.memory_paths.place", skip_all)]
 pub(in crate::storage) async fn place_of(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
 ) -> Result<Place, StorageError> {
@@ -88,7 +88,7 @@ pub(in crate::storage) async fn place_of(
 /// Puts a memory at a path that is free, in a root that is locked.
 #[tracing::instrument(name = "db.memory_paths.insert", skip_all)]
 pub(in crate::storage) async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
     memory: &MemoryId,

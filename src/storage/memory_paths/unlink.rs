@@ -4,7 +4,7 @@ use super::tree::{Place, lock_root, place_of, range_below};
 use super::{FileError, FileTree, FileVersion, Storage, StorageError, repeated};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal};
-use sqlx::PgConnection;
+use crate::storage::connection::Connection;
 
 /// A file below a path, or the one at it.
 struct Row {
@@ -117,7 +117,7 @@ impl Storage {
 /// The file at a path, or the files below it, with their newest versions.
 #[tracing::instrument(name = "db.memory_paths.files_at", skip_all)]
 async fn files_at(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
 ) -> Result<Vec<Row>, StorageError> {

@@ -10,9 +10,9 @@ pub(super) use write::forget_items;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::PgConnection;
 use std::fmt;
 use std::str::FromStr;
 
@@ -186,7 +186,7 @@ impl Storage {
 }
 
 async fn live_items(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     owner: &ItemOwner,
     category: Option<&Category>,
     after: Option<&ItemKey>,

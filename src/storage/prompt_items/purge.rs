@@ -3,6 +3,7 @@
 use super::ItemOwner;
 use super::write::{forget_owner_without_items, lock_present_owner};
 use crate::domain::ids::VaultId;
+use crate::storage::Class;
 use crate::storage::{Storage, StorageError};
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ impl Storage {
             now,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
         .await?;
         let mut owners: BTreeMap<(VaultId, String), Vec<String>> = BTreeMap::new();
         for row in expired {
@@ -47,7 +48,7 @@ impl Storage {
                     })?),
                 },
             };
-            let mut transaction = self.begin().await?;
+            let mut transaction = self.begin_for(Class::Maintenance).await?;
             lock_present_owner(&mut transaction, &owner).await?;
             let done = sqlx::query!(
                 "DELETE FROM prompt_items

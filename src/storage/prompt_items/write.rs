@@ -3,12 +3,13 @@
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
+use crate::storage::connection::Connection;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
+use crate::storage::transaction::Transaction;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 /// What replacing a category came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,7 +175,7 @@ impl Storage {
 
     async fn commit_telling(
         &self,
-        mut transaction: sqlx::Transaction<'_, sqlx::Postgres>,
+        mut transaction: Transaction,
         owner: &ItemOwner,
         event: Option<NewEvent>,
     ) -> Result<(), StorageError> {
@@ -188,7 +189,7 @@ impl Storage {
     /// before an earlier one's, so that items stand in the order they were added.
     async fn lock_owner(
         &self,
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         owner: &ItemOwner,
     ) -> Result<DateTime<Utc>, StorageError> {
         let time = sqlx::query_scalar!(
@@ -228,7 +229,7 @@ impl Storage {
     /// Deletes what no longer counts of an owner.
     async fn forget_expired(
         &self,
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         owner: &ItemOwner,
     ) -> Result<(), StorageError> {
         sqlx::query!(
@@ -245,7 +246,7 @@ impl Storage {
 
 /// Locks the row of an owner that has one: what stands below is then what the next statements see.
 pub(super) async fn lock_present_owner(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     owner: &ItemOwner,
 ) -> Result<(), StorageError> {
     sqlx::query_scalar!(
@@ -260,7 +261,7 @@ pub(super) async fn lock_present_owner(
 
 /// Deletes the row of a locked owner that has no items left.
 pub(super) async fn forget_owner_without_items(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     owner: &ItemOwner,
 ) -> Result<(), StorageError> {
     sqlx::query!(
@@ -276,7 +277,7 @@ pub(super) async fn forget_owner_without_items(
 }
 
 async fn delete(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     owner: &ItemOwner,
     category: &Category,
 ) -> Result<u64, StorageError> {
@@ -292,7 +293,7 @@ async fn delete(
 }
 
 async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     owner: &ItemOwner,
     items: &[PromptItem],
 ) -> Result<(), StorageError> {
@@ -330,7 +331,7 @@ async fn insert(
 
 /// Holds a locked owner to the bounds.
 async fn hold(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     owner: &ItemOwner,
     limits: &ItemLimits,
 ) -> Result<(), AddItemsError> {
@@ -349,7 +350,7 @@ async fn hold(
 /// Deletes the items of a memory with the memory, and says whether it had any.
 #[tracing::instrument(name = "db.prompt_items.forget", skip_all)]
 pub(in crate::storage) async fn forget_items(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<bool, StorageError> {

@@ -2,12 +2,12 @@
 
 use super::changed;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::storage::connection::Connection;
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::updates::{Row, Run};
 use crate::storage::{Storage, StorageError, events, listen};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
 
 /// How often a place in a line is looked for when others take it at the same time.
 const MAX_TRIES: u32 = 50;
@@ -107,7 +107,7 @@ impl Storage {
 
 /// The place behind the last in the memory's line.
 async fn next_place(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     new: &NewUpdate,
     limits: &QueueLimits,
 ) -> Result<i64, EnqueueError> {
@@ -141,7 +141,7 @@ async fn next_place(
 
 /// `None` if somebody else took the place.
 async fn insert_queued(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     new: &NewUpdate,
     place: i64,
 ) -> Result<Option<Run>, StorageError> {

@@ -6,10 +6,10 @@ use super::memory::MemoryLine;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::{changelog, document};
+use crate::storage::connection::Connection;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{Head, NewVersion, Source, Storage};
 use chrono::SecondsFormat;
-use sqlx::PgConnection;
 
 /// Appends texts to a memory whose row is locked.
 ///
@@ -30,7 +30,7 @@ pub(super) struct Append {
 impl Append {
     /// Begins behind the memory's head.
     pub(super) async fn begin(
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         storage: &Storage,
         vault: &VaultId,
         memory: &MemoryId,
@@ -54,7 +54,7 @@ impl Append {
     /// Takes the next version of the file.
     pub(super) async fn context(
         &mut self,
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         (vault, memory): (&VaultId, &MemoryId),
         line: ContextLine,
         (context_id, actor): (ContextId, ActorId),
@@ -104,7 +104,7 @@ impl Append {
     }
 
     /// Takes back what was appended: a version that was there has shown it to be past.
-    async fn go_back(&mut self, connection: &mut PgConnection) -> Result<(), LineError> {
+    async fn go_back(&mut self, connection: &mut Connection) -> Result<(), LineError> {
         if self.appended > 0 {
             sqlx::raw_sql("ROLLBACK TO SAVEPOINT known")
                 .execute(connection)

@@ -3,13 +3,13 @@
 use super::check::{Fault, id, json, known, order, said, text, time};
 use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::storage::connection::Connection;
 use crate::storage::{Source, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::PgConnection;
 
 /// A version of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl ContextLine {
 
 /// The versions of a memory, from the first on, as the database sends them.
 pub(super) fn read<'c>(
-    connection: &'c mut PgConnection,
+    connection: &'c mut Connection,
     vault: &'c VaultId,
     memory: &'c str,
 ) -> BoxStream<'c, Result<ContextLine, StorageError>> {
@@ -128,7 +128,7 @@ pub(super) fn read<'c>(
 /// Stores a version as it was. `false` if its memory has one of that id already.
 #[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
 pub(super) async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &ContextLine,
@@ -172,7 +172,7 @@ pub(super) struct Present {
 /// Looks for a version by its id, and compares its text with another.
 #[tracing::instrument(name = "db.memory_contexts.import_present", skip_all)]
 pub(super) async fn present(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     context: &ContextId,

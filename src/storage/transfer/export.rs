@@ -4,6 +4,7 @@ use super::error::ExportError;
 use super::line::{Counts, End, Footer, Header, Line};
 use super::{FORMAT, FORMAT_VERSION, Progress, contexts, items, memory, paths, records, runs};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::Class;
 use crate::storage::{Storage, StorageError};
 use futures::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
@@ -71,7 +72,7 @@ impl Storage {
     }
 
     async fn page(&self, vault: &VaultId, after: Option<&str>) -> Result<Vec<String>, StorageError> {
-        let mut connection = self.reader().await?;
+        let mut connection = self.reader_for(Class::Maintenance).await?;
         memory::page(&mut connection, vault, after).await
     }
 }
@@ -92,7 +93,7 @@ struct Export<'e, W> {
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
     /// The items of the vault, which are of no memory.
     async fn vault_items(&mut self) -> Result<(), ExportError> {
-        let mut connection = self.storage.reader().await?;
+        let mut connection = self.storage.reader_for(Class::Maintenance).await?;
         let mut rows = items::read(&mut connection, self.vault, items::OF_VAULT);
         while let Some(row) = rows.try_next().await? {
             self.write(&Line::VaultItem(Box::new(row))).await?;
@@ -102,7 +103,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
 
     async fn memory(&mut self, id: &str) -> Result<(), ExportError> {
         let vault = self.vault;
-        let mut snapshot = self.storage.begin().await?;
+        let mut snapshot = self.storage.begin_for(Class::Maintenance).await?;
         memory::take_snapshot(&mut snapshot).await?;
         let Some(row) = memory::read(&mut snapshot, vault, id).await? else {
             return Ok(());

@@ -8,6 +8,7 @@ use super::memory::MemoryLine;
 use super::reader::Reader;
 use super::{FORMAT, FORMAT_VERSION, Progress};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::Class;
 use crate::storage::Storage;
 use tokio::io::AsyncBufRead;
 
@@ -136,7 +137,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
     async fn vault_item(&mut self, line: &ItemLine) -> Result<(), ImportError> {
         let stored = async {
             line.check(self.options.max_document_bytes)?;
-            let mut transaction = self.storage.begin().await?;
+            let mut transaction = self.storage.begin_for(Class::Maintenance).await?;
             items::insert(&mut transaction, self.vault, items::OF_VAULT, line).await?;
             transaction.commit().await?;
             Ok(())

@@ -13,12 +13,13 @@ use super::runs::{self, RunLine};
 use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::Class;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::rebuild::project_versions;
+use crate::storage::transaction::Transaction;
 use crate::storage::write::lock_memory;
 use crate::storage::{Source, Storage, StorageError, record_history};
 use chrono::{DateTime, Utc};
-use sqlx::{Postgres, Transaction};
 
 /// What becomes of the lines of a memory.
 enum Target {
@@ -39,7 +40,7 @@ pub(super) struct Incoming {
     vault: VaultId,
     memory: MemoryId,
     line: MemoryLine,
-    transaction: Transaction<'static, Postgres>,
+    transaction: Transaction,
     target: Target,
     counts: Counts,
     last_record: Option<(&'static str, i64)>,
@@ -79,7 +80,7 @@ impl Incoming {
         line: MemoryLine,
     ) -> Result<Self, LineError> {
         let (memory, head) = line.check()?;
-        let mut transaction = storage.begin().await?;
+        let mut transaction = storage.begin_for(Class::Maintenance).await?;
         let target = if memory::insert(&mut transaction, vault, &line).await? {
             Target::Create
         } else {

@@ -4,12 +4,12 @@ use super::check::{Fault, id, json, order, said, text, time};
 use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
 use crate::domain::prompt::check_writable;
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::PgConnection;
 
 /// What stands for a vault's own items in place of a memory's id.
 pub(super) const OF_VAULT: &str = "";
@@ -49,7 +49,7 @@ impl ItemLine {
 
 /// The items of a memory, or [`OF_VAULT`], by their ids, as the database sends them.
 pub(super) fn read<'c>(
-    connection: &'c mut PgConnection,
+    connection: &'c mut Connection,
     vault: &'c VaultId,
     memory: &'c str,
 ) -> BoxStream<'c, Result<ItemLine, StorageError>> {
@@ -70,7 +70,7 @@ pub(super) fn read<'c>(
 /// Stores an item as it was. One of that id stays as it is.
 #[tracing::instrument(name = "db.prompt_items.import", skip_all)]
 pub(super) async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &str,
     line: &ItemLine,

@@ -4,9 +4,9 @@ use super::check::{Fault, id, order, time};
 use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use sqlx::PgConnection;
 
 /// Memories of one page of ids.
 const PAGE: i64 = 1_000;
@@ -58,7 +58,7 @@ impl MemoryLine {
 /// text is: a file must not depend on that. Empty behind the last.
 #[tracing::instrument(name = "db.memories.export_ids", skip_all)]
 pub(super) async fn page(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     after: Option<&str>,
 ) -> Result<Vec<String>, StorageError> {
@@ -77,7 +77,7 @@ pub(super) async fn page(
 }
 
 /// Makes all further statements of the transaction see one state of the database.
-pub(super) async fn take_snapshot(connection: &mut PgConnection) -> Result<(), StorageError> {
+pub(super) async fn take_snapshot(connection: &mut Connection) -> Result<(), StorageError> {
     sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         .execute(connection)
         .await?;
@@ -87,7 +87,7 @@ pub(super) async fn take_snapshot(connection: &mut PgConnection) -> Result<(), S
 /// One memory; `None` if it does not exist.
 #[tracing::instrument(name = "db.memories.export", skip_all)]
 pub(super) async fn read(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &str,
 ) -> Result<Option<MemoryLine>, StorageError> {
@@ -108,7 +108,7 @@ pub(super) async fn read(
 /// Makes a memory's row, and locks it until the transaction ends. `false` if there is one already.
 #[tracing::instrument(name = "db.memories.import", skip_all)]
 pub(super) async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     line: &MemoryLine,
 ) -> Result<bool, StorageError> {

@@ -6,9 +6,9 @@ use super::import::OnConflict;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::memory_files::FilePath;
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use crate::storage::memory_paths::{self, FileTree, Place};
 use serde::{Deserialize, Serialize};
-use sqlx::PgConnection;
 
 /// Where the memory around it is a file of the memory tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ impl PathLine {
 /// Where a memory is a file, if it is one.
 #[tracing::instrument(name = "db.memory_paths.export", skip_all)]
 pub(super) async fn read(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &str,
 ) -> Result<Option<PathLine>, StorageError> {
@@ -57,7 +57,7 @@ pub(super) async fn read(
 /// # Errors
 /// If one does and that is to end the import.
 pub(super) async fn place(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     (tree, path): &(FileTree, FilePath),
     memory: &MemoryId,
     on_conflict: OnConflict,

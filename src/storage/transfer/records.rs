@@ -3,12 +3,12 @@
 use super::check::{Fault, id, json, known, order, text, time};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::PgConnection;
 
 /// A record with its present state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,7 +169,7 @@ impl RecordLine {
 
 /// The records of a memory by kind and number, as the database sends them.
 pub(super) fn read<'c>(
-    connection: &'c mut PgConnection,
+    connection: &'c mut Connection,
     vault: &'c VaultId,
     memory: &'c str,
 ) -> BoxStream<'c, Result<RecordLine, StorageError>> {
@@ -192,7 +192,7 @@ pub(super) fn read<'c>(
 /// One record as it was made from the documents; `None` if they have no such record.
 #[tracing::instrument(name = "db.records.import_made", skip_all)]
 pub(super) async fn made(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     id: RecordId,
@@ -218,7 +218,7 @@ pub(super) async fn made(
 /// Adds to a record what the documents do not say.
 #[tracing::instrument(name = "db.records.import", skip_all)]
 pub(super) async fn complete(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &RecordLine,
@@ -249,7 +249,7 @@ pub(super) async fn complete(
 /// How many records the documents of a memory have.
 #[tracing::instrument(name = "db.records.import_count", skip_all)]
 pub(super) async fn count(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<i64, StorageError> {
@@ -276,7 +276,7 @@ pub(super) struct Active {
 /// The active records of a memory by kind and number.
 #[tracing::instrument(name = "db.records.import_active", skip_all)]
 pub(super) async fn active(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Vec<Active>, StorageError> {
@@ -296,7 +296,7 @@ pub(super) async fn active(
 /// Stores a record as its line says, whatever the documents made of it.
 #[tracing::instrument(name = "db.records.import_replace", skip_all)]
 pub(super) async fn replace(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &RecordLine,
@@ -345,7 +345,7 @@ pub(super) async fn replace(
 /// Whether another record of the memory has the task's id.
 #[tracing::instrument(name = "db.records.import_task_taken", skip_all)]
 pub(super) async fn task_taken(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &RecordLine,

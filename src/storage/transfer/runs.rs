@@ -3,13 +3,13 @@
 use super::check::{Fault, id, json, known, order, time};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use crate::storage::updates::{RunKind, RunStatus};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::PgConnection;
 
 /// A run of the pipeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl RunLine {
 /// The runs of a memory that have ended, by their ids, as the database sends them. What waits in a queue is work of
 /// the service that has it.
 pub(super) fn read<'c>(
-    connection: &'c mut PgConnection,
+    connection: &'c mut Connection,
     vault: &'c VaultId,
     memory: &'c str,
 ) -> BoxStream<'c, Result<RunLine, StorageError>> {
@@ -88,7 +88,7 @@ pub(super) fn read<'c>(
 /// Stores a run as it was. One of that id, which a memory may have before it exists, stays as it is.
 #[tracing::instrument(name = "db.updates.import", skip_all)]
 pub(super) async fn insert(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &RunLine,

@@ -7,6 +7,7 @@ use super::prepared::Prepared;
 use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::window::Known;
+use crate::storage::connection::Connection;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::error::MAX_REPEATS;
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
@@ -245,7 +246,7 @@ impl Storage {
 /// Saves a version whose memory is locked by this transaction, decided by what was read under that lock: it cannot be
 /// passed over.
 pub(in crate::storage) async fn save_locked(
-    connection: &mut sqlx::PgConnection,
+    connection: &mut Connection,
     prepared: &Prepared,
 ) -> Result<(), StorageError> {
     let saved = save(connection, from_ref(prepared)).await?;

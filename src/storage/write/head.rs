@@ -3,10 +3,10 @@
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::connection::Connection;
 use crate::storage::records::archived_among;
 use crate::storage::{Storage, StorageError, origins};
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
 use std::collections::BTreeSet;
 
 /// How often a row is looked for that others delete.
@@ -62,7 +62,7 @@ impl Storage {
     /// Locks the memory's row, making it first where there is none, and reads the head.
     pub(in crate::storage) async fn lock_head(
         &self,
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         vault: &VaultId,
         memory: &MemoryId,
         mentioned: &[RecordId],
@@ -89,7 +89,7 @@ impl Storage {
     /// was in the way of an insertion may be deleted before it is locked: then it is made anew.
     async fn lock_or_insert(
         &self,
-        connection: &mut PgConnection,
+        connection: &mut Connection,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<LockedMemory, StorageError> {
@@ -120,7 +120,7 @@ pub(in crate::storage) struct LockedMemory {
 /// Locks a memory's row; `None` if there is none, also when it is deleted while the lock is waited for.
 #[tracing::instrument(name = "db.memories.lock", skip_all)]
 pub(in crate::storage) async fn lock_memory(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Option<LockedMemory>, StorageError> {
@@ -161,7 +161,7 @@ pub(super) fn counters_of(learning: i64, verbatim: i64, task: i64, decision: i64
 
 #[tracing::instrument(name = "db.memories.insert", skip_all)]
 async fn insert_memory(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     now: DateTime<Utc>,
@@ -182,7 +182,7 @@ async fn insert_memory(
 
 #[tracing::instrument(name = "db.memory_contexts.text", skip_all)]
 async fn read_text(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     version: i64,

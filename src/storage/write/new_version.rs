@@ -7,11 +7,11 @@ use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::updates::{Run, resolve_run};
-use sqlx::PgConnection;
 
 /// A version to be saved on top of the head.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ pub(super) fn version_event(event_id: String, saved: &ContextMetadata) -> NewEve
 
 /// Marks an invalid run as finished by another; of several that try, one does.
 pub(super) async fn resolve(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     by: &Run,
     resolved: &UpdateId,
 ) -> Result<(), StorageError> {

@@ -4,11 +4,11 @@ use super::new_version::resolve;
 use super::prepared::Prepared;
 use super::rows::{RecordRow, VersionRow};
 use crate::storage::StorageError;
+use crate::storage::connection::Connection;
 use crate::storage::events::{self, append_all};
 use crate::storage::idempotency::{Saved, note_saved};
 use crate::storage::listen::{CHANNEL, words};
 use crate::storage::updates::insert_run;
-use sqlx::PgConnection;
 use sqlx::types::Json;
 use std::slice::from_ref;
 
@@ -21,7 +21,7 @@ use std::slice::from_ref;
 /// The database's, or that the claim of a run or a key is lost, or the run that it resolves was resolved already. The transaction then has
 /// to be rolled back.
 pub(in crate::storage) async fn save(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     all: &[Prepared],
 ) -> Result<Vec<usize>, StorageError> {
     let saved = save_versions(connection, all).await?;
@@ -53,7 +53,7 @@ pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
 }
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
-async fn save_versions(connection: &mut PgConnection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
+async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
     let mut versions: Vec<VersionRow<'_>> = placed(all)
         .map(|(place, version)| VersionRow::of(place, version))
         .collect();

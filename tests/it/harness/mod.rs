@@ -6,10 +6,14 @@ mod answer;
 mod clock;
 mod database;
 mod memory;
+mod pair;
+mod relay;
 mod service;
 
 pub(crate) use answer::Answer;
 pub(crate) use clock::TestClock;
 pub(crate) use database::Database;
 pub(crate) use memory::Memory;
+pub(crate) use pair::Pair;
+pub(crate) use relay::{Relay, Target};
 pub(crate) use service::{Service, scripted};

@@ -2,6 +2,7 @@
 
 use super::{Answer, Database, Memory, TestClock};
 use reqwest::Method;
+use secrecy::ExposeSecret;
 use sqlx::PgPool;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,12 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), configure, models).await
     }
 
+    /// A service that reaches a database by another address of it.
+    pub(crate) async fn through(database: Arc<Database>, url: String) -> Self {
+        let configure = |config: &mut Config| config.database.url = Some(url.into());
+        Self::start_on(database, Arc::new(TestClock::new()), configure, None).await
+    }
+
     /// A service on a database that may have any schema.
     pub(crate) async fn on(database: Arc<Database>) -> Self {
         Self::start_on(database, Arc::new(TestClock::new()), |_| {}, None).await
@@ -80,7 +87,10 @@ impl Service {
         let mut config = Config::default();
         configure(&mut config);
         let options = PoolOptions {
-            url: database.url(),
+            url: match &config.database.url {
+                Some(url) => url.expose_secret().to_owned(),
+                None => database.url(),
+            },
             max_connections: config.database.max_connections.min(8),
             prepared_statements: config.database.prepared_statements.unwrap_or(true),
             acquire_timeout: Duration::from_secs(10),
@@ -155,7 +165,14 @@ impl Service {
 
     /// Starts listening to what other services on the database write, and waits until that is proved.
     pub(crate) async fn listen(&self) {
-        let (storage, url) = (self.storage.clone(), self.database.url());
+        self.listen_at(self.database.url()).await;
+    }
+
+    /// The same at another address of the database.
+    pub(crate) async fn listen_at(&self, url: String) {
+        let storage = self.storage.clone();
+        let beating = storage.clone();
+        tokio::spawn(async move { beating.heartbeat().await });
         tokio::spawn(async move { storage.listen(&url).await });
         let mut listening = self.storage.listening();
         listening.wait_for(|proved| *proved).await.unwrap();
@@ -209,6 +226,11 @@ impl Service {
             }
         }
         holding
+    }
+
+    /// The service's database, for another service.
+    pub(crate) fn database(&self) -> Arc<Database> {
+        self.database.clone()
     }
 
     /// The address of the service's database.

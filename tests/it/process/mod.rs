@@ -2,6 +2,7 @@
 
 mod crashes;
 mod exactly_once;
+mod failover;
 mod keys;
 mod program;
 mod queue;

@@ -8,7 +8,7 @@ async fn a_service_with_its_database_is_ready() {
     let service = Service::start().await;
     service.get("/healthz").await.is(200);
     let ready = service.get("/readyz").await.is(200);
-    assert_eq!(ready.text(), "ready\ndatabase ok\nschema ok\n");
+    assert_eq!(ready.text(), "ready\ndatabase ok\nschema ok\nwrites ok\n");
     let document = service.get("/openapi.yaml").await.is(200);
     assert_eq!(document.header("content-type"), "application/yaml");
     assert_eq!(document.text(), working_memory::http::openapi_yaml());

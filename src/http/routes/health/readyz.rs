@@ -6,11 +6,11 @@ use axum::extract::State;
 use serde_json::{Map, Value};
 
 /// What has to be so, in the order in which it is asked: behind what failed nothing is asked any more.
-const CHECKS: [&str; 2] = ["database", "schema"];
+const CHECKS: [&str; 3] = ["database", "schema", "writes"];
 
 /// Whether the service can work
 ///
-/// Asks the database, and whether its schema is that of this program. The answer names each check with `ok`; a
+/// Asks the database, whether its schema is that of this program, and whether writes get through. The answer names each check with `ok`; a
 /// problem has them as `checks`, with `ok`, `failed` or `unknown`.
 #[utoipa::path(
     get,
@@ -18,7 +18,7 @@ const CHECKS: [&str; 2] = ["database", "schema"];
     operation_id = "GetReadiness",
     tag = "health",
     responses(
-        (status = 200, description = "It can.", body = String, content_type = "text/plain; charset=utf-8", example = "ready\ndatabase ok\nschema ok\n"),
+        (status = 200, description = "It can.", body = String, content_type = "text/plain; charset=utf-8", example = "ready\ndatabase ok\nschema ok\nwrites ok\n"),
         (status = 503, description = "It cannot; `detail` says what is not ready, `not_ready` and `checks` name it."),
     )
 )]
@@ -28,16 +28,29 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Result<String, Prob
         return Err(problem.caused_by(error));
     }
     match state.storage.schema_is_current().await {
-        Ok(true) => {
+        Ok(true) => {}
+        Ok(false) => {
+            return Err(not_ready(
+                "schema",
+                "the database's schema is older than this program",
+            ));
+        }
+        Err(error) => {
+            let problem = not_ready("schema", "the database's schema cannot be read");
+            return Err(problem.caused_by(error));
+        }
+    }
+    match state.storage.blocked_writes().await {
+        Ok(None) => {
             let lines = CHECKS.map(|check| format!("{check} ok\n"));
             Ok(format!("ready\n{}", lines.concat()))
         }
-        Ok(false) => Err(not_ready(
-            "schema",
-            "the database's schema is older than this program",
-        )),
+        Ok(Some(problem)) => {
+            let why = format!("writes do not get through: {problem}");
+            Err(not_ready("writes", &why))
+        }
         Err(error) => {
-            let problem = not_ready("schema", "the database's schema cannot be read");
+            let problem = not_ready("writes", "writes do not get through: a test write failed");
             Err(problem.caused_by(error))
         }
     }

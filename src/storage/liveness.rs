@@ -1,0 +1,289 @@
+//! Whether the database answers, as this process sees it.
+//!
+//! The connections of a process are of *generations*. A generation ends
+//! - when it is **retired**: a connection was lost, the server turned read-only, or another server answers at the
+//!   address. Idle connections of it are closed when they are asked for, the others when they are released;
+//! - when it is **given up**, because the database is silent: nothing at all was answered for
+//!   [`Deadlines::silence`](super::Deadlines::silence), not even the heartbeat ([`super::heartbeat`]). What waits on
+//!   its connections fails at once, and so does what asks for a connection, until the heartbeat is answered again.
+//!
+//! A slow statement is not silence: as long as others are answered, it may take until its own deadline.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Connections to a read-only server are not closed more often: those who read lose them too.
+const BETWEEN_RETIREMENTS: Duration = Duration::from_secs(1);
+
+/// What a server is told from every other by: the time when it was started.
+pub(super) type ServerIdentity = String;
+
+/// Why nothing is written while nothing is answered.
+const SILENT: &str = "the database is silent";
+
+/// What is known of the database.
+#[derive(Debug)]
+pub(super) struct Liveness {
+    origin: Instant,
+    state: Mutex<State>,
+    /// Microseconds after `origin` at which anything was answered last.
+    answered: AtomicU64,
+    /// Statements without an answer yet.
+    in_flight: AtomicUsize,
+    /// Somebody relies on the database at the moment, so that the heartbeat is worth its price.
+    wanted: Notify,
+    /// Whether that was said since the last heartbeat.
+    is_wanted: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State {
+    generation: Generation,
+    is_silent: bool,
+    server: Option<ServerIdentity>,
+    /// What the last heartbeat came to, and when.
+    beat: Option<(Beat, Instant)>,
+}
+
+/// What a heartbeat came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beat {
+    /// It was committed.
+    Written,
+    /// It was not, for this reason.
+    NotWritten(&'static str),
+}
+
+/// The connections that were made between two failures.
+#[derive(Debug, Clone)]
+pub(super) struct Generation {
+    number: u64,
+    began: Instant,
+    given_up: CancellationToken,
+}
+
+impl Generation {
+    fn new(number: u64) -> Self {
+        Self {
+            number,
+            began: Instant::now(),
+            given_up: CancellationToken::new(),
+        }
+    }
+
+    /// Cancelled when all that waits on its connections is given up.
+    pub(super) fn given_up(&self) -> &CancellationToken {
+        &self.given_up
+    }
+}
+
+impl Default for Liveness {
+    fn default() -> Self {
+        Self {
+            origin: Instant::now(),
+            state: Mutex::new(State {
+                generation: Generation::new(0),
+                is_silent: false,
+                server: None,
+                beat: None,
+            }),
+            answered: AtomicU64::new(0),
+            in_flight: AtomicUsize::new(0),
+            wanted: Notify::new(),
+            is_wanted: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Liveness {
+    /// The present generation, for a connection that is asked for.
+    ///
+    /// # Errors
+    /// The database is silent.
+    pub(super) fn generation(&self) -> Result<Generation, sqlx::Error> {
+        let state = self.state();
+        if state.is_silent {
+            return Err(silence());
+        }
+        Ok(state.generation.clone())
+    }
+
+    /// Whether connections of this generation may be used again.
+    pub(super) fn is_current(&self, generation: &Generation) -> bool {
+        self.state().generation.number == generation.number
+    }
+
+    /// Whether a connection of this age is of an earlier generation.
+    pub(super) fn is_outdated(&self, age: Duration) -> bool {
+        self.state().generation.began.elapsed() < age
+    }
+
+    /// Ends the generation; what waits on its connections goes on.
+    pub(super) fn retire(&self) {
+        Self::next_generation(&mut self.state());
+    }
+
+    /// As [`Self::retire`], but not again and again.
+    pub(super) fn retire_read_only(&self) {
+        let mut state = self.state();
+        if state.generation.began.elapsed() > BETWEEN_RETIREMENTS {
+            Self::next_generation(&mut state);
+        }
+    }
+
+    /// The database is silent: ends the generation and all that waits on it.
+    pub(super) fn give_up(&self) {
+        let mut state = self.state();
+        state.is_silent = true;
+        state.beat = Some((Beat::NotWritten(SILENT), Instant::now()));
+        let given_up = Self::next_generation(&mut state).given_up;
+        drop(state);
+        given_up.cancel();
+    }
+
+    /// A heartbeat was answered, with this outcome.
+    pub(super) fn beat(&self, beat: Beat) {
+        let mut state = self.state();
+        state.is_silent = false;
+        state.beat = Some((beat, Instant::now()));
+    }
+
+    /// The last heartbeat's outcome, and when that was; `None` before the first.
+    pub(super) fn last_beat(&self) -> Option<(Beat, Instant)> {
+        self.state().beat
+    }
+
+    /// A new connection leads to `server`. The generation of the connections that led to another one, which ends.
+    pub(super) fn connected_to(&self, server: &str) -> Option<Generation> {
+        let mut state = self.state();
+        if state.server.as_deref() == Some(server) {
+            return None;
+        }
+        let is_another = state.server.replace(server.to_owned()).is_some();
+        is_another.then(|| Self::next_generation(&mut state))
+    }
+
+    /// Whether the newest connection leads to this server.
+    pub(super) fn is_server(&self, server: &str) -> bool {
+        self.state().server.as_deref() == Some(server)
+    }
+
+    /// A statement was answered, well or badly.
+    pub(super) fn answered(&self) {
+        self.answered
+            .fetch_max(self.micros(Instant::now()), Ordering::Relaxed);
+    }
+
+    /// Whether anything was answered after `time`.
+    pub(super) fn answered_since(&self, time: Instant) -> bool {
+        self.answered.load(Ordering::Relaxed) > self.micros(time)
+    }
+
+    /// A statement begins to wait.
+    pub(super) fn begin(&self) -> Waiting<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        self.want_beat();
+        Waiting(self)
+    }
+
+    /// Asks for a heartbeat soon.
+    pub(super) fn want_beat(&self) {
+        if !self.is_wanted.load(Ordering::Relaxed) {
+            self.is_wanted.store(true, Ordering::Relaxed);
+            self.wanted.notify_one();
+        }
+    }
+
+    /// Returns when somebody relies on the database, at once if a statement waits.
+    pub(super) async fn wanted(&self) {
+        if self.in_flight.load(Ordering::Relaxed) == 0 {
+            self.wanted.notified().await;
+        }
+        self.is_wanted.store(false, Ordering::Relaxed);
+    }
+
+    fn next_generation(state: &mut State) -> Generation {
+        let next = Generation::new(state.generation.number + 1);
+        std::mem::replace(&mut state.generation, next)
+    }
+
+    fn micros(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.origin).as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A statement without an answer yet.
+#[derive(Debug)]
+pub(super) struct Waiting<'l>(&'l Liveness);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is said while the database is silent.
+pub(super) fn silence() -> sqlx::Error {
+    let problem = "the database is silent: its connections are open and nothing is answered";
+    sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generation_that_is_given_up_ends_what_waits_and_one_that_is_retired_does_not() {
+        let liveness = Liveness::default();
+        let first = liveness.generation().unwrap();
+        liveness.retire();
+        let second = liveness.generation().unwrap();
+        assert!(!liveness.is_current(&first) && liveness.is_current(&second));
+        assert!(!first.given_up().is_cancelled());
+        liveness.give_up();
+        assert!(second.given_up().is_cancelled() && !first.given_up().is_cancelled());
+        assert!(liveness.generation().is_err());
+        liveness.beat(Beat::Written);
+        let third = liveness.generation().unwrap();
+        assert!(!third.given_up().is_cancelled() && !liveness.is_current(&second));
+    }
+
+    #[test]
+    fn connections_of_before_are_outdated_and_those_of_after_are_not() {
+        let liveness = Liveness::default();
+        std::thread::sleep(Duration::from_millis(5));
+        liveness.retire();
+        assert!(liveness.is_outdated(Duration::from_secs(1)));
+        assert!(!liveness.is_outdated(Duration::ZERO));
+    }
+
+    #[test]
+    fn another_server_is_noticed_and_the_first_is_none() {
+        let liveness = Liveness::default();
+        assert!(liveness.connected_to("one").is_none());
+        assert!(liveness.connected_to("one").is_none());
+        let of_one = liveness.connected_to("two").unwrap();
+        assert!(!liveness.is_current(&of_one) && !of_one.given_up().is_cancelled());
+        assert!(liveness.is_server("two") && !liveness.is_server("one"));
+    }
+
+    #[test]
+    fn an_answer_is_of_its_time() {
+        let liveness = Liveness::default();
+        std::thread::sleep(Duration::from_millis(2));
+        let before = Instant::now();
+        assert!(!liveness.answered_since(before));
+        std::thread::sleep(Duration::from_millis(2));
+        liveness.answered();
+        assert!(liveness.answered_since(before));
+        assert!(!liveness.answered_since(Instant::now()));
+    }
+}

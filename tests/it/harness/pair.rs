@@ -1,0 +1,210 @@
+//! A primary and its standby, real servers of this machine.
+
+use super::Target;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use sqlx::{Connection, PgConnection};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Ends with the value.
+pub(crate) struct Pair {
+    folder: TempDir,
+    /// The server that was the primary first.
+    pub(crate) first: Server,
+    /// The one that was its standby.
+    pub(crate) second: Server,
+}
+
+/// One of them. Killed with the value.
+pub(crate) struct Server {
+    folder: PathBuf,
+    port: u16,
+    child: Child,
+}
+
+impl Pair {
+    /// Both run, and the standby follows. A database `wm` is empty.
+    pub(crate) async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        if let Some((user, group)) = account() {
+            chown(folder.path(), Some(user), Some(group)).unwrap();
+        }
+        let data = folder.path().join("first");
+        run(program("initdb")
+            .args([
+                "-U",
+                "wm",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "--auth=trust",
+                "--no-sync",
+            ])
+            .arg("-D")
+            .arg(&data));
+        let first = Server::start(folder.path(), "first", 5432);
+        first.answers().await;
+        first.execute("postgres", "CREATE DATABASE wm").await;
+        run(program("pg_basebackup")
+            .args([
+                "-U",
+                "wm",
+                "-p",
+                "5432",
+                "-R",
+                "-X",
+                "stream",
+                "-c",
+                "fast",
+                "--no-sync",
+                "-h",
+            ])
+            .arg(folder.path())
+            .arg("-D")
+            .arg(folder.path().join("second")));
+        let second = Server::start(folder.path(), "second", 5433);
+        second.answers().await;
+        Self {
+            folder,
+            first,
+            second,
+        }
+    }
+
+    /// The address of the first one's database.
+    pub(crate) fn url(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("postgres://wm@localhost:5432/wm?host={folder}&sslmode=disable")
+    }
+}
+
+impl Server {
+    fn start(folder: &Path, name: &str, port: u16) -> Self {
+        let data = folder.join(name);
+        let settings = [
+            "listen_addresses=".to_owned(),
+            format!("port={port}"),
+            format!("unix_socket_directories={}", folder.display()),
+            "fsync=off".to_owned(),
+            "max_connections=60".to_owned(),
+            "shared_buffers=16MB".to_owned(),
+            "wal_receiver_status_interval=1".to_owned(),
+        ];
+        let log = std::fs::File::create(folder.join(format!("{name}.log"))).unwrap();
+        let child = program("postgres")
+            .arg("-D")
+            .arg(&data)
+            .args(settings.iter().flat_map(|setting| ["-c", setting]))
+            .stdin(Stdio::null())
+            .stderr(log.try_clone().unwrap())
+            .stdout(log)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        Self {
+            folder: folder.to_owned(),
+            port,
+            child,
+        }
+    }
+
+    /// Where a relay leads to it.
+    pub(crate) fn target(&self) -> Target {
+        Target::Unix(self.folder.join(format!(".s.PGSQL.{}", self.port)))
+    }
+
+    async fn answers(&self) {
+        for _ in 0..600 {
+            if self.connect("postgres").await.is_ok() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("the server on port {} does not answer", self.port);
+    }
+
+    async fn connect(&self, database: &str) -> sqlx::Result<PgConnection> {
+        let url = format!(
+            "postgres://wm@localhost:{}/{database}?host={}&sslmode=disable",
+            self.port,
+            self.folder.display()
+        );
+        PgConnection::connect(&url).await
+    }
+
+    pub(crate) async fn execute(&self, database: &str, statement: &'static str) {
+        let mut connection = self.connect(database).await.unwrap();
+        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+    }
+
+    /// The only value of the only row.
+    pub(crate) async fn value(&self, statement: &'static str) -> String {
+        let mut connection = self.connect("wm").await.unwrap();
+        sqlx::query_scalar(statement)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap()
+    }
+
+    /// Makes the standby the primary. Returns when it is.
+    pub(crate) async fn promote(&self) {
+        self.execute("postgres", "SELECT pg_promote(true, 60)").await;
+    }
+
+    /// Kills all its processes.
+    pub(crate) fn kill(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        // Its children have groups of their own.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::KILL);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Children that outlive the postmaster end by themselves when they notice.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::QUIT);
+        std::thread::sleep(Duration::from_millis(50));
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The account that the servers run under: PostgreSQL refuses root.
+fn account() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap();
+    let line = accounts.lines().find(|line| line.starts_with("postgres:"));
+    let line = line.expect("an account `postgres`, as the package of PostgreSQL makes it");
+    let mut ids = line.split(':').skip(2).map(|id| id.parse().unwrap());
+    Some((ids.next().unwrap(), ids.next().unwrap()))
+}
+
+/// A program of PostgreSQL, under that account.
+fn program(name: &str) -> Command {
+    let mut path = PathBuf::from("/usr/lib/postgresql/15/bin").join(name);
+    if !path.exists() {
+        path = PathBuf::from(name);
+    }
+    let mut command = Command::new(path);
+    command.current_dir("/");
+    if let Some((user, group)) = account() {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+fn run(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

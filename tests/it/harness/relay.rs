@@ -1,0 +1,191 @@
+//! A TCP relay to a server: it passes on, falls silent, cuts off, or leads elsewhere.
+
+use sqlx::postgres::PgConnectOptions;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::watch;
+
+/// Where connections are led to.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    /// A socket in the file system.
+    Unix(PathBuf),
+    /// A host and a port.
+    Tcp(String, u16),
+}
+
+impl Target {
+    /// The server of a database's address.
+    pub(crate) fn of(url: &str) -> Self {
+        let server = PgConnectOptions::from_str(url).unwrap();
+        match server.get_socket() {
+            Some(folder) => Self::Unix(folder.join(format!(".s.PGSQL.{}", server.get_port()))),
+            None => Self::Tcp(server.get_host().to_owned(), server.get_port()),
+        }
+    }
+}
+
+/// What becomes of connections, by when they were made.
+#[derive(Debug)]
+struct Rules {
+    target: Target,
+    /// The number of the next connections; it grows with every change of the rules.
+    birth: u64,
+    /// All are silent at the moment.
+    is_silent: bool,
+    /// Those before this number are silent for ever.
+    silent_before: u64,
+    /// Those before this number are cut off.
+    cut_before: u64,
+}
+
+impl Rules {
+    fn is_silent(&self, birth: u64) -> bool {
+        self.is_silent || birth < self.silent_before
+    }
+}
+
+/// Ends with the value.
+pub(crate) struct Relay {
+    rules: Arc<watch::Sender<Rules>>,
+    port: u16,
+    accepting: tokio::task::JoinHandle<()>,
+}
+
+impl Relay {
+    pub(crate) async fn to(target: Target) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let rules = Arc::new(watch::Sender::new(Rules {
+            target,
+            birth: 1,
+            is_silent: false,
+            silent_before: 0,
+            cut_before: 0,
+        }));
+        let of_connections = rules.clone();
+        let accepting = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(connection(client, of_connections.subscribe()));
+            }
+        });
+        Self {
+            rules,
+            port,
+            accepting,
+        }
+    }
+
+    /// The address of a database behind the relay.
+    pub(crate) fn url(&self, url: &str) -> String {
+        let options = PgConnectOptions::from_str(url).unwrap();
+        let password = url::Url::parse(url).unwrap();
+        let password = password
+            .password()
+            .map_or(String::new(), |word| format!(":{word}"));
+        let (user, port) = (options.get_username(), self.port);
+        let database = options.get_database().unwrap_or("postgres");
+        format!("postgres://{user}{password}@127.0.0.1:{port}/{database}?sslmode=disable")
+    }
+
+    /// Connections are taken and stay open, and nothing is passed on.
+    pub(crate) fn fall_silent(&self) {
+        self.rules.send_modify(|rules| rules.is_silent = true);
+    }
+
+    /// All is passed on again, also what waited.
+    pub(crate) fn go_on(&self) {
+        self.rules.send_modify(|rules| rules.is_silent = false);
+    }
+
+    /// Ends all connections.
+    pub(crate) fn cut(&self) {
+        self.rules.send_modify(|rules| {
+            rules.cut_before = rules.birth + 1;
+            rules.birth += 1;
+        });
+    }
+
+    /// New connections lead elsewhere. Those that are open stay as they are, silent or not.
+    pub(crate) fn switch(&self, target: Target) {
+        self.rules.send_modify(|rules| {
+            rules.birth += 1;
+            if std::mem::replace(&mut rules.is_silent, false) {
+                rules.silent_before = rules.birth;
+            }
+            rules.target = target;
+        });
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        self.cut();
+    }
+}
+
+async fn connection(client: TcpStream, mut rules: watch::Receiver<Rules>) {
+    let birth = rules.borrow().birth;
+    let cut = async {
+        let mut rules = rules.clone();
+        // Whoever made the rules has gone.
+        let _ = rules.wait_for(|rules| birth < rules.cut_before).await;
+    };
+    let passing = async {
+        let _ = rules.wait_for(|rules| !rules.is_silent(birth)).await;
+        let target = rules.borrow().target.clone();
+        match target {
+            Target::Unix(path) => {
+                if let Ok(server) = UnixStream::connect(path).await {
+                    pass(client, server, rules.clone(), birth).await;
+                }
+            }
+            Target::Tcp(host, port) => {
+                if let Ok(server) = TcpStream::connect((host, port)).await {
+                    pass(client, server, rules.clone(), birth).await;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = cut => {}
+        () = passing => {}
+    }
+}
+
+async fn pass<C, S>(client: C, server: S, rules: watch::Receiver<Rules>, birth: u64)
+where
+    C: AsyncRead + AsyncWrite,
+    S: AsyncRead + AsyncWrite,
+{
+    let (client_reads, client_writes) = tokio::io::split(client);
+    let (server_reads, server_writes) = tokio::io::split(server);
+    tokio::select! {
+        () = pump(client_reads, server_writes, rules.clone(), birth) => {}
+        () = pump(server_reads, client_writes, rules, birth) => {}
+    }
+}
+
+async fn pump<R, W>(mut from: R, mut to: W, mut rules: watch::Receiver<Rules>, birth: u64)
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut bytes = vec![0; 16 << 10];
+    while let Ok(read) = from.read(&mut bytes).await
+        && read > 0
+    {
+        // What was read just before is held back too.
+        if rules.wait_for(|rules| !rules.is_silent(birth)).await.is_err()
+            || to.write_all(&bytes[..read]).await.is_err()
+        {
+            return;
+        }
+    }
+    // A silent network does not tell of an end either.
+    let _ = rules.wait_for(|rules| !rules.is_silent(birth)).await;
+}

@@ -1,0 +1,243 @@
+//! A primary that dies, falls silent or turns read-only, and its standby that takes over at the same address.
+
+use super::program::{PATIENCE, Program, eventually, folder};
+use crate::harness::{Answer, Pair, Relay};
+use reqwest::Method;
+use rustix::process::Signal;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How soon after the promotion a write is to get through. It is to be 5 s; a machine that does much else takes longer.
+const SOON: Duration = Duration::from_secs(15);
+
+/// How long a silent database may keep the program from ending.
+const ENDS_WITHIN: Duration = Duration::from_secs(30);
+
+/// How the first server ends to be the primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Killed,
+    Silent,
+    ReadOnly,
+}
+
+/// A program whose pool and listener reach the first server by a relay each.
+async fn behind(pair: &Pair, folder: &std::path::Path, more: &[(&str, &str)]) -> (Program, Relay, Relay) {
+    let (pool, listener) = (
+        Relay::to(pair.first.target()).await,
+        Relay::to(pair.first.target()).await,
+    );
+    let (url, listen_url) = (pool.url(&pair.url()), listener.url(&pair.url()));
+    let mut environment = vec![
+        ("DATABASE_URL", url.as_str()),
+        ("WORKING_MEMORY__DATABASE__LISTEN_URL", listen_url.as_str()),
+    ];
+    environment.extend_from_slice(more);
+    let program = Program::start_with(folder, &environment).await;
+    (program, pool, listener)
+}
+
+/// Writers that go on whatever they are answered, each with a memory of its own.
+async fn write_on(program: &Program, stop: &AtomicBool, created: &AtomicU64) {
+    let writer = async |number: usize| {
+        let mut count = 0;
+        while !stop.load(Ordering::Relaxed) {
+            count += 1;
+            let answer = program
+                .put(&format!("m{number}"), &format!("text {count}\n"))
+                .await;
+            match answer.status {
+                201 => {
+                    created.fetch_add(1, Ordering::Relaxed);
+                }
+                503 => {
+                    assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                other => panic!("{other}: {}", answer.text()),
+            }
+        }
+    };
+    futures::future::join_all((0..4).map(writer)).await;
+}
+
+async fn more_are_created(created: &AtomicU64) {
+    let before = created.load(Ordering::Relaxed);
+    eventually("a write gets through", async || {
+        created.load(Ordering::Relaxed) > before
+    })
+    .await;
+}
+
+async fn goes_on_after(fate: Fate, batches: &str) {
+    let pair = Pair::start().await;
+    let folder = folder();
+    let gather = [("WORKING_MEMORY__DATABASE__GATHER_PUTS", batches)];
+    let (program, pool, listener) = behind(&pair, folder.path(), &gather).await;
+    let (stop, created) = (AtomicBool::new(false), AtomicU64::new(0));
+    let failover = async {
+        more_are_created(&created).await;
+        more_are_created(&created).await;
+        match fate {
+            Fate::Killed => pair.first.kill(),
+            Fate::Silent => {
+                pool.fall_silent();
+                listener.fall_silent();
+            }
+            Fate::ReadOnly => {
+                // The address leads to the standby already, which is not the primary yet.
+                for relay in [&pool, &listener] {
+                    relay.switch(pair.second.target());
+                    relay.cut();
+                }
+            }
+        }
+        // Nothing gets through for a while, and the service says so.
+        eventually("it says that it is not ready", async || {
+            program.get("/readyz").await.status == 503
+        })
+        .await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        pair.second.promote().await;
+        let promoted = Instant::now();
+        if fate != Fate::ReadOnly {
+            pool.switch(pair.second.target());
+            listener.switch(pair.second.target());
+        }
+        more_are_created(&created).await;
+        let took = promoted.elapsed();
+        eprintln!("{fate:?}, batches {batches}: the first write {took:?} after the promotion");
+        assert!(took < SOON, "{fate:?}: {took:?}");
+        eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
+        stop.store(true, Ordering::Relaxed);
+    };
+    tokio::join!(write_on(&program, &stop, &created), failover);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writes_go_on_when_the_primary_was_killed() {
+    goes_on_after(Fate::Killed, "true").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writes_go_on_when_the_primary_fell_silent() {
+    goes_on_after(Fate::Silent, "true").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writes_go_on_without_batches_when_the_primary_fell_silent() {
+    goes_on_after(Fate::Silent, "false").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writes_go_on_when_the_server_was_read_only_for_a_while() {
+    goes_on_after(Fate::ReadOnly, "true").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_database_does_not_keep_the_program_from_ending() {
+    for batches in ["true", "false"] {
+        let database = crate::harness::Database::create().await;
+        let relay = Relay::to(crate::harness::Target::of(&database.url())).await;
+        let folder = folder();
+        let environment = [
+            ("DATABASE_URL", relay.url(&database.url())),
+            ("WORKING_MEMORY__DATABASE__GATHER_PUTS", batches.to_owned()),
+        ];
+        let environment: Vec<_> = environment
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        let mut program = Program::start_with(folder.path(), &environment).await;
+        program.put("agent", "text\n").await.is(201);
+
+        relay.fall_silent();
+        let asked = Instant::now();
+        let write = program.request(Method::PUT, "agent", "context");
+        let write = write.header("Content-Type", "text/plain").body("more\n");
+        let read = program
+            .request(Method::GET, "agent", "context")
+            .header("Cache-Control", "no-cache");
+        let (write, read) = tokio::join!(Answer::to(write), Answer::to(read));
+        for answer in [write, read] {
+            assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
+            answer.problem(503, "unavailable", None);
+        }
+        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        program.get("/healthz").await.is(200);
+        program.get("/readyz").await.is(503);
+
+        let told = Instant::now();
+        program.signal(Signal::TERM);
+        program.ended().await;
+        assert!(told.elapsed() < ENDS_WITHIN, "{:?}", told.elapsed());
+        assert!(ENDS_WITHIN < PATIENCE);
+    }
+}
+
+/// With the pool on the new primary and the listener left behind on the old one, which goes on as if nothing were.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_cached_is_old_while_the_listener_is_left_behind() {
+    let pair = Pair::start().await;
+    let (folder, other_folder) = (folder(), folder());
+    let (here, pool, listener) = behind(&pair, folder.path(), &[]).await;
+    let (there, other_pool, other_listener) = behind(&pair, other_folder.path(), &[]).await;
+    there.put("agent", "0").await.is(201);
+    let read = async || {
+        let answer = Answer::to(here.request(Method::GET, "agent", "context")).await;
+        (answer.status == 200).then(|| answer.text().parse::<u64>().unwrap())
+    };
+    let hits = async || {
+        let metrics = here.get("/metrics").await;
+        let line = metrics
+            .text()
+            .lines()
+            .find(|line| line.starts_with("head_cache_requests_total{result=\"hit\"}"));
+        line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+            .unwrap_or_default()
+    };
+    let before = hits().await;
+    eventually("the head is cached", async || {
+        read().await;
+        hits().await > before
+    })
+    .await;
+
+    // The old primary lives on, and the listeners with it.
+    pair.second.promote().await;
+    for relay in [&other_pool, &pool] {
+        relay.switch(pair.second.target());
+        relay.cut();
+    }
+    other_listener.switch(pair.second.target());
+    other_listener.cut();
+    let mut acknowledged: Vec<(Instant, u64)> = Vec::new();
+    let begun = Instant::now();
+    let (mut number, mut reads) = (0, 0);
+    while begun.elapsed() < Duration::from_secs(5) {
+        number += 1;
+        if there.put("agent", &number.to_string()).await.status == 201 {
+            acknowledged.push((Instant::now(), number));
+        }
+        for _ in 0..5 {
+            let asked = Instant::now();
+            let Some(found) = read().await else { continue };
+            reads += 1;
+            let bound = acknowledged
+                .iter()
+                .rev()
+                .find(|(at, _)| asked.duration_since(*at) > Duration::from_secs(1));
+            assert!(
+                bound.is_none_or(|(_, least)| found >= *least),
+                "{found} is older than {bound:?}"
+            );
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    assert!(
+        acknowledged.len() > 10 && reads > 50,
+        "{} {reads}",
+        acknowledged.len()
+    );
+    drop(listener);
+}
