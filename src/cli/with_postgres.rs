@@ -153,7 +153,8 @@ async fn remove_abandoned(base: &Path) {
         .map(|entry| entry.path())
     {
         let ours = fs::symlink_metadata(&dir).is_ok_and(|found| found.is_dir() && found.uid() == own_user);
-        let Ok(lock) = fs::File::open(dir.join("service.lock")) else {
+        // Looked at first: in a folder of somebody else the lock may be anything.
+        let Some(Ok(lock)) = ours.then(|| fs::File::open(dir.join("service.lock"))) else {
             continue;
         };
         let age = lock
@@ -161,8 +162,7 @@ async fn remove_abandoned(base: &Path) {
             .and_then(|found| found.modified())
             .ok()
             .and_then(|time| time.elapsed().ok());
-        if ours
-            && age.is_some_and(|age| age > YOUNG)
+        if age.is_some_and(|age| age > YOUNG)
             && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
         {
             remove(&dir).await;
@@ -180,6 +180,8 @@ fn exit_code(status: ExitStatus) -> u8 {
 /// and may still write there, so it is tried a few times.
 async fn remove(data_dir: &Path) {
     let elsewhere = fs::read_link(data_dir.join("postgres")).ok();
+    // Only what was made for it.
+    let elsewhere = elsewhere.filter(|dir| dir.file_name().is_some_and(is_new_name));
     for dir in elsewhere.iter().map(PathBuf::as_path).chain([data_dir]) {
         for _ in 0..100 {
             if !dir.exists() || fs::remove_dir_all(dir).is_ok() {

@@ -1,7 +1,7 @@
 //! The embedded PostgreSQL, started for real from the binaries of this machine.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -262,7 +262,7 @@ async fn as_root_a_folder_out_of_the_accounts_reach_gets_its_cluster_elsewhere()
     }
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-    // Something else lives here, so the folder is not given away; its mode 0700 shuts the account out.
+    // Something else lives here, so the folder is not opened; its mode 0700 shuts the account out.
     fs::write(dir.path().join("notes.txt"), "mine").unwrap();
     let options = EmbeddedOptions {
         throw_away: true,
@@ -277,11 +277,150 @@ async fn as_root_a_folder_out_of_the_accounts_reach_gets_its_cluster_elsewhere()
 }
 
 #[tokio::test]
-async fn as_root_a_private_folder_made_for_the_data_is_given_to_the_account() {
+async fn as_root_a_private_folder_made_for_the_data_lets_the_account_through_and_stays_roots() {
     let dir = TempDir::new().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
     let server = start(dir.path()).await;
     assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
     server.stop().await.unwrap();
     assert!(!dir.path().join("postgres").is_symlink());
+    let owner = fs::metadata(dir.path()).unwrap().uid();
+    assert_eq!(owner, rustix::process::geteuid().as_raw());
+}
+
+/// The account of the cluster, for tests that play its part; nothing where the suite does not run as root.
+fn account_of(data_dir: &Path) -> Option<u32> {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: what root does in folders of the database's account is tried as root only");
+        return None;
+    }
+    Some(fs::metadata(data_dir.join("postgres/cluster")).unwrap().uid())
+}
+
+#[tokio::test]
+async fn as_root_links_and_programs_that_the_account_planted_are_not_followed_or_copied() {
+    let dir = TempDir::new().unwrap();
+    start(dir.path()).await.stop().await.unwrap();
+    let Some(account) = account_of(dir.path()) else {
+        return;
+    };
+    let home = dir.path().join("postgres");
+    let (log, victim) = (home.join("server.log"), dir.path().join("victim"));
+    fs::write(&victim, "root's own\n").unwrap();
+    let planted = |path: &Path| lchown(path, Some(account), Some(account)).unwrap();
+
+    // A log that leads elsewhere is refused by name, and what it leads to is neither written nor shown.
+    fs::remove_file(&log).unwrap();
+    symlink(&victim, &log).unwrap();
+    planted(&log);
+    let refused = EmbeddedServer::start(options(dir.path()))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("server.log") && !refused.contains("root's own"),
+        "{refused}"
+    );
+    fs::remove_file(&log).unwrap();
+
+    // A program with the set-user-id bit that is as large as a log which is moved aside.
+    fs::write(&log, vec![b'#'; 5 << 20]).unwrap();
+    planted(&log);
+    fs::set_permissions(&log, Permissions::from_mode(0o6755)).unwrap();
+    symlink(&victim, home.join("server.log.1")).unwrap();
+    // Files that are read at the start.
+    let pid_file = home.join("cluster/postmaster.pid");
+    symlink(&victim, &pid_file).unwrap();
+    planted(&pid_file);
+    let refused = EmbeddedServer::start(options(dir.path())).await;
+    if let Ok(server) = refused {
+        server.stop().await.unwrap();
+    }
+    let _ = fs::remove_file(&pid_file);
+    let server = start(dir.path()).await;
+    for name in ["server.log", "server.log.1"] {
+        let found = fs::symlink_metadata(home.join(name)).unwrap();
+        assert!(found.is_file(), "{name}");
+        assert_eq!(found.mode() & 0o7777, 0o600, "{name}");
+    }
+    server.stop().await.unwrap();
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "root's own\n");
+}
+
+#[tokio::test]
+async fn as_root_a_data_folder_of_an_earlier_version_becomes_roots_and_its_lock_is_no_link() {
+    let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    start(dir.path()).await.stop().await.unwrap();
+    let Some(account) = account_of(dir.path()) else {
+        return;
+    };
+    let victim = TempDir::new().unwrap();
+    let victim = victim.path().join("victim");
+    fs::write(&victim, "root's own\n").unwrap();
+    // As earlier versions left it where the account could not get through otherwise.
+    lchown(dir.path(), Some(account), Some(account)).unwrap();
+    let lock = dir.path().join("service.lock");
+    fs::remove_file(&lock).unwrap();
+    symlink(&victim, &lock).unwrap();
+
+    let refused = EmbeddedServer::start(options(dir.path()))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("service.lock"), "{refused}");
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "root's own\n");
+    fs::remove_file(&lock).unwrap();
+    let server = start(dir.path()).await;
+    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
+    assert_eq!(fs::metadata(dir.path()).unwrap().uid(), 0);
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_cluster_that_let_in_everybody_lets_in_its_own_users_only() {
+    let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
+    start(dir.path()).await.stop().await.unwrap();
+    let hba = dir.path().join("postgres/cluster/pg_hba.conf");
+    fs::write(&hba, "local all all trust\n").unwrap();
+    let server = start(dir.path()).await;
+    let url = server.url();
+    assert_eq!(setting(&url, "SELECT 'fine'").await, "fine");
+    assert!(!fs::read_to_string(&hba).unwrap().contains("trust"));
+    let methods = setting(
+        &url,
+        "SELECT string_agg(DISTINCT auth_method, ',') FROM pg_hba_file_rules",
+    )
+    .await;
+    assert_eq!(methods, "peer");
+    if rustix::process::geteuid().is_root() {
+        // Also where somebody opened the way to the socket.
+        let run = dir.path().join("postgres/run");
+        for (path, mode) in [
+            (dir.path().join("postgres"), 0o711),
+            (run.clone(), 0o711),
+            (run.join(".s.PGSQL.5432"), 0o777),
+        ] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+        let other = std::process::Command::new("setpriv")
+            .args([
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                "psql",
+                &url,
+                "-Atc",
+                "SELECT 1",
+            ])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&other.stderr);
+        assert!(
+            !other.status.success() && said.contains("eer authentication failed"),
+            "{said}"
+        );
+    }
+    server.stop().await.unwrap();
 }

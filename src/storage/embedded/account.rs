@@ -4,15 +4,19 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, chown, lchown};
 use std::path::Path;
 
 use tokio::process::Command;
 
 use super::error::EmbeddedError;
+use super::handle::Folder;
 
-/// Accounts that may run the server, the preferred one first.
-const CANDIDATES: [&str; 2] = ["postgres", "nobody"];
+/// Accounts that may run the server, the preferred one first: one made for it, or the one that packages of PostgreSQL
+/// make. Not `nobody`, whom other programs run under.
+pub(super) const CANDIDATES: [&str; 2] = ["working-memory", "postgres"];
+
+/// Those that earlier versions took.
+const EARLIER: [&str; 2] = ["postgres", "nobody"];
 
 /// Environment that programs of PostgreSQL get to see. Everything else, with the service's secrets and any
 /// `PG…` setting meant for clients, stays out.
@@ -28,25 +32,48 @@ pub(super) enum Account {
 }
 
 impl Account {
-    /// Own account unless root. As root, whoever owns the existing `cluster` keeps it, so a data folder may
+    /// Own account unless root. As root, whoever owns the existing cluster in `home` keeps it, so a data folder may
     /// go back and forth between an ordinary user and root.
-    pub(super) fn choose(cluster: &Path) -> Result<Self, EmbeddedError> {
+    pub(super) fn choose(home: Option<&Folder>) -> Result<Self, EmbeddedError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self::Own);
         }
-        if let Ok(owner) = fs::metadata(cluster)
-            && owner.uid() != 0
-        {
-            return Ok(Self::Other {
-                uid: owner.uid(),
-                gid: owner.gid(),
-            });
-        }
         let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        if let Some(Self::Other { uid, gid }) = home.and_then(owner_of_cluster) {
+            if look_up(&passwd, "nobody").is_some_and(|nobody| nobody.is(uid)) {
+                tracing::warn!(
+                    "the database runs as `nobody`, whom other programs run under too: make an account \
+                     (useradd --system working-memory) and give it the folder `postgres` of the data folder \
+                     (chown -R) while the service is stopped"
+                );
+            }
+            return Ok(Self::Other { uid, gid });
+        }
         CANDIDATES
             .iter()
             .find_map(|name| look_up(&passwd, name))
             .ok_or(EmbeddedError::NoAccount)
+    }
+
+    /// Whether a user is one that this version or an earlier one runs the server under by itself.
+    pub(super) fn is_a_servers(uid: u32) -> bool {
+        let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let names = CANDIDATES.iter().chain(&EARLIER);
+        names
+            .filter_map(|name| look_up(&passwd, name))
+            .any(|account| account.is(uid))
+    }
+
+    fn is(self, user: u32) -> bool {
+        matches!(self, Self::Other { uid, .. } if uid == user)
+    }
+
+    /// Who owns what the server makes.
+    pub(super) fn uid(self) -> u32 {
+        match self {
+            Self::Own => rustix::process::geteuid().as_raw(),
+            Self::Other { uid, .. } => uid,
+        }
     }
 
     /// A command of this account, outside the process group of the service: a Ctrl-C at the terminal must
@@ -69,26 +96,20 @@ impl Account {
         command
     }
 
-    /// Gives `path` to this account.
-    pub(super) fn own(self, path: &Path) -> Result<(), EmbeddedError> {
-        match self {
-            Self::Own => Ok(()),
-            Self::Other { uid, gid } => {
-                chown(path, Some(uid), Some(gid)).map_err(EmbeddedError::folder("change the owner of", path))
-            }
-        }
-    }
-
-    /// Gives `path` and all below it to this account, if root owns it (a copy or a restore made by root).
-    pub(super) fn own_restored(self, path: &Path) -> Result<(), EmbeddedError> {
+    /// Gives the cluster and all in it to this account, if root owns it (a copy or a restore made by root).
+    pub(super) fn own_restored(self, home: &Folder) -> Result<(), EmbeddedError> {
+        let cluster = home.path().join("cluster");
         let Self::Other { uid, gid } = self else {
             return Ok(());
         };
-        let metadata = fs::symlink_metadata(path).map_err(EmbeddedError::folder("read", path))?;
-        if metadata.uid() != 0 {
-            return Ok(());
-        }
-        own_tree(path, uid, gid).map_err(EmbeddedError::folder("change the owner of", path))
+        let own = || -> io::Result<()> {
+            let folder = home.folder("cluster")?;
+            if folder.owner()? == 0 {
+                folder.give_all(uid, gid)?;
+            }
+            Ok(())
+        };
+        own().map_err(EmbeddedError::folder("change the owner of", &cluster))
     }
 
     /// Whether this account can walk to `folder`; asked of the system, which knows about access lists too.
@@ -102,14 +123,9 @@ impl Account {
     }
 }
 
-fn own_tree(path: &Path, uid: u32, gid: u32) -> io::Result<()> {
-    lchown(path, Some(uid), Some(gid))?;
-    if fs::symlink_metadata(path)?.is_dir() {
-        for entry in fs::read_dir(path)? {
-            own_tree(&entry?.path(), uid, gid)?;
-        }
-    }
-    Ok(())
+fn owner_of_cluster(home: &Folder) -> Option<Account> {
+    let (uid, gid) = home.folder("cluster").ok()?.owners().ok()?;
+    (uid != 0).then_some(Account::Other { uid, gid })
 }
 
 /// Finds an account in the text of `/etc/passwd`; root under another name does not help.

@@ -71,8 +71,8 @@ pub enum EmbeddedError {
     },
     /// The service runs as root and the machine has no account to run PostgreSQL under.
     #[error(
-        "PostgreSQL refuses to run as root, and there is neither an account `postgres` nor `nobody`; add one \
-         (useradd --system postgres), or start the service as an ordinary user"
+        "PostgreSQL refuses to run as root, and there is neither an account `working-memory` nor `postgres`; add one \
+         (useradd --system working-memory), or start the service as an ordinary user"
     )]
     NoAccount,
     /// A program of PostgreSQL could not be run at all.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <data folder>/
-//!   service.lock      held for as long as a service uses the folder
+//!   service.lock      held for as long as a service uses the folder, which as root is root's
 //!   postgres/         what belongs to the server (a link, if the folder is out of its account's reach)
 //!     cluster/        the PostgreSQL cluster
 //!     run/            its socket, unless the path is too long for one
@@ -10,15 +10,17 @@
 //! ```
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, OFlags};
 
 use super::account::Account;
 use super::error::EmbeddedError;
+use super::handle::Folder;
+use super::server_log;
 
 /// Where a cluster goes that root keeps in a folder which the server's account cannot reach.
 const REACHABLE: &str = "/var/lib/working-memory";
@@ -32,7 +34,7 @@ const SOCKET_FILE: &str = ".s.PGSQL.5432";
 #[derive(Debug)]
 pub(super) struct DataFolder {
     /// The `postgres` folder, links resolved.
-    home: PathBuf,
+    pub(super) home: Folder,
     /// Which account the server runs under.
     pub(super) account: Account,
     _lock: File,
@@ -44,16 +46,24 @@ impl DataFolder {
         fs::create_dir_all(data_dir).map_err(EmbeddedError::folder("make", data_dir))?;
         let root = data_dir
             .canonicalize()
+            .and_then(|path| Folder::open(&path))
             .map_err(EmbeddedError::folder("read", data_dir))?;
+        keep_for_root(&root).map_err(EmbeddedError::folder("change the owner of", data_dir))?;
         let lock = lock(&root)?;
-        let link = root.join("postgres");
-        let account = Account::choose(&link.join("cluster"))?;
-        if fs::symlink_metadata(&link).is_err() {
-            make_home(&root, &link, account, throw_away).await?;
-        }
-        let home = link
-            .canonicalize()
-            .map_err(EmbeddedError::folder("read", &link))?;
+        let link = root.path().join("postgres");
+        let there = root.has("postgres");
+        let home = match there {
+            true => Some(home_of(&root)?),
+            false => None,
+        };
+        let account = Account::choose(home.as_ref())?;
+        let home = match home {
+            Some(home) => home,
+            None => {
+                make_home(&root, &link, account, throw_away).await?;
+                home_of(&root)?
+            }
+        };
         Ok(Self {
             home,
             account,
@@ -62,35 +72,55 @@ impl DataFolder {
     }
 
     pub(super) fn cluster(&self) -> PathBuf {
-        self.home.join("cluster")
+        self.home.path().join("cluster")
     }
 
     pub(super) fn log_file(&self) -> PathBuf {
-        self.home.join("server.log")
+        self.home.path().join(server_log::NAME)
     }
 
     /// Makes the private folder of the socket: in the data folder, or, if its path is too long for a socket
     /// or has characters that settings and URLs would need quoted, a new one under `/tmp`.
     pub(super) fn make_socket_dir(&self) -> Result<SocketDir, EmbeddedError> {
-        let near = self.home.join("run");
+        let owner = self.account.uid();
+        let near = self.home.path().join("run");
         if let Some(path) = near.to_str()
             && fits_a_socket(path)
         {
-            if !near.is_dir() {
-                private_dir(&near, self.account)?;
+            if !self.home.has("run") {
+                private_dir(&self.home, "run", self.account)?;
             }
+            let run = self.home.folder("run");
+            run.map_err(EmbeddedError::folder("read", &near))?;
             return Ok(SocketDir {
                 path: path.to_owned(),
                 temporary: false,
+                owner,
             });
         }
         let far = new_name(Path::new(TEMPORARY));
-        private_dir(&far, self.account)?;
+        private_dir_at(&far, self.account)?;
         Ok(SocketDir {
             path: far.display().to_string(),
             temporary: true,
+            owner,
         })
     }
+}
+
+/// As root, a data folder belongs to root: earlier versions gave it to the server's account where that could not get
+/// through it. One of an ordinary user stays his.
+fn keep_for_root(root: &Folder) -> std::io::Result<()> {
+    if rustix::process::geteuid().is_root() && Account::is_a_servers(root.owner()?) {
+        root.take_back()?;
+    }
+    Ok(())
+}
+
+fn home_of(root: &Folder) -> Result<Folder, EmbeddedError> {
+    let path = root.path().join("postgres");
+    root.folder_or_own_link("postgres")
+        .map_err(EmbeddedError::folder("read", &path))
 }
 
 /// The folder that holds the server's socket.
@@ -98,25 +128,30 @@ impl DataFolder {
 pub(super) struct SocketDir {
     pub(super) path: String,
     temporary: bool,
+    /// The user that it was made for.
+    owner: u32,
 }
 
 impl Drop for SocketDir {
     fn drop(&mut self) {
         if self.temporary {
-            remove_socket_dir(Path::new(&self.path));
+            remove_socket_dir(Path::new(&self.path), self.owner);
         }
     }
 }
 
-/// Removes a socket folder under `/tmp` (also one that a service which was killed has left), no other.
-pub(super) fn remove_socket_dir(path: &Path) {
-    if path.file_name().is_some_and(is_new_name) && path.parent() == Some(Path::new(TEMPORARY)) {
+/// Removes a socket folder of this user under `/tmp` (also one that a service which was killed has left), no other.
+pub(super) fn remove_socket_dir(path: &Path, owner: u32) {
+    let is_owners = || fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == owner);
+    if path.file_name().is_some_and(is_new_name) && path.parent() == Some(Path::new(TEMPORARY)) && is_owners()
+    {
         // Nothing depends on it: a folder that stays is an empty one.
         let _ = fs::remove_dir_all(path);
     }
 }
 
-fn fits_a_socket(dir: &str) -> bool {
+/// Whether a folder of sockets can be named in settings and URLs as it is.
+pub(super) fn fits_a_socket(dir: &str) -> bool {
     dir.len() + 1 + SOCKET_FILE.len() <= SOCKET_PATH_BYTES
         && dir
             .bytes()
@@ -124,17 +159,10 @@ fn fits_a_socket(dir: &str) -> bool {
 }
 
 /// Locks the folder for the life of the returned file; the lock goes with its owner, however that ends.
-fn lock(root: &Path) -> Result<File, EmbeddedError> {
-    let path = root.join("service.lock");
-    let mut options = OpenOptions::new();
-    let options = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600);
-    let mut file = options
-        .open(&path)
+fn lock(root: &Folder) -> Result<File, EmbeddedError> {
+    let path = root.path().join("service.lock");
+    let mut file = root
+        .private_file("service.lock", OFlags::empty())
         .map_err(EmbeddedError::folder("write", &path))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
@@ -143,7 +171,7 @@ fn lock(root: &Path) -> Result<File, EmbeddedError> {
             // Unreadable only means that the message cannot name the owner.
             let _ = file.read_to_string(&mut owner);
             return Err(EmbeddedError::InUse {
-                folder: root.display().to_string(),
+                folder: root.path().display().to_string(),
                 pid: owner.trim().parse().ok(),
             });
         }
@@ -157,29 +185,31 @@ fn lock(root: &Path) -> Result<File, EmbeddedError> {
 }
 
 /// Makes the `postgres` folder. Under another account the way to it must be open to that account: a data
-/// folder that holds nothing else yet is given to it; if that does not help (a home of mode 0700 above it),
+/// folder that holds nothing else yet lets others through; if that does not help (a home of mode 0700 above it),
 /// the cluster goes to a place that can be reached, with a link to it.
 async fn make_home(
-    root: &Path,
+    root: &Folder,
     link: &Path,
     account: Account,
     throw_away: bool,
 ) -> Result<(), EmbeddedError> {
-    let mut reached = account.reaches(root).await;
-    if !reached && holds_nothing_else(root) && account.reaches(root.parent().unwrap_or(root)).await {
-        account.own(root)?;
-        reached = account.reaches(root).await;
+    let path = root.path();
+    let mut reached = account.reaches(path).await;
+    if !reached && holds_nothing_else(path) && account.reaches(path.parent().unwrap_or(path)).await {
+        root.let_through()
+            .map_err(EmbeddedError::folder("change the mode of", path))?;
+        reached = account.reaches(path).await;
     }
     if reached {
-        return private_dir(link, account);
+        return private_dir(root, "postgres", account);
     }
     let base = Path::new(if throw_away { TEMPORARY } else { REACHABLE });
     fs::create_dir_all(base).map_err(EmbeddedError::folder("make", base))?;
     let home = new_name(base);
-    private_dir(&home, account)?;
+    private_dir_at(&home, account)?;
     symlink(&home, link).map_err(EmbeddedError::folder("make", link))?;
     tracing::warn!(
-        data_dir = %root.display(),
+        data_dir = %path.display(),
         cluster = %home.display(),
         "PostgreSQL does not run as root, and its account cannot reach the data folder: the cluster is kept \
          elsewhere, with a link to it in the data folder"
@@ -208,12 +238,24 @@ pub(crate) fn is_new_name(name: &OsStr) -> bool {
 }
 
 /// Makes a new folder that only `account` (and root) may enter.
-fn private_dir(path: &Path, account: Account) -> Result<(), EmbeddedError> {
-    DirBuilder::new()
-        .mode(0o700)
-        .create(path)
-        .map_err(EmbeddedError::folder("make", path))?;
-    account.own(path)
+fn private_dir(parent: &Folder, name: &str, account: Account) -> Result<(), EmbeddedError> {
+    parent
+        .make_folder(name, account)
+        .map(drop)
+        .map_err(EmbeddedError::folder("make", &parent.path().join(name)))
+}
+
+/// The same at a path whose folder is nobody else's.
+fn private_dir_at(path: &Path, account: Account) -> Result<(), EmbeddedError> {
+    let made = || -> std::io::Result<()> {
+        let (parent, name) = (path.parent(), path.file_name().and_then(OsStr::to_str));
+        let (Some(parent), Some(name)) = (parent, name) else {
+            return Err(std::io::ErrorKind::InvalidInput.into());
+        };
+        Folder::open(&parent.canonicalize()?)?.make_folder(name, account)?;
+        Ok(())
+    };
+    made().map_err(EmbeddedError::folder("make", path))
 }
 
 #[cfg(test)]
@@ -232,14 +274,15 @@ mod tests {
     #[test]
     fn a_folder_is_held_by_one_service_which_the_message_names() {
         let dir = tempfile::tempdir().unwrap();
-        let held = lock(dir.path()).unwrap();
-        let refused = lock(dir.path()).unwrap_err().to_string();
+        let folder = Folder::open(dir.path()).unwrap();
+        let held = lock(&folder).unwrap();
+        let refused = lock(&folder).unwrap_err().to_string();
         assert!(
             refused.contains(&format!("process {}", std::process::id())),
             "{refused}"
         );
         drop(held);
-        assert!(lock(dir.path()).is_ok());
+        assert!(lock(&folder).is_ok());
     }
 
     #[test]
@@ -250,8 +293,11 @@ mod tests {
             .unwrap();
         let own = new_name(Path::new(TEMPORARY));
         fs::create_dir(&own).unwrap();
-        remove_socket_dir(other.path());
-        remove_socket_dir(&own);
-        assert!(other.path().exists() && !own.exists());
+        let user = rustix::process::geteuid().as_raw();
+        remove_socket_dir(other.path(), user);
+        remove_socket_dir(&own, user + 1);
+        assert!(other.path().exists() && own.exists());
+        remove_socket_dir(&own, user);
+        assert!(!own.exists());
     }
 }

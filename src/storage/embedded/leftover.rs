@@ -1,13 +1,16 @@
 //! A server that an earlier service left behind: found by `postmaster.pid`, and stopped before ours starts.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
+use super::account::Account;
 use super::folder::remove_socket_dir;
+use super::handle::Folder;
 
 /// How each kind of stop is asked for, and how long it may take before the next, ruder one: fast shutdown,
 /// immediate shutdown, kill. The cluster survives each; after the last two it recovers from its log.
@@ -24,43 +27,88 @@ struct PidFile {
     socket_dir: Option<PathBuf>,
 }
 
-/// Stops the server that still runs on `cluster`, if there is one, and clears away what would keep a new one
-/// from starting. To be called by the holder of the data folder's lock only, whose server it is then.
-pub(super) async fn clear(cluster: &Path) {
-    let path = cluster.join("postmaster.pid");
-    let Some(found) = fs::read_to_string(&path).ok().as_deref().and_then(parse) else {
+/// Stops the server that still runs on the cluster in `home`, if there is one, and clears away what would keep a new
+/// one from starting. To be called by the holder of the data folder's lock only, whose server it is then.
+///
+/// The file is in a folder of `account`, who may have written anything there: no process of another user is stopped.
+pub(super) async fn clear(home: &Folder, account: Account) {
+    let Ok(cluster) = home.folder("cluster") else {
         return;
     };
-    if runs_on(found.pid, cluster) {
+    let Some(found) = cluster.text("postmaster.pid").ok().as_deref().and_then(parse) else {
+        return;
+    };
+    let server = Leftover {
+        pid: found.pid,
+        cluster: cluster.path(),
+        user: account.uid(),
+    };
+    if server.runs() {
         tracing::warn!(
             pid = found.pid.as_raw_nonzero(),
             "stopping the database server of an earlier service"
         );
-        stop(found.pid, cluster).await;
+        server.stop().await;
     }
     if let Some(dir) = found.socket_dir {
-        remove_socket_dir(&dir);
+        remove_socket_dir(&dir, account.uid());
     }
-    if !runs_on(found.pid, cluster) {
+    if !server.runs() {
         // The number may belong to some other program by now, and the server would take that for itself.
         // Whether processes of the old one still use the cluster is guarded by its shared memory as well.
-        let _ = fs::remove_file(&path);
+        let _ = cluster.remove_file("postmaster.pid");
     }
 }
 
-async fn stop(pid: Pid, cluster: &Path) {
-    const STEP: Duration = Duration::from_millis(25);
-    for (signal, patience) in STOPS {
-        // It may be gone at any moment, which is what is wanted.
-        let _ = rustix::process::kill_process(pid, signal);
-        let mut waited = Duration::ZERO;
-        while waited < patience {
-            if !runs_on(pid, cluster) {
-                return;
+/// A server that may still run.
+struct Leftover<'a> {
+    pid: Pid,
+    cluster: &'a Path,
+    user: u32,
+}
+
+impl Leftover<'_> {
+    async fn stop(&self) {
+        const STEP: Duration = Duration::from_millis(25);
+        for (signal, patience) in STOPS {
+            // It may be gone at any moment, which is what is wanted.
+            let _ = rustix::process::kill_process(self.pid, signal);
+            let mut waited = Duration::ZERO;
+            while waited < patience {
+                if !self.runs() {
+                    return;
+                }
+                tokio::time::sleep(STEP).await;
+                waited += STEP;
             }
-            tokio::time::sleep(STEP).await;
-            waited += STEP;
         }
+    }
+
+    /// Whether it is a living server of this very cluster: its user is the account, and its command line names the
+    /// folder.
+    fn runs(&self) -> bool {
+        if rustix::process::test_kill_process(self.pid) == Err(rustix::io::Errno::SRCH) {
+            return false;
+        }
+        let number = self.pid.as_raw_nonzero().to_string();
+        let (user, command_line) = if Path::new("/proc/self/cmdline").exists() {
+            let process = Path::new("/proc").join(number);
+            let user = fs::metadata(&process).map(|found| found.uid()).ok();
+            (user, fs::read(process.join("cmdline")).unwrap_or_default())
+        } else {
+            let ps = Command::new("ps")
+                .args(["-ww", "-o", "uid=,command=", "-p", &number])
+                .output();
+            let printed = ps.map(|output| output.stdout).unwrap_or_default();
+            let printed = String::from_utf8_lossy(&printed).into_owned();
+            let user = printed
+                .split_whitespace()
+                .next()
+                .and_then(|user| user.parse().ok());
+            (user, printed.into_bytes())
+        };
+        user == Some(self.user)
+            && String::from_utf8_lossy(&command_line).contains(&*self.cluster.to_string_lossy())
     }
 }
 
@@ -75,23 +123,6 @@ fn parse(text: &str) -> Option<PidFile> {
         .filter(|dir| !dir.is_empty())
         .map(PathBuf::from);
     Some(PidFile { pid, socket_dir })
-}
-
-/// Whether `pid` is a living server of this very cluster: its command line names the folder.
-fn runs_on(pid: Pid, cluster: &Path) -> bool {
-    if rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
-        return false;
-    }
-    let number = pid.as_raw_nonzero().to_string();
-    let command_line = if Path::new("/proc/self/cmdline").exists() {
-        fs::read(Path::new("/proc").join(number).join("cmdline")).unwrap_or_default()
-    } else {
-        let ps = Command::new("ps")
-            .args(["-ww", "-o", "command=", "-p", &number])
-            .output();
-        ps.map(|output| output.stdout).unwrap_or_default()
-    };
-    String::from_utf8_lossy(&command_line).contains(&*cluster.to_string_lossy())
 }
 
 #[cfg(test)]
@@ -118,19 +149,44 @@ mod tests {
         assert_eq!(parse("4711\n").unwrap().socket_dir, None);
     }
 
+    async fn cleared(process: u32, named: &str) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("cluster")).unwrap();
+        let pid_file = dir.path().join("cluster/postmaster.pid");
+        fs::write(&pid_file, format!("{process}\n{named}\n1\n5432\n\n")).unwrap();
+        clear(&Folder::open(dir.path()).unwrap(), Account::Own).await;
+        !pid_file.exists()
+    }
+
     #[tokio::test]
     async fn a_pid_file_that_names_some_other_program_is_cleared_and_the_program_left_alone() {
-        let dir = tempfile::tempdir().unwrap();
         let mut other = Command::new("sleep").arg("60").spawn().unwrap();
-        let pid_file = dir.path().join("postmaster.pid");
-        fs::write(
-            &pid_file,
-            format!("{}\n{}\n1\n5432\n\n", other.id(), dir.path().display()),
-        )
-        .unwrap();
-        clear(dir.path()).await;
-        assert!(!pid_file.exists());
+        assert!(cleared(other.id(), "/somewhere").await);
         assert!(other.try_wait().unwrap().is_none());
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_program_of_another_user_is_left_alone_whatever_its_arguments_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let cluster = dir.path().join("cluster");
+        let mut other = Command::new("sh")
+            .args(["-c", "sleep 5; :"])
+            .arg(&cluster)
+            .spawn()
+            .unwrap();
+        let pid = Pid::from_child(&other);
+        let is_of = |user: u32| {
+            Leftover {
+                pid,
+                cluster: &cluster,
+                user,
+            }
+            .runs()
+        };
+        let user = rustix::process::geteuid().as_raw();
+        assert!(is_of(user) && !is_of(user + 1));
         other.kill().unwrap();
         other.wait().unwrap();
     }

@@ -5,13 +5,17 @@
 //! - It lives as long as its [`EmbeddedServer`]. Killed by somebody, it is started again; if the service
 //!   itself is killed, the server shuts down, and the next start waits for that and recovers what is needed.
 //! - One service at a time holds a data folder.
-//! - As root, the server runs under the account that owns the cluster, or `postgres`, or `nobody`.
+//! - It lets in the service's own user and the account that it runs under ([`access`]).
+//! - As root, the server runs under the account that owns the cluster, or `working-memory`, or `postgres`. Root trusts
+//!   nothing in the folders of that account ([`handle`]).
 
+mod access;
 mod account;
 mod binaries;
 mod cluster;
 mod error;
 pub(crate) mod folder;
+mod handle;
 mod leftover;
 mod server;
 mod server_log;
@@ -26,6 +30,7 @@ pub use error::EmbeddedError;
 
 use binaries::Binaries;
 use folder::DataFolder;
+use handle::Folder;
 use server::Launcher;
 
 /// What kind of server is wanted, and where.
@@ -42,17 +47,27 @@ pub struct EmbeddedOptions {
 /// Whether a data folder holds a cluster, so far as this process may look.
 #[must_use]
 pub fn has_cluster(data_dir: &Path) -> bool {
-    cluster::major_version(&data_dir.join("postgres/cluster")).is_some()
+    home_of(data_dir).is_some_and(|home| cluster::major_version(&home).is_some())
 }
 
 /// Where the server of a data folder is reached that a service in another process runs: at the socket that the server
 /// has written down. `None` if it has not, or this process may not look.
 #[must_use]
 pub fn url_of_running(data_dir: &Path) -> Option<String> {
-    let written = std::fs::read_to_string(data_dir.join("postgres/cluster/postmaster.pid")).ok()?;
+    let written = home_of(data_dir)?
+        .folder("cluster")
+        .ok()?
+        .text("postmaster.pid")
+        .ok()?;
     // Process, folder, start, port, then the folder of the socket.
-    let socket_dir = written.lines().nth(4).filter(|dir| dir.starts_with('/'))?;
+    let is_one = |dir: &&str| dir.starts_with('/') && folder::fits_a_socket(dir);
+    let socket_dir = written.lines().nth(4).filter(is_one)?;
     Some(server::url_at(socket_dir))
+}
+
+fn home_of(data_dir: &Path) -> Option<Folder> {
+    let data_dir = Folder::open(&data_dir.canonicalize().ok()?).ok()?;
+    data_dir.folder_or_own_link("postgres").ok()
 }
 
 /// A running embedded server. [`stop`](Self::stop) it to wait for its end; dropped, it is told to stop.
@@ -78,13 +93,14 @@ impl EmbeddedServer {
         } = options;
         let folder = DataFolder::open(&data_dir, throw_away).await?;
         let cluster = folder.cluster();
-        let made_by = cluster::major_version(&cluster);
+        let made_by = cluster::major_version(&folder.home);
         let binaries = Binaries::find(made_by, &cluster)?;
         if made_by.is_none() {
-            cluster::initialize(&cluster, &binaries, folder.account, throw_away).await?;
+            cluster::initialize(&folder.home, &binaries, folder.account, throw_away).await?;
         } else {
-            folder.account.own_restored(&cluster)?;
+            folder.account.own_restored(&folder.home)?;
         }
+        access::write(&cluster, folder.account).await?;
         let socket_dir = folder.make_socket_dir()?;
         let launcher = Launcher {
             folder,

@@ -62,7 +62,7 @@ impl Launcher {
         let mut pause = Duration::from_millis(200);
         let mut attempt = 1;
         loop {
-            leftover::clear(&self.folder.cluster()).await;
+            leftover::clear(&self.folder.home, self.folder.account).await;
             let mut server = self.spawn()?;
             let Err(reason) = self.wait_until_ready(&mut server).await else {
                 return Ok(server);
@@ -79,7 +79,7 @@ impl Launcher {
 
     fn spawn(&self) -> Result<Server, EmbeddedError> {
         let log_file = self.folder.log_file();
-        let log = server_log::open(&log_file).map_err(EmbeddedError::folder("write", &log_file))?;
+        let log = server_log::open(&self.folder.home).map_err(EmbeddedError::folder("write", &log_file))?;
         let for_errors = log
             .try_clone()
             .map_err(EmbeddedError::folder("write", &log_file))?;
@@ -182,7 +182,7 @@ impl Launcher {
         let log_file = self.folder.log_file();
         EmbeddedError::Start {
             reason,
-            log: server_log::tail(&log_file),
+            log: server_log::tail(&self.folder.home),
             log_file: log_file.display().to_string(),
         }
     }

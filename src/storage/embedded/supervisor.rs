@@ -28,7 +28,7 @@ pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: 
                 }
             }
             _ = log_check.tick() => {
-                if let Err(error) = server_log::rotate(&launcher.folder.log_file()) {
+                if let Err(error) = server_log::rotate(&launcher.folder.home) {
                     tracing::warn!(%error, "the database server's log cannot be rotated");
                 }
             }
