@@ -19,6 +19,7 @@ mod error;
 mod handoff;
 mod handoff_model;
 pub mod history;
+mod kept;
 mod log;
 mod measured;
 mod merge;

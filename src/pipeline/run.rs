@@ -2,6 +2,7 @@
 
 use super::conversation::section_of;
 use super::durable::Claim;
+use super::kept::without_secrets;
 use super::log::{log, with_header_hint};
 use super::merge::{self, Merged, Refused};
 use super::proposal::{self, Proposal};
@@ -420,8 +421,8 @@ impl Pipeline {
             base_version,
             version,
             resolved_by: None,
-            request: running.request.clone(),
-            exchanges: Value::Array(running.exchanges.clone()),
+            request: without_secrets(&running.request),
+            exchanges: running.exchanges.iter().map(without_secrets).collect(),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
             events: self.events(running, status),

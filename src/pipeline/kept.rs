@@ -1,0 +1,38 @@
+//! What a run that has ended keeps of its request and its exchanges: what was said, but no credential that somebody
+//! or a model said.
+
+use crate::domain::evidence::masked;
+use serde_json::Value;
+
+/// The same with every credential in every text masked.
+pub(super) fn without_secrets(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(masked(text)),
+        Value::Array(values) => values.iter().map(without_secrets).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), without_secrets(value)))
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn credentials_are_masked_wherever_they_are_and_all_else_stays() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let kept = without_secrets(&json!({
+            "messages": [{"role": "user", "content": format!("use {token} for it")}],
+            "attempts": 2,
+            "error": null,
+        }));
+        assert!(!kept.to_string().contains(&token), "{kept}");
+        assert_eq!(kept["messages"][0]["content"], "use [secret] for it");
+        assert_eq!(kept["messages"][0]["role"], "user");
+        assert_eq!((&kept["attempts"], &kept["error"]), (&json!(2), &Value::Null));
+    }
+}
