@@ -14,9 +14,10 @@
 //! - `mcp`: tools, resources and prompts of the Model Context Protocol, over requests of the HTTP interface.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
-//! - [`config`], [`telemetry`], [`clock`], [`random`], [`tokens`]: what all of them are given.
+//! - [`config`], [`telemetry`], [`clock`], [`blocking`], [`random`], [`tokens`]: what all of them are given.
 
 pub mod background;
+pub mod blocking;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -3,6 +3,7 @@
 
 use super::body::{self, Limit};
 use super::media_type::{self, MediaType};
+use crate::blocking::in_place;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use axum::extract::{FromRequest, Request};
@@ -107,7 +108,18 @@ pub(crate) fn parse_list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Prob
     Ok(list.into_iter().map(|Object(value)| value).collect())
 }
 
+/// From so many bytes on a text takes milliseconds.
+const LARGE: usize = 256 * 1024;
+
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    if text.len() < LARGE {
+        read_here(text)
+    } else {
+        in_place(|| read_here(text))
+    }
+}
+
+fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();

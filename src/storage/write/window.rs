@@ -5,6 +5,7 @@ use super::change::{ChangeError, Decision, Outcome, Wanted};
 use super::head::Head;
 use super::new_version::NewVersion;
 use super::stored_operations::WindowRows;
+use crate::blocking::in_place;
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
@@ -290,14 +291,11 @@ impl Storage {
         let outcome = self
             .change_wanting((&writer.vault, &writer.memory), &Wanted::Known, |head, found| {
                 writer.check(head)?;
-                let taken = window::take_over(
-                    &head.text,
-                    head.counters,
-                    head.now,
-                    brought.clone(),
-                    found.known,
-                    &writer.sizes,
-                )?;
+                // Thousands of entries take a while.
+                let taken = in_place(|| {
+                    let (text, brought) = (&head.text, brought.clone());
+                    window::take_over(text, head.counters, head.now, brought, found.known, &writer.sizes)
+                })?;
                 let result = (taken.taken, taken.present, taken.written.archived.clone());
                 if taken.taken == Counts::default() {
                     return Ok::<_, WindowChangeError>(Decision::Keep(result));

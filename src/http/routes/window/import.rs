@@ -1,6 +1,7 @@
 //! `POST M/window/import`
 
 use super::{answer, fields, writer};
+use crate::blocking::in_place;
 use crate::domain::window::{
     Brought, BroughtDecision, BroughtTask, Counts, DECISION_BYTES, STATUS_BYTES, Status,
 };
@@ -173,7 +174,7 @@ pub(crate) async fn import(
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<Response, Problem> {
-    let brought = body.into_brought()?;
+    let brought = in_place(|| body.into_brought())?;
     let writer = writer(&state, path, actor, conditions, claim);
     let done = state.storage.take_over_window(&writer, &brought).await?;
     let body = ImportAnswer {
