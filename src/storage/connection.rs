@@ -17,6 +17,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep, timeout};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
@@ -102,11 +103,13 @@ impl Drop for Connection {
         let Some(mut live) = self.live.take() else {
             return;
         };
-        if self.is_spent || self.generation.given_up().is_cancelled() {
+        let runtime = Handle::try_current();
+        let is_over = self.is_spent || self.generation.given_up().is_cancelled();
+        let (false, Ok(runtime)) = (is_over, runtime) else {
             // Nothing is said on it any more: who is silent would not hear it.
             drop(live.detach());
             return;
-        }
+        };
         if !self.liveness.is_current(&self.generation) {
             live.close_on_drop();
             return;
@@ -115,7 +118,7 @@ impl Drop for Connection {
         let at_most = self.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = self.generation.given_up().clone();
         let returned = timeout(at_most, live.return_to_pool());
-        tokio::spawn(async move { given_up.run_until_cancelled(returned).await });
+        runtime.spawn(async move { given_up.run_until_cancelled(returned).await });
     }
 }
 
@@ -178,10 +181,15 @@ impl Watch<'_> {
                 self.liveness.retire();
             }
             Error::Protocol(_) => *self.is_spent = true,
-            Error::Database(database) if database.code().is_some_and(|code| code == READ_ONLY) => {
-                *self.is_spent = true;
-                self.liveness.retire_read_only();
-            }
+            Error::Database(database) => match database.code().as_deref() {
+                Some(READ_ONLY) => {
+                    *self.is_spent = true;
+                    self.liveness.retire_read_only();
+                }
+                // Its last words: it shuts down, or this session was ended.
+                Some(code) if code.starts_with("57P") => *self.is_spent = true,
+                _ => {}
+            },
             _ => {}
         }
     }

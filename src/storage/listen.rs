@@ -22,7 +22,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
-use uuid::Uuid;
 
 /// What the listening connection calls itself, so that an operator finds it in `pg_stat_activity`.
 const LISTENER: &str = "working-memory listener";
@@ -121,12 +120,12 @@ pub(super) struct Notifications {
 }
 
 impl Notifications {
-    pub(super) fn new(head_cache: Arc<HeadCache>, instance: &Uuid) -> Self {
+    pub(super) fn new(head_cache: Arc<HeadCache>) -> Self {
         Self {
             head_cache,
             heard: broadcast::Sender::new(KEPT),
             proved: watch::Sender::new(false),
-            word: format!("word {instance} "),
+            word: format!("word {:032x} ", fastrand::u128(..)),
         }
     }
 
@@ -205,7 +204,7 @@ impl Storage {
     /// Listens for as long as it is polled, connecting again where it has to. `url` must lead to the same database
     /// without a transaction-mode pooler between.
     pub async fn listen(&self, url: &str) {
-        let mut complained = false;
+        let (mut complained, mut failed) = (false, false);
         loop {
             let ended = match keeps_sessions(url).await {
                 Ok(true) => self.listen_once(url).await,
@@ -221,12 +220,17 @@ impl Storage {
                 }
                 Err(error) => Err(error),
             };
-            self.notifications.proved.send_replace(false);
             self.notifications.head_cache.revoke();
+            let was_heard = self.notifications.proved.send_replace(false);
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
-                Err(error) => tracing::warn!(%error, "no listening connection, trying again"),
+                // Said once a failure, however often it is tried again.
+                Err(error) if was_heard || !std::mem::replace(&mut failed, true) => {
+                    tracing::warn!(%error, "no listening connection, trying again");
+                }
+                Err(error) => tracing::debug!(%error, "no listening connection, trying again"),
             }
+            failed &= !was_heard;
             sleep(AFTER_FAILURE).await;
         }
     }

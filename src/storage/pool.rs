@@ -95,8 +95,11 @@ fn pool_options(
         .after_connect(move |connection, _| {
             let (liveness, head_cache) = (begun.clone(), head_cache.clone());
             Box::pin(async move {
-                let server = server_of(connection).await?;
-                leads_to(&server, &liveness, &head_cache, silence_after);
+                match server_of(connection).await {
+                    Ok(server) => leads_to(&server, &liveness, &head_cache, silence_after),
+                    // Whoever uses it learns of that at once; here it would be tried until the time is over.
+                    Err(_) => head_cache.next_epoch(),
+                }
                 Ok(())
             })
         })
@@ -137,7 +140,7 @@ impl Storage {
             connect: Arc::new(connect),
             prepared_statements: options.prepared_statements,
             written: Arc::default(),
-            notifications: Arc::new(Notifications::new(head_cache.clone(), &clock.new_id())),
+            notifications: Arc::new(Notifications::new(head_cache.clone())),
             clock,
             head_cache,
             batchers: Arc::default(),

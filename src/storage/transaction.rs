@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use sqlx::{Error, SqlSafeStr as _, SqlStr};
 use std::ops::{Deref, DerefMut};
+use tokio::runtime::Handle;
 
 /// Rolled back when it is dropped without having ended.
 #[derive(Debug)]
@@ -40,9 +41,10 @@ impl Drop for Transaction {
     fn drop(&mut self) {
         if let Some(mut connection) = self.connection.take()
             && connection.is_current()
+            && let Ok(runtime) = Handle::try_current()
         {
             // One that cannot be undone is not used again.
-            tokio::spawn(async move { sqlx::raw_sql("ROLLBACK").execute(&mut connection).await });
+            runtime.spawn(async move { sqlx::raw_sql("ROLLBACK").execute(&mut connection).await });
         }
     }
 }
