@@ -192,7 +192,7 @@ impl Shared {
                 .await
         } else {
             let work = async {
-                let end = self.run_to_its_end(&claimed, claimed.attempts < max).await;
+                let end = Box::pin(self.run_to_its_end(&claimed, claimed.attempts < max)).await;
                 self.end(&claimed, end).await
             };
             traces::queued_update(claimed.due.update_id.as_str(), claimed.attempts, work).await

@@ -129,7 +129,7 @@ fn without_proof_nothing_is_given_and_after_a_break_nothing_of_before() {
     let heads = HeadCache::new(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
     assert_eq!(version_of(&heads), None);
-    assert_eq!(heads.usage().head_cache, 0);
+    assert_eq!(heads.usage().heads, 0);
 
     let heads = leased(1 << 20);
     heads.fill(token(&heads), head(1, "one"));
@@ -161,7 +161,7 @@ fn heads_are_bounded_by_their_bytes() {
     } = heads.usage();
     assert!(count > 10 && bytes <= 64_000, "{count} heads of {bytes} bytes");
     let none = leased(0);
-    none.read(token(&none), head(1, "one"));
+    none.fill(token(&none), head(1, "one"));
     assert_eq!(version_of(&none), None);
 }
 
