@@ -19,8 +19,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 EVENT_STREAM = "text/event-stream"
-# A place that no service has been at: it is answered with the place where the stream stands.
-NOWHERE = "9223372036854775807-00000000"
 
 
 class Source(ABC, Generic[T]):
@@ -75,7 +73,7 @@ class Events(Source[models.Event]):
             answers="text",
             ids=(self._vault_id,),
             query=self._query,
-            headers={"Last-Event-ID": self.last_event_id or NOWHERE},
+            headers={"Last-Event-ID": self.last_event_id},
             accept=EVENT_STREAM,
         )
 
@@ -83,10 +81,10 @@ class Events(Source[models.Event]):
         self._came = True
 
     def take(self, event: ServerSentEvent) -> models.Event | None:
-        began, self.last_event_id = self.last_event_id is None, event.id or self.last_event_id
+        self.last_event_id = event.id or self.last_event_id
+        if not event.data:
+            return None
         if event.name == "reset":
-            if began:
-                return None
             raise EventsLost(event.value().get("detail", "events were lost"), self.last_event_id)
         return cast("models.Event", event.value())
 
@@ -127,7 +125,9 @@ class Steps(Source[UpdateStep]):
     def call(self) -> Call[Any]:
         return self._call
 
-    def take(self, event: ServerSentEvent) -> UpdateStep:
+    def take(self, event: ServerSentEvent) -> UpdateStep | None:
+        if not event.data:
+            return None
         details = event.value()
         if event.name == "problem":
             self.finished = True

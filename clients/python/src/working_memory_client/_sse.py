@@ -16,7 +16,7 @@ LONGEST = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class ServerSentEvent:
-    """One event as it came."""
+    """One event as it came; without data, the place of the stream."""
 
     name: str
     data: str
@@ -42,6 +42,7 @@ class Decoder:
         self._name = ""
         self._data: list[str] = []
         self._id: str | None = None
+        self._moved = False
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """The events that end in this chunk."""
@@ -57,8 +58,10 @@ class Decoder:
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
-            event = ServerSentEvent(self._name or "message", "\n".join(self._data), self._id) if self._data else None
-            self._name, self._data = "", []
+            # A block with an id and no data is no event, but says where the stream is.
+            there = self._data or self._moved
+            event = ServerSentEvent(self._name or "message", "\n".join(self._data), self._id) if there else None
+            self._name, self._data, self._moved = "", [], False
             return event
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -67,7 +70,7 @@ class Decoder:
         elif name == "data":
             self._data.append(value)
         elif name == "id" and "\0" not in value:
-            self._id = value
+            self._id, self._moved = value, True
         elif name == "retry" and value.isascii() and value.isdigit():
             self.retry_seconds = int(value) / 1000
         return None
