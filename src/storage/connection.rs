@@ -33,6 +33,8 @@ pub(super) struct Connection {
     deadline: Option<Duration>,
     /// A statement was given up, or the connection is of no use any more.
     is_spent: bool,
+    /// A transaction was begun on it and has not ended.
+    is_in_transaction: bool,
 }
 
 impl Connection {
@@ -48,7 +50,18 @@ impl Connection {
             liveness,
             deadline,
             is_spent: false,
+            is_in_transaction: false,
         }
+    }
+
+    /// To be called before a transaction is begun.
+    pub(super) fn begins_transaction(&mut self) {
+        self.is_in_transaction = true;
+    }
+
+    /// To be called when it was committed or rolled back.
+    pub(super) fn ended_transaction(&mut self) {
+        self.is_in_transaction = false;
     }
 
     /// Whether statements may be sent on it.
@@ -83,7 +96,6 @@ impl Connection {
         .await
     }
 
-    #[expect(clippy::expect_used, reason = "it is taken in `drop` only")]
     fn parts(&mut self) -> (&mut PgConnection, Watch<'_>) {
         let raw: &mut PgConnection = self.live.as_mut().expect("there until it is dropped");
         let watch = Watch {
@@ -117,8 +129,20 @@ impl Drop for Connection {
         // The pool waits for the answers to what was given up in the middle, and would wait for ever.
         let at_most = self.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = self.generation.given_up().clone();
-        let returned = timeout(at_most, live.return_to_pool());
-        runtime.spawn(async move { given_up.run_until_cancelled(returned).await });
+        let is_in_transaction = self.is_in_transaction;
+        runtime.spawn(async move {
+            if is_in_transaction {
+                let undone = sqlx::raw_sql("ROLLBACK").execute(&mut *live);
+                let undone = given_up.run_until_cancelled(timeout(at_most, undone)).await;
+                if !matches!(undone, Some(Ok(Ok(_)))) {
+                    drop(live.detach());
+                    return;
+                }
+            }
+            let returned = timeout(at_most, live.return_to_pool());
+            // One that does not come back is closed.
+            let _ = given_up.run_until_cancelled(returned).await;
+        });
     }
 }
 

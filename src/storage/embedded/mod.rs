@@ -5,9 +5,9 @@
 //! - It lives as long as its [`EmbeddedServer`]. Killed by somebody, it is started again; if the service
 //!   itself is killed, the server shuts down, and the next start waits for that and recovers what is needed.
 //! - One service at a time holds a data folder.
-//! - It lets in the service's own user and the account that it runs under ([`access`]).
+//! - It lets in the service's own user and the account that it runs under (`access`).
 //! - As root, the server runs under the account that owns the cluster, or `working-memory`, or `postgres`. Root trusts
-//!   nothing in the folders of that account ([`handle`]).
+//!   nothing in the folders of that account (`handle`).
 
 mod access;
 mod account;

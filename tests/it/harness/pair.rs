@@ -142,15 +142,6 @@ impl Server {
         sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
     }
 
-    /// The only value of the only row.
-    pub(crate) async fn value(&self, statement: &'static str) -> String {
-        let mut connection = self.connect("wm").await.unwrap();
-        sqlx::query_scalar(statement)
-            .fetch_one(&mut connection)
-            .await
-            .unwrap()
-    }
-
     /// Makes the standby the primary. Returns when it is.
     pub(crate) async fn promote(&self) {
         self.execute("postgres", "SELECT pg_promote(true, 60)").await;

@@ -130,10 +130,10 @@ impl Drop for Relay {
 
 async fn connection(client: TcpStream, mut rules: watch::Receiver<Rules>) {
     let birth = rules.borrow().birth;
-    let cut = async {
-        let mut rules = rules.clone();
+    let mut watched = rules.clone();
+    let cut = async move {
         // Whoever made the rules has gone.
-        let _ = rules.wait_for(|rules| birth < rules.cut_before).await;
+        let _ = watched.wait_for(|rules| birth < rules.cut_before).await;
     };
     let passing = async {
         let _ = rules.wait_for(|rules| !rules.is_silent(birth)).await;

@@ -109,7 +109,7 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
         (&told["not_ready"], &told["checks"]),
         (
             &json!(["database"]),
-            &json!({"database": "failed", "schema": "unknown"})
+            &json!({"database": "failed", "schema": "unknown", "writes": "unknown"})
         )
     );
     for path in ["/v1/vaults", "/v1/keys", "/metrics", "/none"] {

@@ -36,7 +36,10 @@ async fn a_service_whose_schema_is_not_its_own_is_not_ready_and_says_so() {
         .unwrap();
     let problem = service.get("/readyz").await.problem(503, "unavailable", None);
     assert_eq!(problem["not_ready"], json!(["schema"]));
-    assert_eq!(problem["checks"], json!({"database": "ok", "schema": "failed"}));
+    assert_eq!(
+        problem["checks"],
+        json!({"database": "ok", "schema": "failed", "writes": "unknown"})
+    );
 
     sqlx::query("DROP TABLE _sqlx_migrations")
         .execute(service.rows())

@@ -1,0 +1,26 @@
+//! A credential that somebody says in a message is not kept with the run.
+
+use crate::harness::Service;
+use serde_json::json;
+
+#[tokio::test]
+async fn no_row_holds_a_credential_of_a_message() {
+    let service = Service::start().await;
+    let token = format!("ghp_{}", "a1B2c3".repeat(6));
+    let memory = service.memory("agent");
+    let said = format!("We decided to deploy from CI with the token {token} from now on.");
+    let body = json!({
+        "task": format!("Deploy with {token}"),
+        "messages": [{"role": "user", "content": said}],
+    });
+
+    let answer = memory.update(body).await.is(200);
+
+    assert_eq!(service.tables_that_hold(&token).await, Vec::<String>::new());
+    assert!(!answer.text().contains(&token));
+    let kept: String = sqlx::query_scalar("SELECT request::text FROM updates")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert!(kept.contains("deploy from CI with the token [secret]"), "{kept}");
+}
