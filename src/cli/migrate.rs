@@ -3,7 +3,7 @@
 use super::{fail, load_config};
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::{PoolOptions, Storage, StorageError};
+use crate::storage::{Deadlines, PoolOptions, Storage, StorageError};
 use clap::Args;
 use secrecy::ExposeSecret;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl Migrate {
             // One connection, one transaction: nothing is gained by keeping any.
             prepared_statements: false,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-            deadlines: config.database.deadlines(),
+            deadlines: Deadlines::from(&config.database),
             head_cache_bytes: 0,
             gather_puts: false,
         };

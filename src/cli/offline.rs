@@ -4,7 +4,7 @@
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::storage::embedded::{EmbeddedError, EmbeddedOptions, EmbeddedServer, has_cluster, url_of_running};
-use crate::storage::{PoolOptions, Storage, keeps_prepared_statements};
+use crate::storage::{Deadlines, PoolOptions, Storage, keeps_prepared_statements};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Offline {
             max_connections: CONNECTIONS,
             prepared_statements,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-            deadlines: config.database.deadlines(),
+            deadlines: Deadlines::from(&config.database),
             head_cache_bytes: 0,
             gather_puts: false,
         };

@@ -8,7 +8,7 @@ use crate::http::{self, AppState, Settings, Starting, Tls};
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
-use crate::storage::{PoolOptions, Storage, StorageError, keeps_prepared_statements};
+use crate::storage::{Deadlines, PoolOptions, Storage, StorageError, keeps_prepared_statements};
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
 use chrono::TimeDelta;
@@ -237,7 +237,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
             None => keeps_prepared_statements(url).await?,
         },
         acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
-        deadlines: config.database.deadlines(),
+        deadlines: Deadlines::from(&config.database),
         head_cache_bytes: config.database.head_cache_bytes,
         gather_puts: config.database.gather_puts,
     };

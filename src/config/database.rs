@@ -1,10 +1,8 @@
 //! `[database]`: where the database is.
 
-use crate::storage::Deadlines;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// A day, in seconds: longer is the same as for ever.
 const LONGEST_TIMEOUT: u64 = 86_400;
@@ -112,17 +110,5 @@ impl DatabaseConfig {
             }
         }
         Ok(())
-    }
-
-    /// How long statements may be without an answer.
-    #[must_use]
-    pub fn deadlines(&self) -> Deadlines {
-        Deadlines {
-            read: Duration::from_secs(self.read_timeout_seconds),
-            write: Duration::from_secs(self.write_timeout_seconds),
-            search: Duration::from_secs(self.search_timeout_seconds),
-            maintenance: Duration::from_secs(self.maintenance_timeout_seconds),
-            silence: Duration::from_secs(self.silence_timeout_seconds),
-        }
     }
 }

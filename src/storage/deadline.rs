@@ -4,6 +4,7 @@
 //! connection of a statement that was given up is closed, and a commit that was given up has an unknown outcome. A
 //! server that answers ends a statement by itself earlier where `statement_timeout` says so.
 
+use crate::config::database::DatabaseConfig;
 use std::time::Duration;
 
 /// What a statement is part of.
@@ -62,5 +63,27 @@ impl Deadlines {
             Class::Health => Some(self.silence),
             Class::Migration => None,
         }
+    }
+}
+
+impl From<&DatabaseConfig> for Deadlines {
+    fn from(config: &DatabaseConfig) -> Self {
+        Self {
+            read: Duration::from_secs(config.read_timeout_seconds),
+            write: Duration::from_secs(config.write_timeout_seconds),
+            search: Duration::from_secs(config.search_timeout_seconds),
+            maintenance: Duration::from_secs(config.maintenance_timeout_seconds),
+            silence: Duration::from_secs(config.silence_timeout_seconds),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_configuration() {
+        assert_eq!(Deadlines::from(&DatabaseConfig::default()), Deadlines::default());
     }
 }

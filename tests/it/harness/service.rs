@@ -19,7 +19,7 @@ use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::pipeline::Pipeline;
 use working_memory::pipeline::prompts::Prompts;
-use working_memory::storage::{PoolOptions, Storage};
+use working_memory::storage::{Deadlines, PoolOptions, Storage};
 
 /// Listens on a free port of loopback; ends with the value.
 pub(crate) struct Service {
@@ -94,7 +94,7 @@ impl Service {
             max_connections: config.database.max_connections.min(8),
             prepared_statements: config.database.prepared_statements.unwrap_or(true),
             acquire_timeout: Duration::from_secs(10),
-            deadlines: config.database.deadlines(),
+            deadlines: Deadlines::from(&config.database),
             head_cache_bytes: config.database.head_cache_bytes,
             gather_puts: config.database.gather_puts,
         };

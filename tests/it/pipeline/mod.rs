@@ -11,6 +11,7 @@ mod hostile;
 mod laws;
 mod limits;
 mod many;
+mod masked;
 mod merged;
 mod options;
 mod payload;
