@@ -175,13 +175,17 @@ fn tokens(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
+/// The shortest token: its beginning and what follows at least.
+const TOKEN_BYTES: usize = 15;
+
 fn is_token(word: &str) -> bool {
-    TOKENS.iter().any(|(beginning, least)| {
-        word.strip_prefix(beginning).is_some_and(|rest| {
-            // What people write as an example has no digit: `sk-your-api-key-goes-here`.
-            rest.len() >= *least && rest.bytes().any(|byte| byte.is_ascii_digit())
+    word.len() >= TOKEN_BYTES
+        && TOKENS.iter().any(|(beginning, least)| {
+            word.strip_prefix(beginning).is_some_and(|rest| {
+                // What people write as an example has no digit: `sk-your-api-key-goes-here`.
+                rest.len() >= *least && rest.bytes().any(|byte| byte.is_ascii_digit())
+            })
         })
-    })
 }
 
 fn is_cloud_key(word: &str) -> bool {

@@ -1,6 +1,7 @@
 //! What sentences claim that is worth keeping: which kind of claim, how much it weighs, and why it is kept.
 
 use super::cues::{Hit, Language, Sign, is_month};
+use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
 use super::terms::{Kind, Terms, names, values};
@@ -27,7 +28,11 @@ const UNSURE: [Sign; 3] = [Sign::Hedge, Sign::Hypothesis, Sign::Hearsay];
 
 impl Claim {
     pub(super) fn of(said: &Said, session: &Session) -> Option<Self> {
-        if said.void || said.asks || said.has(Sign::Meta) || !said.is_telling() || names_a_record(said) {
+        let tells = said.is_telling() || chooses(said);
+        if said.void || said.asks || said.has(Sign::Meta) || !tells {
+            return None;
+        }
+        if names_a_record(said) && !corrects_in_passing(said) {
             return None;
         }
         let (weight, reason, is_finding) = match said.voice {
@@ -47,10 +52,15 @@ impl Claim {
             weight,
             reason,
             text,
-            terms: said.terms.clone(),
+            terms: said.terms().clone(),
             is_finding,
         })
     }
+}
+
+/// "We go with Ink": one name is enough.
+fn chooses(said: &Said) -> bool {
+    said.has(Sign::Decision) && said.content().count() == 1 && names(said.body()) > 0
 }
 
 impl Claim {
@@ -78,7 +88,7 @@ impl Claim {
             weight,
             reason,
             text,
-            terms: said.terms.clone(),
+            terms: said.terms().clone(),
             is_finding,
         })
     }
@@ -118,7 +128,7 @@ fn of_user(said: &Said, session: &Session) -> Worth {
     if said.holds(Sign::Personal, &UNSURE).is_some() && !said.has(Sign::Refuted) && !is_order {
         return Some((8, PERSONAL, false));
     }
-    if is_cause(said) {
+    if is_cause(said) && !is_order {
         return Some((7, CAUSE, true));
     }
     let symptom = session.seeks_a_fault && said.message == session.first_question;
@@ -156,7 +166,10 @@ fn of_assistant(said: &Said) -> Worth {
     if said.has(Sign::Refuted) {
         return None;
     }
-    if said.holds(Sign::Finding, &UNSURE).is_some() {
+    if said
+        .holds(Sign::Finding, &UNSURE)
+        .is_some_and(|cue| finds_something(said, cue))
+    {
         return Some((6, FINDING, true));
     }
     if said.has_any(&UNSURE) || said.has_any(&[Sign::Plan, Sign::Wish]) || said.opens_with(Sign::Condition) {
@@ -171,6 +184,13 @@ fn of_assistant(said: &Said) -> Worth {
     let required =
         said.first(Sign::Requirement).is_some() && !said.has_any(&[Sign::NotYet, Sign::Open, Sign::Trouble]);
     required.then_some((4, REQUIREMENT, true))
+}
+
+/// A finding says more than that there is one, and no work.
+fn finds_something(said: &Said, cue: Hit) -> bool {
+    let of_cue = Terms::of(&said.line.folded[cue.start..cue.end]);
+    let reports = is_done(said) && !said.line.folded.contains(" : ");
+    said.terms().without(&of_cue).count() >= 2 && !reports
 }
 
 /// "Remember to buy milk" is work, no knowledge.
@@ -231,7 +251,7 @@ fn is_cause(said: &Said) -> bool {
             && other.start < hit.start
             && before.ends_with(&said.line.folded[other.start..other.end])
     });
-    let says_more = said.terms.count() >= 2;
+    let says_more = said.terms().count() >= 2;
     !negated && says_more
 }
 
@@ -239,10 +259,13 @@ fn is_cause(said: &Said) -> bool {
 fn is_change(said: &Said) -> bool {
     let replaces = said.has(Sign::Old) && has_value(said) && !said.has(Sign::NotYet);
     let changes = said.holds(Sign::Change, &UNSURE).is_some() || (replaces && !said.has_any(&UNSURE));
+    let from_one_to_another = said.language == Language::Japanese && said.has(Sign::From);
     let says_how = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired])
+        || from_one_to_another
         || has_value(said)
         || names(said.body()) > 0;
-    let about_work = said.has_any(&[Sign::Request, Sign::Doing, Sign::Open, Sign::NotYet, Sign::Wish])
+    let about_work = said.has_any(&[Sign::Request, Sign::Open, Sign::NotYet, Sign::Wish])
+        || is_being_done(said)
         || opens_with_imperative(said);
     let instead = said.has(Sign::OldBefore)
         || said.hits.iter().any(|hit| {
@@ -252,7 +275,28 @@ fn is_change(said: &Said) -> bool {
                     .iter()
                     .any(|old| old.sign == Sign::Old && old.start == hit.start)
         });
-    changes && says_how && (!about_work || (instead && !opens_with_imperative(said)))
+    changes
+        && says_how
+        && !ends_with_the_old(said)
+        && (!about_work || (instead && !opens_with_imperative(said)))
+}
+
+/// "Now" tells what is being done, or only that something is another way now.
+fn is_being_done(said: &Said) -> bool {
+    let of = |sign: Sign| said.hits.iter().filter(move |hit| hit.sign == sign);
+    of(Sign::Doing)
+        .any(|doing| !of(Sign::Change).any(|change| (change.start, change.end) == (doing.start, doing.end)))
+}
+
+/// "Not at Ramón's any more": what is no longer so, and nothing that is.
+fn ends_with_the_old(said: &Said) -> bool {
+    let of_mark = |hit: &Hit| {
+        said.line.folded[hit.end..]
+            .trim_start()
+            .starts_with([',', '.', '!'])
+    };
+    let mut old = said.hits.iter().filter(|hit| hit.sign == Sign::Old).peekable();
+    old.peek().is_some() && old.all(of_mark) && !said.has_any(&[Sign::Moved, Sign::OldBefore])
 }
 
 fn is_limit(said: &Said) -> bool {
@@ -271,7 +315,7 @@ fn is_limit(said: &Said) -> bool {
         && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open])
         && !said.opens_with(Sign::Denial)
         && !opens_with_imperative(said)
-        && (has_value(said) || names(said.body()) > 0 || said.terms.count() >= 3)
+        && (has_value(said) || names(said.body()) > 0 || said.terms().count() >= 3)
 }
 
 /// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.
@@ -282,7 +326,6 @@ fn is_fact(said: &Said, session: &Session) -> bool {
         Sign::Open,
         Sign::NotYet,
         Sign::Plan,
-        Sign::Trouble,
         Sign::Refuted,
         Sign::Denial,
         Sign::Closing,
@@ -296,12 +339,20 @@ fn is_fact(said: &Said, session: &Session) -> bool {
     let states = said.language == Language::Japanese
         && said.line.folded.contains('は')
         && said.line.folded.trim_end_matches([' ', '。']).ends_with("です");
-    !session.seeks_a_fault
+    // What is told in passing is no symptom of the matter in hand.
+    let is_symptom = session.seeks_a_fault || said.has(Sign::Trouble);
+    (!is_symptom || said.has(Sign::Aside))
         && !said.has_any(&about_work)
         && (dated || !said.has(Sign::Next))
         && !opens_with_imperative(said)
         && (has_value(said) || names_one || states)
-        && said.content.words.iter().filter(|word| !is_month(word)).count() >= 2
+        && said
+            .content()
+            .words
+            .iter()
+            .filter(|word| !is_month(&word.text()))
+            .count()
+            >= 2
 }
 
 pub(super) fn opens_with_imperative(said: &Said) -> bool {
@@ -324,9 +375,14 @@ fn has_value(said: &Said) -> bool {
         .any(|(kind, text)| *kind != Kind::Plain || text.len() > 1)
 }
 
+/// "He was born in 1879, and not in 1881 as KL-1 says": the record is named only to be set right.
+fn corrects_in_passing(said: &Said) -> bool {
+    said.has(Sign::Old) && !said.has(Sign::Obsolete) && values(said.body()).len() >= 3
+}
+
 /// "KL-2 is wrong": what is meant is done to the record, not kept.
 fn names_a_record(said: &Said) -> bool {
-    said.terms.numbers.iter().any(|word| {
+    said.terms().numbers.iter().any(|word| {
         let number = word.strip_prefix("kl-").or(word.strip_prefix("vc-"));
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
     })

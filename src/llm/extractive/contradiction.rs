@@ -10,7 +10,7 @@ use super::cues::{Hit, Sign};
 use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
-use super::terms::{Kind, Terms, Value, values};
+use super::terms::{Kind, Stem, Terms, Value, values};
 use super::transcript::Voice;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
@@ -126,7 +126,7 @@ struct Clause {
     changes: bool,
     values: Vec<Value>,
     /// The first thing it speaks of.
-    subject: Option<String>,
+    subject: Option<Stem>,
 }
 
 impl<'s> Statement<'s> {
@@ -139,12 +139,12 @@ impl<'s> Statement<'s> {
     }
 
     fn outdates(&self, record: &Known) -> Option<&'static str> {
-        if self.said.terms.numbers.contains(&record.id) && self.said.has(Sign::Obsolete) {
+        if self.said.terms().numbers.contains(&record.id) && self.said.has(Sign::Obsolete) {
             return Some(NAMED);
         }
         if self.said.has(Sign::Moved)
             && record.places
-            && self.said.terms.without_numbers().shared(&record.terms) > 0
+            && self.said.terms().without_numbers().shared(&record.terms) > 0
         {
             return Some(REPLACED);
         }
@@ -167,7 +167,7 @@ impl<'s> Statement<'s> {
     /// there is one.
     fn revalued(&self, records: &[Known]) -> Vec<(usize, &'static str)> {
         let best = |clause: &Clause| {
-            let shared = |record: &Known| self.said.terms.shared(&record.terms);
+            let shared = |record: &Known| self.said.terms().shared(&record.terms);
             let fits: Vec<usize> = (0..records.len())
                 .filter(|at| records[*at].outdated.is_none() && clause.revalues(&records[*at]))
                 .collect();
@@ -185,7 +185,7 @@ impl<'s> Statement<'s> {
             && !self
                 .said
                 .has_any(&[Sign::NotYet, Sign::Open, Sign::Plan, Sign::Next, Sign::Negation])
-            && self.said.terms.shared(&record.terms) >= 2
+            && self.said.terms().shared(&record.terms) >= 2
     }
 }
 
@@ -199,9 +199,11 @@ impl Clause {
         };
         let behind = |hit: &Hit| Terms::of(said.line.between(hit.end, span_end(said, hit.end)));
         let old = span(Sign::Old).map(behind).filter(|terms| !terms.is_empty());
+        // "Not at Ramón's any more" has it before.
         let old = old
             .or_else(|| {
                 span(Sign::OldBefore)
+                    .or(span(Sign::Old))
                     .map(|hit| Terms::of(before(said, hit.start)))
                     .filter(|terms| !terms.is_empty())
             })
@@ -210,7 +212,7 @@ impl Clause {
         let text = &said.line.text;
         Self {
             subject: subject(said),
-            terms: said.terms.clone(),
+            terms: said.terms().clone(),
             old,
             retired,
             changes: said.has(Sign::Change),
@@ -358,7 +360,7 @@ fn from_to(said: &Said) -> Option<Terms> {
 }
 
 /// The first thing that a sentence speaks of.
-fn subject(said: &Said) -> Option<String> {
+fn subject(said: &Said) -> Option<Stem> {
     said.words()
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

@@ -68,7 +68,7 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
     }
     if piece.holds(Sign::Done, &against).is_some()
         || piece.hits.iter().any(|hit| {
-            hit.sign == Sign::Closing && piece.content.is_empty() && hit.start <= piece.body_start()
+            hit.sign == Sign::Closing && piece.content().is_empty() && hit.start <= piece.body_start()
         })
     {
         return true;

@@ -6,6 +6,7 @@ use super::claims::Claim;
 use super::contradiction::{Outdated, outdated};
 use super::cues::Sign;
 use super::memory;
+use super::said::Said;
 use super::session::Session;
 use super::terms::Terms;
 use super::{MAX_ADDITIONS, MAX_ARCHIVES};
@@ -59,9 +60,10 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     let denied = session.denied();
     let mut claims: Vec<Claim> = Vec::new();
     let mut announced: Option<(usize, Sign)> = None;
+    let mut before: Option<&Said> = None;
     for said in session.meant() {
         if said.has(Sign::Refuted) {
-            let refuted = &said.content;
+            let refuted = said.content();
             claims.retain(|claim| {
                 !claim.is_finding || claim.message == said.message || !refutes(refuted, claim)
             });
@@ -70,9 +72,16 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         let carried = announced.take().filter(|(message, _)| *message == said.message);
         announced = [Sign::Cause, Sign::Finding, Sign::Decision]
             .into_iter()
-            .find(|sign| said.has(*sign) && said.terms.count() <= 3 && !said.is_telling() && !said.asks)
+            .find(|sign| said.has(*sign) && said.terms().count() <= 3 && !said.is_telling() && !said.asks)
             .map(|sign| (said.message, sign));
-        let Some(claim) = Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1)) else {
+        let behind = before
+            .replace(said)
+            .filter(|behind| behind.message == said.message);
+        let confirmed = behind
+            .filter(|_| confirms(said))
+            .and_then(|behind| Claim::announced(behind, Sign::Decision));
+        let own = || Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
+        let Some(claim) = confirmed.or_else(own) else {
             continue;
         };
         let taken_back = claim.is_finding && denied.binary_search(&claim.message).is_ok();
@@ -90,6 +99,15 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         forget_lightest(&mut claims);
     }
     claims
+}
+
+/// "That's settled." says that the sentence before is a decision.
+fn confirms(said: &Said) -> bool {
+    let opens = said
+        .hits
+        .iter()
+        .any(|hit| hit.sign == Sign::Decision && hit.start == said.body_start());
+    opens && !said.asks && !said.has(Sign::NotYet) && said.content().count() <= 1
 }
 
 /// Whether what was refuted is what was claimed: most of a few words.

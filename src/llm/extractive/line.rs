@@ -7,6 +7,10 @@ pub(super) const MASK: char = '§';
 const NAME_WORDS: usize = 3;
 /// The same in characters, for languages without blanks.
 const NAME_CHARS: usize = 14;
+/// How far behind its opening a quotation ends at the latest, in bytes, so that many unclosed ones cost no more than
+/// time in the length of the text. An apostrophe opens one rarely.
+const QUOTED_WITHIN: usize = 2_000;
+const QUOTED_BY_APOSTROPHES_WITHIN: usize = 300;
 
 /// A sentence and its folded form.
 #[derive(Debug, Clone)]
@@ -17,18 +21,17 @@ pub(super) struct Line {
     /// characters stand as they are, since they have no blanks.
     pub(super) folded: String,
     /// Where in `text` each byte of `folded` comes from.
-    origin: Vec<usize>,
+    origin: Vec<u32>,
     /// Whether somebody else is quoted at length.
     pub(super) quotes: bool,
 }
 
 impl Line {
     pub(super) fn of(text: &str) -> Self {
-        let mut line = Self {
-            text: text.to_owned(),
+        let mut quotes = false;
+        let mut line = Folding {
             folded: String::with_capacity(text.len() + 8),
-            origin: Vec::with_capacity(text.len() + 8),
-            quotes: false,
+            origin: Some(Vec::with_capacity(text.len() + 8)),
         };
         line.push(' ', 0);
         let mut skip_to = 0;
@@ -39,7 +42,7 @@ impl Line {
             }
             if let Some(inside) = quotation(&text[at..], c, previous) {
                 let quoted = &text[at + c.len_utf8()..at + c.len_utf8() + inside];
-                line.quotes |= c != '`' && is_long(quoted);
+                quotes |= c != '`' && is_long(quoted);
                 line.blank(at);
                 line.push(MASK, at);
                 let close = text[at + c.len_utf8() + inside..].chars().next();
@@ -53,11 +56,87 @@ impl Line {
             previous = c;
         }
         line.blank(text.len());
-        line
+        Self {
+            text: text.to_owned(),
+            folded: line.folded,
+            origin: line.origin.unwrap_or_default(),
+            quotes,
+        }
     }
 
+    /// What was written behind a place of the folded form.
+    pub(super) fn behind(&self, folded_at: usize) -> &str {
+        &self.text[self.place(folded_at)..]
+    }
+
+    /// What was written between two places of the folded form.
+    pub(super) fn between(&self, start: usize, end: usize) -> &str {
+        let (from, to) = (self.place(start), self.place(end));
+        &self.text[from..to.max(from)]
+    }
+
+    fn place(&self, folded_at: usize) -> usize {
+        let at = self
+            .origin
+            .get(folded_at)
+            .and_then(|at| usize::try_from(*at).ok());
+        at.unwrap_or(self.text.len()).min(self.text.len())
+    }
+
+    /// The folded words and marks with where they begin.
+    pub(super) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        let mut at = 0;
+        self.folded.split(' ').filter_map(move |word| {
+            let start = at;
+            at += word.len() + 1;
+            (!word.is_empty()).then_some((start, word))
+        })
+    }
+
+    pub(super) fn is_question(&self) -> bool {
+        let end = self.folded.trim_end_matches([' ', ')', '"', '」', MASK]);
+        end.ends_with('?')
+            || end.trim_end_matches(['。', ' ']).ends_with("ですか")
+            || end.trim_end_matches(['。', ' ']).ends_with("ますか")
+            || end.trim_end_matches(['。', ' ']).ends_with("でしょうか")
+            || end.trim_end_matches(['。', ' ']).ends_with("ませんか")
+    }
+}
+
+/// The folded form of a text, where what stands in backticks or quotation marks is text like any other.
+pub(super) fn folded_through(text: &str) -> String {
+    let mut folding = Folding {
+        folded: String::with_capacity(text.len() + 8),
+        origin: None,
+    };
+    folding.push(' ', 0);
+    let mut previous = ' ';
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let c = match c {
+            '`' | '"' | '“' | '”' | '„' | '«' | '»' | '「' | '」' | '『' | '』' => ' ',
+            c => c,
+        };
+        let next = rest.clone().next().unwrap_or(' ');
+        folding.fold(narrow(c), 0, previous, narrow(next));
+        previous = c;
+    }
+    folding.blank(0);
+    folding.folded
+}
+
+/// A text on its way to its folded form.
+struct Folding {
+    folded: String,
+    /// Where each byte comes from, if that is asked for.
+    origin: Option<Vec<u32>>,
+}
+
+impl Folding {
     fn fold(&mut self, c: char, at: usize, previous: char, next: char) {
-        if c.is_whitespace() || c.is_control() {
+        if c.is_ascii_alphanumeric() {
+            self.push(c.to_ascii_lowercase(), at);
+        } else if c.is_whitespace() || c.is_control() {
             self.blank(at);
         } else if c.is_alphanumeric() || c == '_' {
             for small in c.to_lowercase() {
@@ -80,45 +159,15 @@ impl Line {
 
     fn push(&mut self, c: char, at: usize) {
         self.folded.push(c);
-        self.origin.resize(self.folded.len(), at);
+        if let Some(origin) = &mut self.origin {
+            origin.resize(self.folded.len(), u32::try_from(at).unwrap_or(u32::MAX));
+        }
     }
 
     fn blank(&mut self, at: usize) {
         if !self.folded.ends_with(' ') {
             self.push(' ', at);
         }
-    }
-
-    /// What was written behind a place of the folded form.
-    pub(super) fn behind(&self, folded_at: usize) -> &str {
-        let at = self.origin.get(folded_at).copied().unwrap_or(self.text.len());
-        &self.text[at.min(self.text.len())..]
-    }
-
-    /// What was written between two places of the folded form.
-    pub(super) fn between(&self, start: usize, end: usize) -> &str {
-        let from = self.origin.get(start).copied().unwrap_or(self.text.len());
-        let to = self.origin.get(end).copied().unwrap_or(self.text.len());
-        &self.text[from..to.max(from)]
-    }
-
-    /// The folded words and marks with where they begin.
-    pub(super) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
-        let mut at = 0;
-        self.folded.split(' ').filter_map(move |word| {
-            let start = at;
-            at += word.len() + 1;
-            (!word.is_empty()).then_some((start, word))
-        })
-    }
-
-    pub(super) fn is_question(&self) -> bool {
-        let end = self.folded.trim_end_matches([' ', ')', '"', '」', MASK]);
-        end.ends_with('?')
-            || end.trim_end_matches(['。', ' ']).ends_with("ですか")
-            || end.trim_end_matches(['。', ' ']).ends_with("ますか")
-            || end.trim_end_matches(['。', ' ']).ends_with("でしょうか")
-            || end.trim_end_matches(['。', ' ']).ends_with("ませんか")
     }
 }
 
@@ -147,6 +196,11 @@ fn quotation(text: &str, open: char, previous: char) -> Option<usize> {
         _ => return None,
     };
     let inside = &text[open.len_utf8()..];
+    let within = match open {
+        '\'' | '‘' | '‚' => QUOTED_BY_APOSTROPHES_WITHIN,
+        _ => QUOTED_WITHIN,
+    };
+    let inside = &inside[..inside.floor_char_boundary(within.min(inside.len()))];
     if matches!(open, '\'' | '‘') {
         let opens =
             (previous.is_whitespace() || previous == '(') && inside.starts_with(char::is_alphanumeric);

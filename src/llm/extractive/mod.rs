@@ -25,6 +25,7 @@ mod foreign;
 mod label;
 mod learnings;
 mod line;
+mod listed;
 mod memory;
 mod progress;
 mod said;

@@ -24,8 +24,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let before = memory::progress(&source.document);
     let work = Work::of(&session, &before, &source.task);
     let is_new = before == Progress::default();
-    let starts = is_new && super::is_worth_a_change(source);
-    if !work.told && !starts {
+    if !work.told && !(is_new && super::is_worth_a_change(source)) {
         return None;
     }
     let progress = progress(&work, &session, &before, &source.task);

@@ -1,13 +1,17 @@
 //! A sentence with its signs: who says it, in which language, and what takes away its weight.
 
+use std::cell::OnceCell;
+
 use super::cues::{Hit, Language, Sign};
 use super::line::Line;
 use super::terms::Terms;
 use super::transcript::{Sentence, Standing, Voice};
 
 /// What may be taken off the beginning of a sentence without a mark behind it.
-const CONJUNCTIONS: &str =
-    " and but so also oh und aber also et mais donc y pero pues then dann alors entonces well ";
+const CONJUNCTIONS: [&str; 18] = [
+    "and", "but", "so", "also", "oh", "und", "aber", "et", "mais", "donc", "y", "pero", "pues", "then",
+    "dann", "alors", "entonces", "well",
+];
 
 /// A sentence of somebody.
 #[derive(Debug, Clone)]
@@ -17,10 +21,15 @@ pub(super) struct Said {
     pub(super) standing: Option<Standing>,
     pub(super) language: Language,
     pub(super) line: Line,
+    /// In the order in which they stand.
     pub(super) hits: Vec<Hit>,
-    pub(super) terms: Terms,
-    /// What is left of these without the words that are cues.
-    pub(super) content: Terms,
+    /// Which signs there are, one bit each.
+    signs: u64,
+    /// Where in the folded line it begins, without "okay", "and" and the like.
+    begins_at: usize,
+    // Most sentences tell by their signs that nobody asks what they are about.
+    terms: OnceCell<Terms>,
+    content: OnceCell<Terms>,
     /// Not meant, not theirs, or not to be written down: a joke, a quotation, an injected instruction, a secret.
     pub(super) void: bool,
     /// It asks.
@@ -47,15 +56,16 @@ impl Said {
     ) -> Self {
         let line = Line::of(text);
         let hits = language.signs(&line);
-        let content = content(&line, &hits, language);
         Self {
-            content,
+            signs: hits.iter().fold(0, |signs, hit| signs | hit.sign.bit()),
+            begins_at: begins_at(&line, &hits),
+            terms: OnceCell::new(),
+            content: OnceCell::new(),
             voice,
             message,
             standing,
             language,
             asks: line.is_question(),
-            terms: Terms::of(text),
             hits,
             line,
             void: false,
@@ -71,12 +81,23 @@ impl Said {
         }
     }
 
+    /// What it is about.
+    pub(super) fn terms(&self) -> &Terms {
+        self.terms.get_or_init(|| Terms::of(&self.line.text))
+    }
+
+    /// What is left of that without the words that are cues.
+    pub(super) fn content(&self) -> &Terms {
+        self.content
+            .get_or_init(|| content(&self.line, &self.hits, self.language))
+    }
+
     pub(super) fn has(&self, sign: Sign) -> bool {
-        self.hits.iter().any(|hit| hit.sign == sign)
+        self.signs & sign.bit() != 0
     }
 
     pub(super) fn has_any(&self, signs: &[Sign]) -> bool {
-        self.hits.iter().any(|hit| signs.contains(&hit.sign))
+        signs.iter().any(|sign| self.has(*sign))
     }
 
     /// The first of a sign.
@@ -87,33 +108,17 @@ impl Said {
     /// Whether the first of these stands before anything that takes its weight away.
     pub(super) fn holds(&self, sign: Sign, against: &[Sign]) -> Option<Hit> {
         let hit = self.first(sign)?;
-        let weakened = self
-            .hits
-            .iter()
-            .any(|other| against.contains(&other.sign) && other.start <= hit.start);
+        let weakened = self.has_any(against)
+            && self
+                .hits
+                .iter()
+                .any(|other| against.contains(&other.sign) && other.start <= hit.start);
         (!weakened).then_some(hit)
     }
 
     /// Where in the folded line the sentence begins, without "okay", "and" and the like.
     pub(super) fn body_start(&self) -> usize {
-        let mut at = 1;
-        loop {
-            let filler = self
-                .hits
-                .iter()
-                .filter(|hit| hit.sign == Sign::Filler && hit.start == at)
-                .max_by_key(|hit| hit.end);
-            let Some(filler) = filler else { return at };
-            let rest = &self.line.folded[filler.end..];
-            let marks =
-                rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '-', '–', '—', '、', '。', '…']);
-            let is_marked = rest.trim_start().len() > marks.len();
-            let word = &self.line.folded[filler.start..filler.end];
-            if marks.is_empty() || !(is_marked || CONJUNCTIONS.contains(&format!(" {word} "))) {
-                return at;
-            }
-            at = self.line.folded.len() - marks.len();
-        }
+        self.begins_at
     }
 
     /// The sentence without what begins it idly.
@@ -137,12 +142,33 @@ impl Said {
 
     /// Whether it says something by itself: names a thing, and does not only point back.
     pub(super) fn is_telling(&self) -> bool {
-        let about = self.content.count();
+        let about = self.content().count();
         let points_back = self.opens_with(Sign::Anaphor);
-        let whole = self.terms.count();
-        let numbered = !self.terms.numbers.is_empty();
+        let whole = self.terms().count();
+        let numbered = !self.terms().numbers.is_empty();
         let says_enough = about >= 2 || (about == 1 && numbered);
         whole >= 2 && says_enough && (!points_back || about >= 3 || numbered)
+    }
+}
+
+/// Where a line begins when what says nothing is taken off.
+fn begins_at(line: &Line, hits: &[Hit]) -> usize {
+    let mut at = 1;
+    loop {
+        // Hits stand in their order, of equal beginnings the longest first.
+        let here = hits.partition_point(|hit| hit.start < at);
+        let mut those_here = hits[here..].iter().take_while(|hit| hit.start == at);
+        let Some(filler) = those_here.find(|hit| hit.sign == Sign::Filler) else {
+            return at;
+        };
+        let rest = &line.folded[filler.end..];
+        let marks = rest.trim_start_matches([' ', ',', '.', '!', ':', ';', '-', '–', '—', '、', '。', '…']);
+        let is_marked = rest.trim_start().len() > marks.len();
+        let word = &line.folded[filler.start..filler.end];
+        if marks.is_empty() || !(is_marked || CONJUNCTIONS.contains(&word)) {
+            return at;
+        }
+        at = line.folded.len() - marks.len();
     }
 }
 
@@ -166,5 +192,5 @@ fn content(line: &Line, hits: &[Hit], language: Language) -> Terms {
             .collect::<Vec<_>>()
             .join(" ");
     }
-    Terms::of(&bare)
+    Terms::of_folded(&bare)
 }

@@ -1,6 +1,7 @@
 //! The session as a whole: what each sentence is worth once the others are known.
 
 use super::cues::{Language, Sign};
+use super::listed::{Listed, split};
 use super::said::Said;
 use super::secrets::has_secret;
 use super::transcript::{Code, Transcript, Voice};
@@ -43,7 +44,7 @@ impl Session {
         let seeks_a_fault = said
             .iter()
             .filter(|said| said.voice == Voice::Task || said.message == first_question)
-            .any(|said| said.has(Sign::Trouble));
+            .any(|said| said.has(Sign::Trouble) || (said.voice == Voice::Task && asks_for_repair(said)));
         Self {
             last_answer: of(Voice::Assistant).max().unwrap_or(0),
             first_question,
@@ -108,6 +109,18 @@ impl Session {
     }
 }
 
+/// "Fix the alarm": a fault is sought, though nobody calls it one.
+fn asks_for_repair(task: &Said) -> bool {
+    static REPAIR: Listed = Listed::new(|| {
+        split(
+            "fix repair debug mend troubleshoot diagnose reparieren reparatur beheben entstören \
+            réparer dépanner corriger arreglar reparar corregir",
+        )
+    });
+    let mut words = task.words();
+    words.any(|(_, word)| REPAIR.has(word)) || task.line.text.contains("修理")
+}
+
 /// "No, …" to what was no question, or anywhere that it still fails.
 fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
     if said.void {
@@ -151,15 +164,23 @@ fn languages(source: &Source) -> Vec<Language> {
 /// Marks what was not meant, is not theirs, or may not be written down.
 fn leave_out(said: &mut [Said]) {
     let mut foreign = None;
+    // The sentences of the user's last message before the one that is looked at, and of the one before that.
+    let mut users = (0..0, 0..0);
     let mut serious_from = 0;
     let mut left_out = 0;
     for at in 0..said.len() {
         let (message, voice) = (said[at].message, said[at].voice);
+        if voice == Voice::User {
+            match users.1.start < users.1.end && said[users.1.start].message == message {
+                true => users.1.end = at + 1,
+                false => users = (users.1, at..at + 1),
+            }
+        }
         let here = &said[at];
         let pasted = foreign == Some(message);
         let injected = here.has(Sign::Injection);
         let joke = here.has(Sign::Joke);
-        let aside = joke && here.terms.count() <= ASIDE_TERMS;
+        let aside = joke && here.terms().count() <= ASIDE_TERMS;
         let serious = here.has(Sign::Serious);
         let introduces = voice == Voice::User
             && here.line.text.trim_end().ends_with([':', '：'])
@@ -169,8 +190,8 @@ fn leave_out(said: &mut [Said]) {
             || injected
             || introduces
             || here.line.quotes
-            || has_secret(&here.line.text)
-            || (joke && !(serious && is_after_joke(here)));
+            || (joke && !(serious && is_after_joke(here)))
+            || has_secret(&here.line.text);
         said[at].void = void;
         if introduces || (injected && voice == Voice::User) {
             foreign = Some(message);
@@ -186,7 +207,12 @@ fn leave_out(said: &mut [Said]) {
             said[at - 1].void = true;
         } else if joke && (aside || voice == Voice::Assistant) && left_out != message {
             left_out = message;
-            leave_out_message_before(&mut said[..at], message);
+            // The message of the user before this one was a joke.
+            let before = match voice {
+                Voice::User => users.0.clone(),
+                _ => users.1.clone(),
+            };
+            said[before].iter_mut().for_each(|said| said.void = true);
         }
     }
 }
@@ -196,18 +222,4 @@ fn is_after_joke(said: &Said) -> bool {
     let (joke, serious) = (said.first(Sign::Joke), said.first(Sign::Serious));
     joke.zip(serious)
         .is_some_and(|(joke, serious)| joke.start < serious.start)
-}
-
-/// The message of the user before this one was a joke.
-fn leave_out_message_before(said: &mut [Said], message: usize) {
-    let before = said
-        .iter()
-        .rev()
-        .find(|said| said.message < message && said.voice == Voice::User)
-        .map(|said| said.message);
-    said.iter_mut()
-        .rev()
-        .take_while(|said| before.is_some_and(|before| said.message >= before))
-        .filter(|said| Some(said.message) == before)
-        .for_each(|said| said.void = true);
 }

@@ -1,9 +1,14 @@
 //! Paragraphs to sentences.
 
 use super::cues::is_month;
+use super::listed::{Listed, split};
 
 /// Short forms whose full stop ends no sentence.
-const SHORT: &str = " e.g i.e vs cf etc approx dr mr mrs ms prof st no nr bzw ca z.b d.h usw inkl evtl ggf sr sra dra ud p.ej av m mme mlle env c.-à-d fig vol jr sen max min ";
+static SHORT: Listed = Listed::new(|| {
+    split(
+        " e.g i.e vs cf etc approx dr mr mrs ms prof st no nr bzw ca z.b d.h usw inkl evtl ggf sr sra dra ud p.ej av m mme mlle env c.-à-d fig vol jr sen max min ",
+    )
+});
 
 /// Cuts a paragraph into sentences: behind an end mark and a blank where no small letter follows, at a semicolon,
 /// and behind the full stops of Chinese and Japanese. What stands in backticks is not cut.
@@ -77,7 +82,7 @@ fn is_short(said: &str, rest: &str) -> bool {
         .next()
         .unwrap_or_default();
     let lower = word.to_lowercase();
-    if SHORT.contains(&format!(" {lower} ")) {
+    if SHORT.has(&lower) {
         return said.ends_with('.');
     }
     let next = rest

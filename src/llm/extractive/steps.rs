@@ -68,7 +68,7 @@ pub(super) fn steps(
     }
     // Of one thing that is done but not wholly, the whole is open.
     if let [(State::Done, _), (State::Open, second)] = steps.as_slice()
-        && said.part(second).terms.count() <= 1
+        && said.part(second).terms().count() <= 1
     {
         steps = vec![(State::Open, said.line.text.clone())];
     }
@@ -154,6 +154,9 @@ fn state(
     let rule = user
         && piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Personal, Sign::Decision])
         && !piece.has_any(&[Sign::Open, Sign::NotYet]);
+    if !user && reports_by_its_beginning(piece) {
+        return Some(State::Done);
+    }
     if let Some(state) = left(piece, whole, user) {
         return Some(state);
     }
@@ -184,6 +187,16 @@ fn state(
     reported.then_some(State::Done)
 }
 
+/// "Done: it waits for the bit now."
+fn reports_by_its_beginning(piece: &Said) -> bool {
+    let begins = |hit: &Hit| {
+        matches!(hit.sign, Sign::Done | Sign::Closing)
+            && hit.start == 1
+            && piece.line.folded[hit.end..].trim_start().starts_with(':')
+    };
+    piece.hits.iter().any(begins) && !piece.has(Sign::NotYet)
+}
+
 /// Said to be left.
 fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
     let open = piece.first(Sign::NotYet).or_else(|| piece.first(Sign::Open))?;
@@ -199,7 +212,9 @@ fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
         && !piece.has(Sign::NotYet)
         && !piece.opens_with(Sign::Anaphor);
     let doing = piece.has(Sign::Doing) && is_doing(piece);
-    (!nothing && !weak && !rule && !doing && !matches!(bare, "yet" if !piece.has(Sign::Negation)))
+    // "Any news?" - "No, they have not answered yet": all is as it was.
+    let no_news = !user && open.sign == Sign::NotYet && whole.opens_with(Sign::Denial);
+    (!no_news && !nothing && !weak && !rule && !doing && !matches!(bare, "yet" if !piece.has(Sign::Negation)))
         .then_some(State::Open)
 }
 
@@ -271,7 +286,7 @@ fn says_doing(piece: &Said, hit: &Hit) -> bool {
             begins
                 && !is_done(piece)
                 && !matches!(next, "it" | "that" | "then" | "on" | "ist" | "sind" | "war")
-                && piece.terms.count() >= 1
+                && piece.terms().count() >= 1
         }
         "ています" | "しています" | "現在" | "いま" => {
             !folded.contains("待っています")
@@ -296,7 +311,8 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
             && piece
                 .holds(Sign::Plan, &[Sign::Negation, Sign::Condition])
                 .is_some()
-            && piece.terms.count() >= 2
+            && piece.terms().count() >= 2
+            && !waits(piece)
             && !is_done(piece)
             && !piece.has(Sign::Negation);
     };
@@ -316,7 +332,7 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
         return begins
             && goes_on
             && !rest.starts_with([':', ','])
-            && piece.terms.count() >= 1
+            && piece.terms().count() >= 1
             && !is_done(piece);
     }
     let noun = matches!(cue, "next")
@@ -324,7 +340,30 @@ fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
             rest.split(' ').next().unwrap_or_default(),
             "week" | "month" | "year" | "day" | "time" | "to" | "door" | "monday" | "tuesday" | "friday"
         );
-    !noun && piece.terms.count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
+    !noun && piece.terms().count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
+}
+
+/// "I will look again in an hour" is no piece of work.
+fn waits(piece: &Said) -> bool {
+    const WAITING: [&str; 16] = [
+        " look again ",
+        " check again ",
+        " check back ",
+        " wait ",
+        " keep an eye ",
+        " let you know ",
+        " keep you posted ",
+        " melde mich ",
+        " schaue wieder ",
+        " warte ",
+        " attends ",
+        " reviens vers ",
+        " te aviso ",
+        " espero ",
+        "待ちます",
+        "また確認します",
+    ];
+    WAITING.iter().any(|words| piece.line.folded.contains(words))
 }
 
 /// Words that tell an order only among other steps.

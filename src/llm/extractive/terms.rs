@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cues::{is_month, is_small};
-use super::line::{Line, MASK};
+use super::line::{Line, MASK, folded_through};
 
 /// Stems are compared by their beginning, so that "migrated" and "migration" are one.
 const STEM_CHARS: usize = 6;
@@ -12,9 +12,30 @@ const STEM_CHARS: usize = 6;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Terms {
     /// Stems of words that carry meaning; pairs of neighbours of Chinese and Japanese characters.
-    pub(super) words: BTreeSet<String>,
+    pub(super) words: BTreeSet<Stem>,
     /// Words with a digit in them. Texts that differ in one differ.
     pub(super) numbers: BTreeSet<String>,
+}
+
+/// The beginning of a word that stands for it: up to [`STEM_CHARS`] characters, 21 bits each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Stem(u128);
+
+impl Stem {
+    fn of(chars: impl Iterator<Item = char>) -> Self {
+        Self(
+            chars
+                .take(STEM_CHARS)
+                .fold(0, |key, c| (key << 21) | u128::from(u32::from(c))),
+        )
+    }
+
+    /// Its characters.
+    pub(super) fn text(self) -> String {
+        let code = |at: usize| u32::try_from((self.0 >> (21 * at)) & 0x1F_FFFF).unwrap_or(0);
+        let chars = (0..STEM_CHARS).rev().map(code).filter(|code| *code > 0);
+        chars.filter_map(char::from_u32).collect()
+    }
 }
 
 /// Kinds of values that take each other's place.
@@ -27,7 +48,7 @@ pub(super) enum Kind {
     /// `Q17`, `4JX-09`.
     Name,
     /// So many of something.
-    Of(String),
+    Of(Stem),
     Plain,
 }
 
@@ -44,10 +65,14 @@ enum Script {
 
 fn script(c: char) -> Script {
     match c {
+        'a'..='z' | '0'..='9' | '_' | '\'' | '-' | '.' | '/' | ':' | '+' | '@' | '#' | '&' | ',' => {
+            Script::Word
+        }
+        _ if c.is_ascii() => Script::Other,
         '\u{30a0}'..='\u{30ff}' => Script::Katakana,
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '々' => Script::Han,
         '\u{3040}'..='\u{309f}' => Script::Other,
-        _ if c.is_alphanumeric() || "_'-./:+@#&,".contains(c) => Script::Word,
+        _ if c.is_alphanumeric() => Script::Word,
         _ => Script::Other,
     }
 }
@@ -71,26 +96,17 @@ fn pieces(folded: &str) -> impl Iterator<Item = (Script, &str)> {
 impl Terms {
     pub(super) fn of(text: &str) -> Self {
         // What stands in backticks or quotation marks is content too.
-        let bare: String = text
-            .chars()
-            .map(|c| {
-                if "`\"“”„«»「」『』".contains(c) {
-                    ' '
-                } else {
-                    c
-                }
-            })
-            .collect();
-        Self::of_folded(&Line::of(&bare).folded)
+        Self::of_folded(&folded_through(text))
     }
 
-    fn of_folded(folded: &str) -> Self {
+    /// The same of a text that is folded already.
+    pub(super) fn of_folded(folded: &str) -> Self {
         let mut terms = Self::default();
         for (script, piece) in pieces(folded) {
             match script {
                 Script::Word => terms.word(piece.trim_matches(|c: char| !c.is_alphanumeric())),
                 Script::Katakana if piece.chars().count() > 1 => {
-                    terms.words.insert(piece.chars().take(STEM_CHARS).collect());
+                    terms.words.insert(Stem::of(piece.chars()));
                 }
                 Script::Han => terms.pairs(piece),
                 _ => {}
@@ -111,15 +127,18 @@ impl Terms {
     }
 
     fn pairs(&mut self, run: &str) {
-        let characters: Vec<char> = run.chars().collect();
-        if let [only] = characters.as_slice() {
-            // Units of dates and counts mean nothing alone.
-            if !"月日年時分回人日間円個本枚".contains(*only) {
-                self.words.insert(only.to_string());
+        let mut before = None;
+        for c in run.chars() {
+            if let Some(before) = before {
+                self.words.insert(Stem::of([before, c].into_iter()));
             }
+            before = Some(c);
         }
-        for pair in characters.windows(2) {
-            self.words.insert(pair.iter().collect());
+        // Units of dates and counts mean nothing alone.
+        if let Some(only) = before.filter(|only| only.len_utf8() == run.len())
+            && !"月日年時分回人日間円個本枚".contains(only)
+        {
+            self.words.insert(Stem::of(std::iter::once(only)));
         }
     }
 
@@ -143,7 +162,7 @@ impl Terms {
 
     pub(super) fn without(&self, other: &Self) -> Self {
         Self {
-            words: self.words.difference(&other.words).cloned().collect(),
+            words: self.words.difference(&other.words).copied().collect(),
             numbers: self.numbers.difference(&other.numbers).cloned().collect(),
         }
     }
@@ -199,7 +218,7 @@ fn number(word: &str) -> String {
 }
 
 /// What is left of a word without the endings that tense and number give it.
-fn stem(word: &str) -> String {
+fn stem(word: &str) -> Stem {
     let word = match word {
         "wrote" | "written" => "write",
         "built" => "build",
@@ -216,15 +235,19 @@ fn stem(word: &str) -> String {
         .find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3))
         .unwrap_or(word);
     // `planned` and `plan`, `wiring` and `wire`, `copied` and `copy`.
-    let mut letters: Vec<char> = cut.trim_end_matches('e').chars().collect();
-    if letters.len() > 3 && letters.last() == letters.get(letters.len() - 2) {
-        letters.pop();
+    let letters = cut.trim_end_matches('e');
+    let mut count = letters.chars().count();
+    let mut ends = letters.chars().rev();
+    let (mut last, before) = (ends.next(), ends.next());
+    if count > 3 && last == before {
+        count -= 1;
+        last = before;
     }
-    if letters.len() > 2 && letters.last() == Some(&'i') {
-        letters.pop();
-        letters.push('y');
-    }
-    letters.into_iter().take(STEM_CHARS).collect()
+    let ends_in_y = count > 2 && last == Some('i');
+    Stem::of(letters.chars().take(count).enumerate().map(|(at, c)| match c {
+        _ if ends_in_y && at + 1 == count => 'y',
+        c => c,
+    }))
 }
 
 /// The values of a text.
@@ -350,7 +373,7 @@ mod tests {
             ("at 17:00", Kind::Time),
             ("10 %", Kind::Percent),
             ("Q17 is bad", Kind::Name),
-            ("12 pages", Kind::Of("pag".to_owned())),
+            ("12 pages", Kind::Of(Stem::of("pag".chars()))),
             ("listens on 8113", Kind::Plain),
         ] {
             assert_eq!(kinds(text).first(), Some(&kind), "{text}");

@@ -6,6 +6,9 @@ use super::split::{list_item, sentences};
 use super::text::one_line;
 use crate::llm::ConversationMessage;
 
+/// Of a longer sentence, a log or data in one line, only the beginning is looked at.
+const MAX_SENTENCE_BYTES: usize = 2_000;
+
 /// Whose words they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
@@ -224,6 +227,7 @@ impl Prose<'_> {
         }
         let paragraph = one_line(&paragraph).replace("**", "");
         for (index, text) in sentences(&paragraph).into_iter().enumerate() {
+            let text = &text[..text.floor_char_boundary(MAX_SENTENCE_BYTES.min(text.len()))];
             // Only the first sentence of an item is the item; the others explain it.
             let standing = item.flatten().filter(|_| index == 0);
             self.out.push(Sentence {

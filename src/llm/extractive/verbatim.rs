@@ -64,8 +64,13 @@ struct Snippet {
 
 /// The section in the update DSL; none where there is nothing new.
 pub(super) fn section(source: &Source) -> Option<String> {
-    let session = Session::of(source);
     let kept = memory::records_of(&source.document, RecordKind::Verbatim);
+    let texts = source.messages.iter().map(|message| message.content.as_str());
+    let mut texts = texts.chain(std::iter::once(source.task.as_str()));
+    if kept.is_empty() && !texts.any(|text| text.contains("```") || text.contains("~~~")) {
+        return None;
+    }
+    let session = Session::of(source);
     let task = task_bullet(&source.task);
     let chosen = heaviest(fresh(&session, task.as_deref(), &kept));
     let mut gone = outdated(&session, &kept);

@@ -72,7 +72,7 @@ pub(super) fn line(piece: &Said) -> Option<String> {
     } else {
         1
     };
-    (about.content.count() >= 1 && about.terms.count() >= least).then_some(text)
+    (about.content().count() >= 1 && about.terms().count() >= least).then_some(text)
 }
 
 /// "I switched it off": only the sentence before says what.

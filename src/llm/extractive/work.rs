@@ -16,6 +16,8 @@ const MAX_ITEMS: usize = 24;
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) text: String,
+    /// As it is compared.
+    line: String,
     terms: Terms,
     /// Without its first word, the verb.
     object: Terms,
@@ -41,6 +43,7 @@ impl Item {
         Self {
             terms: Terms::of(&text),
             object: Terms::of(object),
+            line: folded(&text),
             text,
             state,
             message,
@@ -172,10 +175,9 @@ impl Work {
     }
 
     fn add(&mut self, step: Step, said: &Said) {
-        let line = folded(&step.text);
         let item = Item::of(step.text, step.state, said.message, said.voice);
         if self.items.iter().any(|known| {
-            folded(&known.text) == line || (known.state == item.state && known.terms.equals(&item.terms))
+            known.line == item.line || (known.state == item.state && known.terms.equals(&item.terms))
         }) {
             return;
         }
@@ -236,7 +238,7 @@ impl Work {
         if needless.iter().any(|needless| folded.contains(needless)) {
             let before = self.items.len();
             self.items.retain(|item| {
-                !(item.is_open() && !item.object.is_empty() && item.object.is_within(&said.terms))
+                !(item.is_open() && !item.object.is_empty() && item.object.is_within(said.terms()))
             });
             self.told |= self.items.len() != before;
         }

@@ -1,5 +1,6 @@
 //! German.
 
+use super::super::listed::{Listed, split};
 use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
@@ -20,8 +21,9 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Limit,
-        "höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens|nur noch|sonst|andernfalls|erst nach|soll nicht|sollen nicht|nicht vor|nicht nach|nur|ohne|kein|keine|keinen|braucht|brauchen|bis",
+        "für jede|für jeden|für jedes|bei jeder|bei jedem|höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens|nur noch|sonst|andernfalls|erst nach|soll nicht|sollen nicht|nicht vor|nicht nach|nur|ohne|kein|keine|keinen|braucht|brauchen|bis",
     ),
+    (Sign::Aside, "übrigens|nebenbei bemerkt|nebenbei"),
     (Sign::Condition, "wenn|falls|sobald|sofern"),
     (
         Sign::Concession,
@@ -29,7 +31,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "wir haben entschieden|haben entschieden|entschieden|entscheidung :|beschlossen|beschluss|wir nehmen|wir bleiben bei|wir behalten|festgelegt|abgemacht|vereinbart|wir einigen uns|geeinigt|wir setzen auf|die wahl fiel|wir schalten|entschluss",
+        "das steht fest|steht fest|dabei bleibt es|wir haben entschieden|haben entschieden|entschieden|entscheidung :|beschlossen|beschluss|wir nehmen|wir bleiben bei|wir behalten|festgelegt|abgemacht|vereinbart|wir einigen uns|geeinigt|wir setzen auf|die wahl fiel|wir schalten|entschluss",
     ),
     (
         Sign::Cause,
@@ -47,7 +49,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Personal,
         "ich bevorzuge|bevorzugt|ich mag|mag kein*|mag keine|ich hasse|hasst|lieber|ich wohne|wir wohnen|wohnt|ich arbeite|arbeitet bei|ich heiße|mein name|meine frau|mein mann|meine tochter|mein sohn|meine mutter|mein vater|meine schwester|mein bruder|mein arzt|allergisch|allergie|\
-        verträgt|unverträglich|vegetarisch|vegetarier|vegetarierin|vegan|veganer|diabetiker|diabetes|zöliakie|asthma|schwanger|linkshänder|rechtshänder|legasthen*|rollstuhl|isst kein*|trinkt kein*|operiert|operation|krankheit|angst vor|geburtstag|geboren|wird krank|ich spreche|lieblings*|mein budget|unser budget|jahre alt|ich lerne|gluten*|laktose*",
+        verträgt|unverträglich|vegetarisch|vegetarier|vegetarierin|vegan|veganer|diabetiker|diabetes|zöliakie|asthma|schwanger|linkshänder|rechtshänder|legasthen*|rollstuhl|isst kein*|trinkt kein*|operiert|operation|krankheit|angst vor|geburtstag|geboren|wird krank|seekrank|reisekrank|ich spreche|lieblings*|mein budget|unser budget|jahre alt|ich lerne|gluten*|laktose*",
     ),
     (
         Sign::Change,
@@ -134,7 +136,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Done,
         "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
-        eingebaut|ist bereit|ist eingerichtet|funktioniert",
+        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert",
     ),
     (
         Sign::Aux,
@@ -158,7 +160,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Open,
-        "noch offen|offen|offen ist|offen sind|noch zu|steht noch|stehen noch|steht aus|stehen aus|fehlt noch|fehlen noch|fehlt nur|fehlt|fehlen|es bleibt|bleibt noch|bleiben noch|übrig|muss noch|müssen noch|muss bis|müssen bis|noch nicht|todo|to-do|zu tun|ausstehend|wartet|warten|wartet auf|warten noch|nicht vergessen zu|erinnere mich|sag bescheid|sollte|sollten|muss ersetzt|braucht die|braucht den|braucht das|braucht noch|brauchen noch|bis dahin|machen wir|noch verschickt",
+        "noch offen|offen|offen ist|offen sind|noch zu|steht noch|stehen noch|steht aus|stehen aus|fehlt noch|fehlen noch|fehlt nur|fehlt|fehlen|es bleibt|bleibt noch|bleiben noch|übrig|muss noch|müssen noch|muss ich noch|müssen wir noch|müsst ihr noch|müssen sie noch|muss man noch|kann warten|können warten|muss bis|müssen bis|noch nicht|todo|to-do|zu tun|ausstehend|wartet|warten|wartet auf|warten noch|nicht vergessen zu|erinnere mich|sag bescheid|sollte|sollten|muss ersetzt|braucht die|braucht den|braucht das|braucht noch|brauchen noch|bis dahin|machen wir|noch verschickt",
     ),
     (
         Sign::Request,
@@ -192,19 +194,27 @@ const CUES: &[(Sign, &str)] = &[
     ),
 ];
 
-const IDLE: &str = " gedacht gewesen geworden gehört gesehen gewartet gesagt gefragt gemeint geglaubt gehofft gewollt gewünscht geplant gedauert gefallen gegeben gelesen geschaut \
+static IDLE: Listed = Listed::new(|| {
+    split(
+        " gedacht gewesen geworden gehört gesehen gewartet gesagt gefragt gemeint geglaubt gehofft gewollt gewünscht geplant gedauert gefallen gegeben gelesen geschaut \
     geht gibt genau gern gerne gerade gegen gesamt gestern genug gesund gering gemeinsam gefunden passiert interessiert funktioniert existiert genervt verschoben beginnt bekommt \
     besteht verträgt erwartet bekannt verboten erlaubt bevorzugt vermutet versucht verloren vergessen verstanden erhalten beachtet entschieden beschlossen notiert gut bereit gesetzt gezogen geeignet \
-    abgestürzt ausgefallen aufgefallen abgesagt fehlgeschlagen umgezogen umgestellt zugenommen angenommen betrifft entsteht erreicht verlangt bedeutet gehängt geändert-von gewechselt gestiegen gesunken erhöht operiert geboren ";
+    abgestürzt ausgefallen aufgefallen abgesagt fehlgeschlagen umgezogen umgestellt zugenommen angenommen betrifft entsteht erreicht verlangt bedeutet gehängt geändert-von gewechselt gestiegen gesunken erhöht operiert geboren ",
+    )
+});
 const PREFIXES: [&str; 22] = [
     "ge", "ein", "aus", "auf", "ab", "an", "um", "vor", "zu", "zurück", "nach", "be", "ver", "er", "ent",
     "über", "zer", "mit", "weg", "fest", "frei", "unter",
 ];
-const IMPERATIVES: &str = " mach mache schick schicke sende bestell bestelle buche buch prüfe prüf ändere änder lösche lösch schreib schreibe baue bau füge trag trage richte ruf rufe kauf kaufe sag sage such suche teste test \
-    korrigiere korrigier aktualisiere ergänze sortiere fasse plane vergleiche rechne drucke nimm stell stelle setz setze entferne erstelle übersetze hol hole sammle summiere frag frage warte starte ";
+static IMPERATIVES: Listed = Listed::new(|| {
+    split(
+        " mach mache schick schicke sende bestell bestelle buche buch prüfe prüf ändere änder lösche lösch schreib schreibe baue bau füge trag trage richte ruf rufe kauf kaufe sag sage such suche teste test \
+    korrigiere korrigier aktualisiere ergänze sortiere fasse plane vergleiche rechne drucke nimm stell stelle setz setze entferne erstelle übersetze hol hole sammle summiere frag frage warte starte ",
+    )
+});
 
 fn is_done(word: &str) -> bool {
-    if word.chars().count() < 5 || IDLE.contains(&format!(" {word} ")) {
+    if word.chars().count() < 5 || IDLE.has(word) {
         return false;
     }
     let participle = word.ends_with("iert")
@@ -227,5 +237,5 @@ fn infix(word: &str) -> bool {
 }
 
 fn is_imperative(word: &str) -> bool {
-    IMPERATIVES.contains(&format!(" {word} "))
+    IMPERATIVES.has(word)
 }

@@ -1,5 +1,6 @@
 //! English.
 
+use super::super::listed::{Listed, split};
 use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
@@ -24,8 +25,9 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Limit,
         "at most|at least|no more than|no less than|no later than|no earlier than|not above|not below|in any case|don't|do not|otherwise|or else|else|\
-        only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the",
+        for every|for each|only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the",
     ),
+    (Sign::Aside, "by the way|btw|incidentally"),
     (
         Sign::Condition,
         "if|when|once|unless|as soon as|in case|should you",
@@ -36,7 +38,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "we decided|i decided|we've decided|we have decided|decision :|decision by|was decided|is decided|that's decided|decided :|\
+        "that's settled|that is settled|it's settled|that's agreed|that's final|we decided|i decided|we've decided|we have decided|decision :|decision by|was decided|is decided|that's decided|decided :|\
         decided to|we agreed|agreed :|agreed to|agreed on|we settled on|settled :|let's go with|we go with|we'll go with|\
         we will go with|going with|we went with|i go with|we chose|we choose|we picked|we opted for|it is , |it is .|it is !|\
         we're keeping|we keep|we stay with|we stick with|we take|i take|i'll take|the plan is|then raise|then set|then use|\
@@ -53,7 +55,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Finding,
         "known issue|known problem|known bug|is known|workaround|key result|result :|results :|finding :|\
         the result is|the result was|conclusion :|in conclusion|we measured|as it happens|the trick is|the catch is|\
-        confirmed that|it confirms|key finding|key insight|insight :|takeaway",
+        confirmed that|it confirms|found them :|found her :|found him :|found out|i found that|we found that|key finding|key insight|insight :|takeaway",
     ),
     (
         Sign::Because,
@@ -72,7 +74,7 @@ const CUES: &[(Sign, &str)] = &[
         asthma|pregnant|left-handed|right-handed|dyslexic|colour-blind|color-blind|deaf|blind|wheelchair|can't eat|doesn't eat|don't eat|\
         can't drink|doesn't drink|can't walk|had an operation|operation|surgery|disease|is afraid of|gets sick|get sick|i'm a beginner|i teach|i'm used to|\
         my favourite|my favorite|birthday is|was born|i speak|speaks|only speaks|i have no|my budget|our budget|kosher|halal|lactose|gluten|\
-        takes medication|tablets|i'm from|years old",
+        takes medication|tablets|seasick|carsick|motion sick*|i'm from|years old",
     ),
     (
         Sign::Change,
@@ -179,7 +181,7 @@ const CUES: &[(Sign, &str)] = &[
         "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|\
         passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|\
         answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|\
-        i did already|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live",
+        i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live",
     ),
     (
         Sign::Aux,
@@ -207,7 +209,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Open,
         "still open|still missing|still to|still needs|still need|still has to|still have to|remains|remaining|left to do|is left|are left|what's left|what is left|left :|left is|left are|open :|open point|open points|to do|todo|to-do|tbd|\
         is missing|are missing|needs to|need to|has to be|have to be|must be|needs a|needs the|needs an|should|should be|should get|outstanding|pending|to be done|follow-up|don't forget to|remember to|not yet|must also|also must|has to renew|yet to|awaiting|is open|are open|\
-        still fails|remains to|to be replaced|remind me|tell me when|let me know when|due|had better|would have to|has to|have to|only the",
+        still fails|remains to|to be replaced|remind me|tell me when|let me know when|due|had better|can wait|may wait|would have to|has to|have to|only the",
     ),
     (
         Sign::Request,
@@ -245,7 +247,9 @@ const CUES: &[(Sign, &str)] = &[
 ];
 
 /// Forms in `-ed` that tell no finished work.
-const IDLE: &str = " need needed expected supposed called named based related interested tired worried allowed required limited planned blocked wanted noticed \
+static IDLE: Listed = Listed::new(|| {
+    split(
+        " need needed expected supposed called named based related interested tired worried allowed required limited planned blocked wanted noticed \
     failed delayed suspected used looked checked asked assumed believed considered discovered explored figured guessed hoped learned liked listed meant \
     missed opened preferred realised realized remembered searched seemed started suggested thought tried turned viewed waited wondered decided agreed \
     indeed speed feed bed red seed exceed proceed excited pleased bored confused concerned prepared involved located dated united advanced complicated \
@@ -253,24 +257,33 @@ const IDLE: &str = " need needed expected supposed called named based related in
     contained included served belonged denied refused rejected lasted affected shared fixed-width ignored scheduled due supported recommended forbidden \
     stuck married retired embed embedded unlimited outdated unexpected undecided unfinished broken dyslexic lowered talked told said observed reported \
     claimed complained mentioned wished dreamed repeated continued anonymised anonymized logged deployed-by posed mistaken noted understood found jumped promised \
-    ";
+    ",
+    )
+});
 /// Past forms of strong verbs that tell finished work.
-const STRONG: &str = " done built made sent set written wrote rewritten rewrote bought paid rebuilt sold taken drawn drew chosen left dug laid swept fed ran brought cut split \
-    shut put hung begun overhauled ";
+static STRONG: Listed = Listed::new(|| {
+    split(
+        " done built made sent set written wrote rewritten rewrote bought paid rebuilt sold taken drawn drew chosen left dug laid swept fed ran brought cut split \
+    shut put hung begun overhauled ",
+    )
+});
 /// Verbs with which people ask for work.
-const IMPERATIVES: &str = " add adjust apply archive arrange ask assign attach backup bake book build bump buy call cancel change chase check choose clean clear close code collect combine compare \
+static IMPERATIVES: Listed = Listed::new(|| {
+    split(
+        " add adjust apply archive arrange ask assign attach backup bake book build bump buy call cancel change chase check choose clean clear close code collect combine compare \
     compute configure confirm connect continue convert cook copy correct count cover create cut debug delete deploy design disable document double-check download draft draw drop edit enable enter estimate \
     evaluate exclude export extend extract file fill find finish fix format forward generate get give grade handle hire implement import improve include increase index inform insert inspect install investigate \
     invite iron keep label launch leave limit list load lock log look lower mail make map mark measure merge migrate monitor move name narrow note notify open optimise optimize order organise organize pack paint park patch pay phone pick \
     plan plant plot port post prepare print publish pull push put raise read rebase rebuild recheck record redo reduce refactor register release reload remind remove rename renew repair repeat replace reply report reproduce request reschedule \
     reserve reset restart restore retry return review revert rewrite roll rotate run save scan schedule screen search sell send set ship shorten shrink show simplify sketch skip solve sort split start stop store submit summarise summarize \
-    switch take tell test tidy transcribe transfer translate trim try turn undo update upgrade upload use validate verify visit wait wash water wire work wrap write ";
+    switch take tell test tidy transcribe transfer translate trim try turn undo update upgrade upload use validate verify visit wait wash water wire work wrap write ",
+    )
+});
 
 fn is_done(word: &str) -> bool {
-    let listed = |list: &str| list.contains(&format!(" {word} "));
-    listed(STRONG) || (word.len() > 4 && word.ends_with("ed") && !listed(IDLE) && !word.ends_with("eed"))
+    STRONG.has(word) || (word.len() > 4 && word.ends_with("ed") && !IDLE.has(word) && !word.ends_with("eed"))
 }
 
 fn is_imperative(word: &str) -> bool {
-    word.len() > 2 && IMPERATIVES.contains(&format!(" {word} "))
+    word.len() > 2 && IMPERATIVES.has(word)
 }

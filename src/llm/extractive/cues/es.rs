@@ -1,5 +1,6 @@
 //! Spanish.
 
+use super::super::listed::{Listed, split};
 use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
@@ -19,8 +20,9 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Limit,
-        "como máximo|como mínimo|al menos|a lo sumo|no más de|no menos de|solo se|solo acepta|solamente|únicamente|ningún|ninguna|si no ,|de lo contrario|no se puede|a más tardar|no puede|no pueden|solo|sin",
+        "para cada|en cada|como máximo|como mínimo|al menos|a lo sumo|no más de|no menos de|solo se|solo acepta|solamente|únicamente|ningún|ninguna|si no ,|de lo contrario|no se puede|a más tardar|no puede|no pueden|solo|sin",
     ),
+    (Sign::Aside, "por cierto|dicho sea de paso"),
     (Sign::Condition, "si|cuando|en cuanto|siempre que"),
     (
         Sign::Concession,
@@ -28,7 +30,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "hemos decidido|decidido|decidimos|he decidido|decisión|acordado|acordamos|nos quedamos con|elegimos|hemos elegido|optamos por|vamos con|queda decidido|aprobado|se acordó|se decidió",
+        "está decidido|está hablado|hemos decidido|decidido|decidimos|he decidido|decisión|acordado|acordamos|nos quedamos con|elegimos|hemos elegido|optamos por|vamos con|queda decidido|aprobado|se acordó|se decidió",
     ),
     (
         Sign::Cause,
@@ -46,7 +48,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Personal,
         "prefiero|preferimos|prefiere|me gusta|me encanta|odio|odia|detesto|no me gusta|no le gusta|vivo en|vivimos en|vive en|trabajo en|trabaja en|me llamo|mi nombre|mi mujer|mi esposa|mi marido|mi esposo|mi hija|mi hijo|mi madre|mi padre|mi hermana|mi hermano|mi médico|alérgico|alérgica|alérgicos|\
-        alergia|intolerante|intolerancia|vegetariano|vegetariana|vegano|vegana|diabético|diabética|celíaco|celíaca|asma|embarazada|zurdo|zurda|disléxico|disléxica|silla de ruedas|no come|no bebe|no puedo|no puede|operado|operada|operación|enfermedad|miedo a|cumpleaños|nació|nací|hablo|mi presupuesto|nuestro presupuesto|sin gluten|lactosa|resbala",
+        alergia|intolerante|intolerancia|vegetariano|vegetariana|vegano|vegana|diabético|diabética|celíaco|celíaca|asma|embarazada|zurdo|zurda|disléxico|disléxica|silla de ruedas|no come|no bebe|no puedo|no puede|operado|operada|operación|enfermedad|miedo a|cumpleaños|nació|nací|hablo|mi presupuesto|nuestro presupuesto|se marea|mareo|sin gluten|lactosa|resbala",
     ),
     (
         Sign::Change,
@@ -54,7 +56,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Old,
-        "ya no es|ya no está|ya no son|ya no|no el|no la|no es el|en vez de|en vez del|en lugar de|en lugar del|y no|antes era|antes",
+        ", no|ya no es|ya no está|ya no son|ya no|no el|no la|no es el|en vez de|en vez del|en lugar de|en lugar del|y no|antes era|antes",
     ),
     (
         Sign::OldBefore,
@@ -111,7 +113,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Trouble,
-        "error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío",
+        "sin motivo|error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío",
     ),
     (
         Sign::Meta,
@@ -155,7 +157,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Open,
-        "pendiente|pendientes|falta|faltan|queda|quedan|por hacer|todavía no|aún no|sigue pendiente|hay que|tengo que|tiene que|tienen que|debo|hace falta|en espera|no olvides|recuérdame|avísame|avísanos|debería|deberían|se compran|queda por|todo :",
+        "pendiente|pendientes|falta|faltan|queda|quedan|por hacer|todavía no|aún no|sigue pendiente|hay que|tengo que|tiene que|tienen que|debo|hace falta|en espera|no olvides|recuérdame|avísame|avísanos|debería|deberían|se compran|queda por|puede esperar|pueden esperar|todo :",
     ),
     (
         Sign::Request,
@@ -188,20 +190,40 @@ const CUES: &[(Sign, &str)] = &[
     ),
 ];
 
-const IDLE: &str = " sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \
-    acordado cambiado mudado aplazado fallado cerrado-por limitado bloqueado operado demasiado contenido servido salido caído perdido subido sábado soldado abogado resultado significado sonido ";
-const STRONG: &str = " hecho hecha hechos puesto puesta escrito escrita abierto abierta resuelto resuelta roto-a impreso impresa devuelto devuelta corregí subí reinicié cambié arreglé añadí envié compré reservé actualicé instalé configuré moví borré creé probé terminé revisé escribí pedí hice puse llamé pagué conecté convertí preparé ";
-const IMPERATIVES: &str = " añade envía corrige cambia revisa escribe prepara pide encarga reserva compra llama borra pon haz lanza prueba compara resume busca encuentra mueve copia crea modifica termina continúa ordena imprime manda agrega cómpralas cómpralos cómprala cómpralo envíalo envíala hazlo ponlo traduce calcula ";
+static IDLE: Listed = Listed::new(|| {
+    split(
+        " entrada entradas llamada llamadas parada paradas jornada temporada ensalada mirada llegada salida salidas comida comidas bebida bebidas medida medidas partida subida bajada helado pescado supermercado pensé creí esperé dije miré decidí intenté olvidé vi noté encontré busqué sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \
+    acordado cambiado mudado aplazado fallado cerrado-por limitado bloqueado operado demasiado contenido servido salido caído perdido subido sábado soldado abogado resultado significado sonido ",
+    )
+});
+static STRONG: Listed = Listed::new(|| {
+    split(
+        " hecho hecha hechos preparé reparé separé comparé retiré generé puesto puesta escrito escrita abierto abierta resuelto resuelta roto-a impreso impresa devuelto devuelta corregí subí reinicié cambié arreglé añadí envié compré reservé actualicé instalé configuré moví borré creé probé terminé revisé escribí pedí hice puse llamé pagué conecté convertí ",
+    )
+});
+static IMPERATIVES: Listed = Listed::new(|| {
+    split(
+        " añade envía corrige cambia revisa escribe prepara pide encarga reserva compra llama borra pon haz lanza prueba compara resume busca encuentra mueve copia crea modifica termina continúa ordena imprime manda agrega cómpralas cómpralos cómprala cómpralo envíalo envíala hazlo ponlo traduce calcula ",
+    )
+});
+
+/// Words in `-é` and `-í` that are no past of somebody's own.
+static NO_PAST: Listed = Listed::new(|| split("porqué café bebé esté comité bufé chalé puré aquí allí"));
+
+/// "cambié", "pasé", "escribí", but not "cambiaré".
+fn is_own_past(word: &str) -> bool {
+    let future = ["aré", "eré", "iré"].iter().any(|ending| word.ends_with(ending));
+    word.chars().count() >= 4 && word.ends_with(['é', 'í']) && !future && !NO_PAST.has(word)
+}
 
 fn is_done(word: &str) -> bool {
-    let listed = |list: &str| list.contains(&format!(" {word} "));
-    if listed(STRONG) {
+    if STRONG.has(word) || (is_own_past(word) && !IDLE.has(word)) {
         return true;
     }
     let ends = ["ado", "ada", "ados", "adas", "ido", "ida", "idos", "idas"];
-    word.chars().count() >= 5 && !listed(IDLE) && ends.iter().any(|ending| word.ends_with(ending))
+    word.chars().count() >= 5 && !IDLE.has(word) && ends.iter().any(|ending| word.ends_with(ending))
 }
 
 fn is_imperative(word: &str) -> bool {
-    IMPERATIVES.contains(&format!(" {word} "))
+    IMPERATIVES.has(word)
 }

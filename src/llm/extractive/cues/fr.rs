@@ -1,5 +1,6 @@
 //! French.
 
+use super::super::listed::{Listed, split};
 use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
@@ -19,8 +20,9 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Limit,
-        "au plus|au maximum|au moins|au minimum|pas plus de|plus de plus de|uniquement|aucun|aucune|sinon|ne veut pas|ne pas|au plus tard|pas de|seulement|avant le|sans",
+        "pour chaque|à chaque|au plus|au maximum|maximum|au moins|au minimum|pas plus de|plus de plus de|uniquement|aucun|aucune|sinon|ne veut pas|ne pas|au plus tard|pas de|seulement|avant le|sans",
     ),
+    (Sign::Aside, "au fait|soit dit en passant"),
     (Sign::Condition, "si|quand|lorsque|dès que|à condition"),
     (
         Sign::Concession,
@@ -28,11 +30,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour",
+        "c'est acté|c'est entendu|décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour",
     ),
     (
         Sign::Cause,
-        "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|venait de|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé",
+        "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|provient du|provient des|venait de|venait du|venait des|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé",
     ),
     (
         Sign::Finding,
@@ -49,7 +51,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Personal,
         "je préfère|nous préférons|préfère|j'aime|j'adore|je déteste|déteste|je n'aime pas|n'aime pas|j'habite|nous habitons|habite|je travaille|travaille chez|je m'appelle|mon nom|ma femme|mon mari|ma fille|mon fils|ma mère|mon père|ma sœur|mon frère|mon médecin|allergique|allergiques|allergie|intolérant|\
-        intolérance|végétarien|végétarienne|végétariens|végan|diabétique|cœliaque|coeliaque|asthme|asthmatique|enceinte|gaucher|gauchère|dyslexique|fauteuil roulant|ne mange pas|ne mange jamais|ne mange plus|ne boit pas|opéré|opérée|opération|maladie|peur de|anniversaire|né le|née le|je parle|mon budget|notre budget|j'ai mal|mal au|sans gluten|lactose",
+        intolérance|végétarien|végétarienne|végétariens|végan|diabétique|cœliaque|coeliaque|asthme|asthmatique|enceinte|gaucher|gauchère|dyslexique|fauteuil roulant|ne mange pas|ne mange jamais|ne mange plus|ne boit pas|opéré|opérée|opération|maladie|peur de|anniversaire|né le|née le|je parle|mon budget|notre budget|j'ai mal|mal au|mal de mer|mal des transports|sans gluten|lactose",
     ),
     (
         Sign::Change,
@@ -158,7 +160,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Open,
-        "reste à|reste|restent|il reste|à faire|manque|manquent|manquent encore|pas encore|en attente|encore à|il faut encore|il faut|faut|je dois|je dois encore|doit encore|doivent encore|dois|à trouver|à finir|en suspens|à commander|todo|n'oublie pas de|rappelle-moi|préviens-moi|devrait|devraient|doit être|à venir",
+        "reste à|reste|restent|il reste|à faire|manque|manquent|manquent encore|pas encore|en attente|encore à|il faut encore|il faut|faut|je dois|je dois encore|doit encore|doivent encore|dois|à trouver|à finir|en suspens|à commander|todo|n'oublie pas de|rappelle-moi|préviens-moi|devrait|devraient|doit être|à venir|peut attendre|peuvent attendre",
     ),
     (
         Sign::Request,
@@ -191,20 +193,31 @@ const CUES: &[(Sign, &str)] = &[
     ),
 ];
 
-const IDLE: &str = " pensé cru voulu attendu espéré dit demandé regardé semblé décidé prévu tenté essayé préféré oublié vu su pu dû eu été allé arrivé venu resté connu reconnu remarqué compris noté répété né âgé \
-    côté santé qualité été fidélité société marché clé idée année journée soirée entrée durée musée lycée café thé pré blé côtés réunion-é cassé bloqué limité échoué planté opéré situé avancé reporté changé coûté duré expiré retenu ";
-const STRONG: &str = " fait faits faite faites mis mise mises écrit écrite écrits pris prise ouvert ouverte offert construit construite produit traduit réduit fini finie finis terminé rempli choisi choisie fourni vendu rendu reçu répondu résolu résolue \
-    refait inscrit inscrite détruit établi établie rétabli ";
-const IMPERATIVES: &str = " ajoute envoie corrige change vérifie écris prépare commande réserve achète appelle supprime mets fais lance teste compare résume cherche trouve regarde déplace copie crée modifie termine continue classe imprime relis prends demande organise envoyez ajoutez corrigez vérifiez préparez \
-    traite traduis calcule ";
+static IDLE: Listed = Listed::new(|| {
+    split(
+        " pensé cru voulu attendu espéré dit demandé regardé semblé décidé prévu tenté essayé préféré oublié vu su pu dû eu été allé arrivé venu resté connu reconnu remarqué compris noté répété né âgé \
+    côté santé qualité été fidélité société marché clé idée année journée soirée entrée durée musée lycée café thé pré blé côtés réunion-é cassé bloqué limité échoué planté opéré situé avancé reporté changé coûté duré expiré retenu ",
+    )
+});
+static STRONG: Listed = Listed::new(|| {
+    split(
+        " fait faits faite faites mis mise mises écrit écrite écrits pris prise ouvert ouverte offert construit construite produit traduit réduit fini finie finis terminé rempli choisi choisie fourni vendu rendu reçu répondu résolu résolue \
+    refait inscrit inscrite détruit établi établie rétabli ",
+    )
+});
+static IMPERATIVES: Listed = Listed::new(|| {
+    split(
+        " ajoute envoie corrige change vérifie écris prépare commande réserve achète appelle supprime mets fais lance teste compare résume cherche trouve regarde déplace copie crée modifie termine continue classe imprime relis prends demande organise envoyez ajoutez corrigez vérifiez préparez \
+    traite traduis calcule ",
+    )
+});
 
 fn is_done(word: &str) -> bool {
-    let listed = |list: &str| list.contains(&format!(" {word} "));
-    if listed(STRONG) {
+    if STRONG.has(word) {
         return true;
     }
     let long = word.chars().count() >= 5;
-    long && !listed(IDLE)
+    long && !IDLE.has(word)
         && ["é", "ée", "és", "ées"]
             .iter()
             .any(|ending| word.ends_with(ending))
@@ -215,5 +228,5 @@ fn is_imperative(word: &str) -> bool {
         .split_once('-')
         .filter(|(_, object)| " le la les lui leur moi nous ".contains(&format!(" {object} ")))
         .map_or(word, |(verb, _)| verb);
-    IMPERATIVES.contains(&format!(" {bare} "))
+    IMPERATIVES.has(bare)
 }

@@ -9,10 +9,11 @@ mod es;
 mod fr;
 mod ja;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use foldhash::fast::RandomState;
 
 use super::line::Line;
 
@@ -83,6 +84,8 @@ pub(super) enum Sign {
     /// What passes: "this week".
     Wish,
 
+    /// "by the way": no part of the matter in hand.
+    Aside,
     /// "if": what follows holds only then.
     Condition,
     /// "you are right": what was said before is taken back.
@@ -122,6 +125,11 @@ pub(super) enum Sign {
 }
 
 impl Sign {
+    /// One bit for each sign.
+    pub(super) fn bit(self) -> u64 {
+        1 << self as u8
+    }
+
     /// Whether its words say how a thing stands, and not which thing.
     pub(super) fn is_of_form(self) -> bool {
         matches!(
@@ -186,6 +194,10 @@ impl Language {
         Self::Japanese,
     ];
 
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
     pub(super) fn words(self) -> &'static Words {
         match self {
             Self::English => &en::WORDS,
@@ -207,13 +219,14 @@ impl Language {
         if kana >= 2 && kana * 5 >= sample.chars().filter(|c| c.is_alphabetic()).count() {
             return Some(Self::Japanese);
         }
-        let line = Line::of(sample);
-        let count = |language: &Self| {
-            let small = SMALL[*language as usize].as_slice();
-            line.words()
-                .filter(|(_, word)| small.binary_search(word).is_ok())
-                .count()
-        };
+        let mut counts = [0_usize; 5];
+        for (_, word) in Line::of(sample).words() {
+            let of = SMALL.get(word).copied().unwrap_or(0);
+            for language in Self::ALL {
+                counts[language as usize] += usize::from(of & language.bit() != 0);
+            }
+        }
+        let count = |language: &Self| counts[*language as usize];
         let best = Self::ALL[..4]
             .iter()
             .max_by_key(|language| (count(language), **language == Self::English))?;
@@ -250,6 +263,32 @@ impl Language {
                 .any(|rule| holds(rule) && rule.end - rule.start > hit.end - hit.start)
         };
         hits.retain(|hit| hit.sign != Sign::Open || !is_part_of_a_rule(hit));
+        // "Immer noch" and "never happened" are no rules, and "müssen wir noch" tells what is left.
+        let covers_rules = |hit: &Hit| {
+            let lasts = [" noch", " still", "encore", "todavía"];
+            let says_lasting = || {
+                lasts
+                    .iter()
+                    .any(|word| line.folded[hit.start..hit.end].contains(word))
+            };
+            hit.sign == Sign::Denial || hit.sign == Sign::Open && says_lasting()
+        };
+        let covering: Vec<Hit> = hits.iter().copied().filter(covers_rules).collect();
+        let is_covered = |hit: &Hit| {
+            let mut covering = covering.iter();
+            covering.any(|by| {
+                by.start <= hit.start && hit.end <= by.end && by.end - by.start > hit.end - hit.start
+            })
+        };
+        hits.retain(|hit| hit.sign != Sign::Rule || !is_covered(hit));
+        // "21 days, no 15", but not ", no lo sé".
+        let names_a_number = |hit: &Hit| {
+            line.folded[hit.start..hit.end] != *", no"
+                || line.folded[hit.end..]
+                    .trim_start()
+                    .starts_with(|c: char| c.is_ascii_digit())
+        };
+        hits.retain(|hit| hit.sign != Sign::Old || names_a_number(hit));
         hits
     }
 }
@@ -266,12 +305,12 @@ pub(super) fn any_signs(text: &str) -> BTreeSet<Sign> {
 
 /// Whether a word is one of the small words of any language.
 pub(super) fn is_small(word: &str) -> bool {
-    ALL_SMALL.binary_search(&word).is_ok()
+    SMALL.contains_key(word)
 }
 
 /// Whether a word names a month in any language.
 pub(super) fn is_month(word: &str) -> bool {
-    ALL_MONTHS.binary_search(&word).is_ok()
+    MONTHS.contains(word)
 }
 
 pub(super) fn is_kana(c: char) -> bool {
@@ -285,20 +324,24 @@ struct Lexicon {
 
 static LEXICONS: LazyLock<Vec<Lexicon>> =
     LazyLock::new(|| Language::ALL.iter().map(|l| Lexicon::of(*l)).collect());
-static SMALL: LazyLock<Vec<Vec<&'static str>>> =
-    LazyLock::new(|| Language::ALL.iter().map(|l| listed(&[*l], Sign::Small)).collect());
-static ALL_SMALL: LazyLock<Vec<&'static str>> = LazyLock::new(|| listed(&Language::ALL, Sign::Small));
-static ALL_MONTHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| listed(&Language::ALL, Sign::Month));
+/// The small words of all languages, each with the languages it belongs to as bits.
+static SMALL: LazyLock<HashMap<&'static str, u8, RandomState>> = LazyLock::new(|| {
+    let mut small = HashMap::default();
+    for language in Language::ALL {
+        for word in listed(language, Sign::Small) {
+            *small.entry(word).or_insert(0) |= language.bit();
+        }
+    }
+    small
+});
+static MONTHS: LazyLock<HashSet<&'static str, RandomState>> = LazyLock::new(|| {
+    let of = |language: Language| listed(language, Sign::Month);
+    Language::ALL.into_iter().flat_map(of).collect()
+});
 
-fn listed(languages: &[Language], sign: Sign) -> Vec<&'static str> {
-    let cues = languages.iter().flat_map(|language| language.words().cues);
-    let mut words: Vec<&str> = cues
-        .filter(|(of, _)| *of == sign)
-        .flat_map(|(_, phrases)| entries(phrases))
-        .collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+fn listed(language: Language, sign: Sign) -> impl Iterator<Item = &'static str> {
+    let cues = language.words().cues.iter().filter(move |(of, _)| *of == sign);
+    cues.flat_map(|(_, phrases)| entries(phrases))
 }
 
 fn entries(phrases: &'static str) -> impl Iterator<Item = &'static str> {
