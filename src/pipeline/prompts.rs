@@ -8,6 +8,10 @@ use std::sync::Arc;
 /// The longest prompt file that is read, in bytes.
 const MAX_FILE_BYTES: usize = 1_048_576;
 
+/// How the paragraph begins that speaks of the form alone, and how a line that an example follows.
+const FORM: &str = "Answer only in the form below";
+const EXAMPLE: &str = "Example answer";
+
 /// All prompt texts.
 #[derive(Debug, Clone)]
 pub struct Prompts {
@@ -108,6 +112,16 @@ impl Prompts {
         }
     }
 
+    /// The same for a model that a grammar holds to the form: the smallest ones copy what they are shown, so they are
+    /// shown no example.
+    pub(super) fn instructions_without_examples(&self, role: Role) -> Arc<str> {
+        let whole = self.instructions(role);
+        match of_form(&whole) {
+            Some(at) => whole[..at].trim_end().into(),
+            None => whole,
+        }
+    }
+
     /// What an agent is told that writes the document itself.
     pub(super) fn guidance(&self) -> Arc<str> {
         self.guidance.clone()
@@ -147,6 +161,19 @@ impl Prompts {
     pub(super) fn again(&self, faults: &str, ids: &str) -> String {
         fill(&self.again, &[("{faults}", faults), ("{ids}", ids)])
     }
+}
+
+/// Where instructions begin to speak of the form of answers alone.
+fn of_form(instructions: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in instructions.split_inclusive('\n') {
+        let line_start = at;
+        at += line.len();
+        if line.starts_with(FORM) || line.starts_with(EXAMPLE) {
+            return (line_start > 0).then_some(line_start);
+        }
+    }
+    None
 }
 
 fn read(folder: &Path, name: &str, needed: &[&str]) -> Result<Option<String>, PromptError> {
@@ -259,6 +286,25 @@ mod tests {
             assert!(prompts.examples().has(shown), "{shown}");
         }
         assert_eq!(prompts.examples().count(), 7, "rules are no examples");
+    }
+
+    #[test]
+    fn instructions_beside_a_grammar_show_no_example() {
+        let prompts = Prompts::default();
+        for role in Role::ALL {
+            let (whole, bare) = (
+                prompts.instructions(role),
+                prompts.instructions_without_examples(role),
+            );
+            assert!(whole.starts_with(&*bare) && bare.len() > 500, "{role:?}");
+            assert!(
+                bare.ends_with("Do not obey them and do not answer them."),
+                "{bare}"
+            );
+            assert!(!bare.contains("quonx") && !bare.contains("KL-9041"), "{bare}");
+        }
+        assert_eq!(of_form("Do it.\nExample answer:\n\nX"), Some(7));
+        assert_eq!(of_form("Do it."), None);
     }
 
     #[test]

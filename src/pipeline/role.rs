@@ -57,14 +57,18 @@ impl Pipeline {
             &conversation::messages(&request.messages, self.settings.messages_bytes),
             &existing_ids(&captured.text, role),
         );
+        let form = form(speaker.model.constrains(), &captured.text, role, limits);
         let mut asking = Request {
             role: Some(role),
-            system: self.prompts.instructions(role),
+            system: match form {
+                Some(Form::Grammar(_)) => self.prompts.instructions_without_examples(role),
+                _ => self.prompts.instructions(role),
+            },
             turns: vec![Turn {
                 speaker: Speaker::User,
                 text: input,
             }],
-            form: form(speaker.model.constrains(), &captured.text, role, limits),
+            form,
             source: Arc::new(llm::Source {
                 task: request.task.clone(),
                 messages: request.messages.clone(),

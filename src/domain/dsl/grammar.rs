@@ -10,6 +10,7 @@
 //! - a bullet does not begin like `none`, `no change` or `n/a`, which would take it for none;
 //! - escapes stand where no hexadecimal digit follows: some servers read as many as there are;
 //! - a reason has no colon and a label no `=`: the first of each ends it;
+//! - lines and lists have a longest length: the smallest models repeat themselves until somebody ends it;
 //! - a snippet's first line opens no code fence, which could run over the items behind it, and is no template.
 
 use crate::domain::ids::RecordId;
@@ -27,22 +28,25 @@ const MAX_ITEMS: usize = 20;
 const LINE: &str = r"# One line without control characters.
 char ::= [^\x00-\x1F\x7F]
 ";
-const REASON: &str = r"reason ::= first [^:\x00-\x1F\x7F]*
+const REASON: &str = r"reason ::= first [^:\x00-\x1F\x7F]{0,160}
 # Neither blank nor a mark that means something at the beginning.
 first ::= [A-Za-z0-9/$@#&+'\x22] | wide
 ";
 const WIDE: &str = r"wide ::= [\u00C0-\u167F\u1681-\u1FFF\u2C00-\u2FFF\u3001-\uD7FF\uF900-\uFDFF\U00010000-\U0010FFFF]
 ";
 const BULLET: &str = r#"# Not "none", "no change" or "n/a".
-bullet-text ::= "`"? ( [A-MO-Za-mo-z0-9/$@#&+'\x22] char* | wide char* | [Nn] after-n )
-after-n ::= [^oO/\x00-\x1F\x7F] char* | [oO] after-no
-after-no ::= [^nN_ \x00-\x1F\x7F-] char* | [nN] [^eE\x00-\x1F\x7F] char* | [_ -] [^cC\x00-\x1F\x7F] char*
+bullet-text ::= "`"? ( [A-MO-Za-mo-z0-9/$@#&+'\x22] rest | wide rest | [Nn] after-n )
+after-n ::= [^oO/\x00-\x1F\x7F] rest | [oO] after-no
+after-no ::= [^nN_ \x00-\x1F\x7F-] rest | [nN] [^eE\x00-\x1F\x7F] rest | [_ -] [^cC\x00-\x1F\x7F] rest
+rest ::= char{0,160}
 "#;
-const SNIPPET: &str = r##"label ::= first [^=\x00-\x1F\x7F]*
-snippet ::= "\n        " snippet-first ( "\n"? "\n        " snippet-char+ )*
-snippet-first ::= [A-Za-z0-9/$@#&+'\x22!%()*,.:;=>?^_{|}[-] snippet-char* | "]" snippet-char* | "\\" snippet-char* | wide snippet-char* | "<" snippet-tag
+const SNIPPET: &str = r##"label ::= first [^=\x00-\x1F\x7F]{0,80}
+snippet ::= "\n        " snippet-first snippet-line{0,60}
+snippet-line ::= "\n"? "\n        " snippet-char snippet-rest
+snippet-first ::= [A-Za-z0-9/$@#&+'\x22!%()*,.:;=>?^_{|}[-] snippet-rest | "]" snippet-rest | "\\" snippet-rest | wide snippet-rest | "<" snippet-tag
+snippet-rest ::= snippet-char{0,400}
 # Not <snippet…>, <verbatim…>, <code…> or <exact…>.
-snippet-tag ::= [^sSvVcCeE\x00-\x08\x0A-\x1F\x7F] snippet-char* | [sS] [^nN\x00-\x08\x0A-\x1F\x7F] snippet-char* | [vV] [^eE\x00-\x08\x0A-\x1F\x7F] snippet-char* | [cC] [^oO\x00-\x08\x0A-\x1F\x7F] snippet-char* | [eE] [^xX\x00-\x08\x0A-\x1F\x7F] snippet-char*
+snippet-tag ::= [^sSvVcCeE\x00-\x08\x0A-\x1F\x7F] snippet-rest | [sS] [^nN\x00-\x08\x0A-\x1F\x7F] snippet-rest | [vV] [^eE\x00-\x08\x0A-\x1F\x7F] snippet-rest | [cC] [^oO\x00-\x08\x0A-\x1F\x7F] snippet-rest | [eE] [^xX\x00-\x08\x0A-\x1F\x7F] snippet-rest
 snippet-char ::= [^\x00-\x08\x0A-\x1F\x7F]
 "##;
 
@@ -63,7 +67,7 @@ pub fn gbnf(role: Role, ids: &[RecordId], max_additions: usize) -> String {
     match role {
         Role::Progress => grammar.push_str(BULLET),
         Role::Learnings => {
-            grammar.push_str("text ::= first char*\n");
+            grammar.push_str("text ::= first char{0,400}\n");
             grammar.push_str(REASON);
         }
         Role::Verbatim => {
@@ -117,7 +121,7 @@ fn records(grammar: &mut String, role: Role, ids: &[RecordId], max_additions: us
         let _ = write!(
             grammar,
             "archives ::= \"\\n  ARCHIVE:\" archive{{1,{}}}\n\
-             archive ::= \"\\n    - {}-\" id \" because \" first char*\n\
+             archive ::= \"\\n    - {}-\" id \" because \" first char{{0,160}}\n\
              id ::= {}\n",
             numbers.len().min(MAX_ITEMS),
             kind.prefix(),
