@@ -4,13 +4,14 @@ use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+/// Words to ask for.
+type Words = HashSet<&'static str, RandomState>;
+
 /// A set of words, written as one text with blanks between them.
-pub(super) struct Listed(
-    LazyLock<HashSet<&'static str, RandomState>, fn() -> HashSet<&'static str, RandomState>>,
-);
+pub(super) struct Listed(LazyLock<Words, fn() -> Words>);
 
 impl Listed {
-    pub(super) const fn new(of: fn() -> HashSet<&'static str, RandomState>) -> Self {
+    pub(super) const fn new(of: fn() -> Words) -> Self {
         Self(LazyLock::new(of))
     }
 
@@ -20,6 +21,6 @@ impl Listed {
 }
 
 /// The words of a text.
-pub(super) fn split(words: &'static str) -> HashSet<&'static str, RandomState> {
+pub(super) fn split(words: &'static str) -> Words {
     words.split_whitespace().collect()
 }

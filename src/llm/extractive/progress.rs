@@ -24,7 +24,8 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let before = memory::progress(&source.document);
     let work = Work::of(&session, &before, &source.task);
     let is_new = before == Progress::default();
-    if !work.told && !(is_new && super::is_worth_a_change(source)) {
+    let is_worth_it = work.told || (is_new && super::is_worth_a_change(source));
+    if !is_worth_it {
         return None;
     }
     let progress = progress(&work, &session, &before, &source.task);
