@@ -14,7 +14,7 @@
 //! - `mcp`: tools, resources and prompts of the Model Context Protocol, over requests of the HTTP interface.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
-//! - [`config`], [`telemetry`], [`clock`], [`blocking`], [`random`], [`tokens`]: what all of them are given.
+//! - [`config`], [`telemetry`], [`clock`], [`blocking`], [`random`], [`tokens`], [`fair`]: what all of them are given.
 
 pub mod background;
 pub mod blocking;
@@ -22,6 +22,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod domain;
+pub mod fair;
 pub mod http;
 pub mod llm;
 mod mcp;

@@ -5,6 +5,7 @@
 
 use crate::clock::Clock;
 use crate::config::queue::QueueConfig;
+use crate::fair::Party;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::listen::Notification;
@@ -152,7 +153,8 @@ impl Shared {
                 if let Some(claimed) = self.storage.claim_update(&due, &claim, self.lease()).await? {
                     metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
                     begun += 1;
-                    self.tasks.spawn(self.clone().run(claimed, permit));
+                    let party = Party::new(Some(claimed.due.vault.as_str()), None);
+                    self.tasks.spawn(party.scope(self.clone().run(claimed, permit)));
                 }
             }
             if begun == 0 {

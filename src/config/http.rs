@@ -29,6 +29,10 @@ pub struct HttpConfig {
     pub rate_per_address: u32,
     /// Requests that run at once; more are answered 503. Each may hold a body several times over.
     pub max_requests: usize,
+    /// Bytes of requests and answers that are held at once, counted with what working on them takes; more are answered
+    /// 503. Never less than eight of the largest bodies that are taken. A vault has a quarter of them for what arrives
+    /// and is sent, and a quarter for work.
+    pub max_bytes_in_flight: usize,
     /// Connections that are open at once; more wait in the listener's queue.
     pub max_connections: usize,
     /// Bytes of the head of a request; more are answered 431.
@@ -59,6 +63,7 @@ impl Default for HttpConfig {
             rate_per_key: 0,
             rate_per_address: 0,
             max_requests: 256,
+            max_bytes_in_flight: 64 << 20,
             max_connections: 1_024,
             max_header_bytes: 64 << 10,
             max_headers: 100,
@@ -140,6 +145,7 @@ impl HttpConfig {
         }
         for (key, value, range) in [
             ("http.max_requests", self.max_requests, 1..=100_000),
+            ("http.max_bytes_in_flight", self.max_bytes_in_flight, 1 << 20..=1 << 40),
             ("http.max_connections", self.max_connections, 1..=1_000_000),
             ("http.max_header_bytes", self.max_header_bytes, 8_192..=1 << 20),
             ("http.max_headers", self.max_headers, 16..=1_000),

@@ -7,6 +7,7 @@ pub mod document;
 pub mod dsl;
 pub mod duration;
 pub mod evidence;
+pub mod faults;
 pub mod handoff;
 pub mod history;
 pub mod ids;

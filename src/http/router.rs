@@ -1,5 +1,6 @@
 //! The table of routes. Documentation is registered with each route, so that neither is without the other.
 
+use super::middleware::bounds::Weighs;
 use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
 use super::routes::{
@@ -39,9 +40,9 @@ pub(crate) fn api() -> OpenApiRouter<AppState> {
 }
 
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
-    let work = |time| {
+    let work = |time, weighs| {
         let state = state.clone();
-        from_fn_with_state(Work { state, time }, middleware::around_work)
+        from_fn_with_state(Work { state, time, weighs }, middleware::around_work)
     };
     let Settings {
         request_timeout,
@@ -50,11 +51,11 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
     } = *state.settings;
     health()
         .route_layer(from_fn_with_state(request_timeout, middleware::around_health))
-        .merge(quick().route_layer(work(request_timeout)))
-        .merge(with_models().route_layer(work(update_timeout)))
+        .merge(quick().route_layer(work(request_timeout, Weighs::Work)))
+        .merge(with_models().route_layer(work(update_timeout, Weighs::Kept)))
         .merge(
             protocol()
-                .route_layer(work(update_timeout))
+                .route_layer(work(update_timeout, Weighs::Kept))
                 .layer(Extension(mcp::Protocol::new(state, of_tools(state)))),
         )
 }
@@ -309,6 +310,7 @@ mod tests {
                 Work {
                     state: state.clone(),
                     time,
+                    weighs: Weighs::Work,
                 },
                 middleware::around_work,
             ));

@@ -38,6 +38,8 @@ pub struct Settings {
     pub update_timeout: Duration,
     /// How many requests run at once; more are answered 503.
     pub max_requests: usize,
+    /// How many bytes of requests and answers are held at once; more are answered 503.
+    pub max_bytes_in_flight: usize,
     /// How many connections are open at once; more wait in the listener's queue.
     pub max_connections: usize,
     /// Bytes that the head of a request may have.
@@ -116,6 +118,7 @@ impl Settings {
                 .saturating_mul(askings)
                 .saturating_add(request_timeout),
             max_requests: config.http.max_requests,
+            max_bytes_in_flight: config.http.max_bytes_in_flight,
             // Every stream holds a connection for as long as it is open.
             max_connections: config.http.max_connections + config.events.max_streams,
             max_streams: config.events.max_streams,

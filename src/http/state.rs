@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use super::budget::Budget;
 use super::feed::Feeds;
 use super::middleware::access::Gate;
 use super::middleware::rate::Rates;
@@ -34,6 +35,8 @@ pub struct Shared {
     pub(crate) gate: Arc<Gate>,
     /// How often they may come.
     pub(crate) rates: Arc<Rates>,
+    /// How many bytes they may hold.
+    pub(crate) budget: Arc<Budget>,
     /// One for each request that may run at once.
     pub(crate) slots: Arc<Semaphore>,
     /// One for each stream that may be open at once.
@@ -52,6 +55,7 @@ impl AppState {
         Self(Arc::new(Shared {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
+            budget: Arc::new(Budget::new(&settings)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             feeds: Arc::new(Feeds::new(storage.clone())),
             stopping: CancellationToken::new(),

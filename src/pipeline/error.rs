@@ -80,12 +80,14 @@ pub enum PipelineError {
         detail: String,
     },
     /// Items stayed faulty, and the caller asked to fail then.
-    #[error("{} items stayed faulty", rejected.len())]
+    #[error("{} items stayed faulty", rejected.len() + more)]
     Invalid {
         /// The run, to be finished by hand.
         update_id: UpdateId,
         /// What is faulty.
         rejected: Vec<Rejection>,
+        /// How many more are.
+        more: usize,
     },
     /// The document would exceed its cap.
     #[error("the document would have {bytes} bytes, more than {limit}")]

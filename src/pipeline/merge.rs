@@ -4,6 +4,7 @@ use super::conversation::section_of;
 use super::reading::Accepted;
 use super::report::Rejection;
 use super::role::numbered;
+use crate::domain::faults::Omitted;
 use crate::domain::ids::{ContextId, RecordId, RecordKind};
 use crate::domain::memory::{
     Applied, ApplyError, IdsExhausted, Limits, OperationName, View, apply, validate,
@@ -17,6 +18,8 @@ pub(super) struct Merged {
     pub(super) applied: Applied,
     /// What no longer fits the head: archived meanwhile, added meanwhile.
     pub(super) rejected: Vec<Rejection>,
+    /// How much more of it there is.
+    pub(super) omitted: Omitted,
     /// Whether the head is another than the captured one.
     pub(super) rebased: bool,
     /// The items that were applied, in the order in which they came.
@@ -126,6 +129,7 @@ pub(super) fn onto(
     Ok(Merged {
         applied,
         rejected,
+        omitted: validated.omitted,
         rebased,
         items,
     })

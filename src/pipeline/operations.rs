@@ -7,6 +7,7 @@ use super::report::{Target, UpdateAnswer};
 use super::run::{Running, Saved};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl::{self, requests};
+use crate::domain::faults::Omitted;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
@@ -35,11 +36,17 @@ impl Pipeline {
             let reading = self.read_input(&request, &running).await?;
             running.rejected = reading.rejections().collect();
             running.warnings = reading.warnings().collect();
+            running.omitted = reading.omitted.clone();
             if request.on_invalid == OnInvalid::Fail && reading.is_to_be_mended() {
                 let update_id = running.target.update_id.clone();
                 let mut rejected = running.rejected.clone();
                 rejected.extend(reading.mendable_warnings());
-                let error = PipelineError::Invalid { update_id, rejected };
+                let more = reading.omitted.rejections();
+                let error = PipelineError::Invalid {
+                    update_id,
+                    rejected,
+                    more,
+                };
                 self.keep_failed_run(&running, RunStatus::Invalid, &error.to_string())
                     .await?;
                 return Err(error);
@@ -137,6 +144,7 @@ impl Pipeline {
             accepted: Vec::new(),
             rejected: Vec::new(),
             warnings: Vec::new(),
+            omitted: Omitted::default(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
             spent: Vec::new(),

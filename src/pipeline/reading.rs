@@ -3,12 +3,17 @@
 use super::report::{Rejection, Warning};
 use crate::domain::dsl;
 use crate::domain::evidence::{self, Addition, Case, Evidence, Judge, Ruling, Strictness, masked};
+use crate::domain::faults::{KEPT_FAULTS, Omitted};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::fair;
 use crate::storage::{Storage, StorageError};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+
+/// About how long an item is, for how long many take.
+const ITEM_BYTES: usize = 100;
 
 /// A good item and what it was read from.
 #[derive(Debug, Clone)]
@@ -49,7 +54,10 @@ impl Written {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     pub(super) accepted: Vec<Accepted>,
+    /// The first [`KEPT_FAULTS`].
     pub(super) found: Vec<Found>,
+    /// How many more there are.
+    pub(super) omitted: Omitted,
 }
 
 impl Found {
@@ -72,7 +80,14 @@ impl Found {
 impl Reading {
     /// Whether something is left that the writer of the text should mend.
     pub(super) fn is_to_be_mended(&self) -> bool {
-        self.found.iter().any(Found::is_to_be_mended)
+        self.found.iter().any(Found::is_to_be_mended) || self.omitted.is_to_be_mended()
+    }
+
+    /// Counts what was found beyond the number that is kept.
+    pub(super) fn keep_few(&mut self) {
+        for found in self.found.drain(KEPT_FAULTS.min(self.found.len())..) {
+            self.omitted.add(&found.fault);
+        }
     }
 
     pub(super) fn rejections(&self) -> impl Iterator<Item = Rejection> {
@@ -149,7 +164,7 @@ pub(super) async fn read(
     answer: Option<Answer<'_>>,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
-    let mut parsed = dsl::parse(text, options);
+    let mut parsed = fair::on_cpu(text.len(), || dsl::parse(text, options)).await;
     let mut held = None;
     if let Some(Answer { role, case, earlier }) = answer {
         let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
@@ -170,7 +185,8 @@ pub(super) async fn read(
         document,
         ended: &ended,
     };
-    Ok(held_to_input(parsed, text, &view, limits, held))
+    let bytes = text.len() + document.len();
+    Ok(fair::on_cpu(bytes, || held_to_input(parsed, text, &view, limits, held)).await)
 }
 
 /// Validates what was read. `written` is what stands at a place of the input.
@@ -182,7 +198,12 @@ pub(super) async fn validated(
     written: impl Fn(Range<usize>) -> Written,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
-    let dsl::Parsed { items, faults, .. } = parsed;
+    let dsl::Parsed {
+        items,
+        faults,
+        mut omitted,
+        ..
+    } = parsed;
     let ended = storage
         .archived_among(place.0, place.1, &mentioned(&items, &faults))
         .await?;
@@ -190,8 +211,11 @@ pub(super) async fn validated(
         document,
         ended: &ended,
     };
-    let validated = validate(items, faults, &view, &[], limits);
+    let bytes = document.len() + items.len() * ITEM_BYTES;
+    let validated = fair::on_cpu(bytes, || validate(items, faults, &view, &[], limits)).await;
+    omitted.merge(&validated.omitted);
     Ok(Reading {
+        omitted,
         accepted: validated
             .items
             .into_iter()
@@ -224,7 +248,10 @@ fn key(item: &Item) -> Key {
 /// stand, the archives.
 fn held_to_input(
     dsl::Parsed {
-        items, mut faults, ..
+        items,
+        mut faults,
+        mut omitted,
+        ..
     }: dsl::Parsed,
     text: &str,
     view: &View<'_>,
@@ -263,6 +290,7 @@ fn held_to_input(
     // How an item is written needs no word where the item is rejected.
     faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
     let validated = validate(left, faults, view, &[], limits);
+    omitted.merge(&validated.omitted);
     let duplicates = validated
         .faults
         .iter()
@@ -325,7 +353,13 @@ fn held_to_input(
         });
     }
     found.sort_by_key(|found| found.fault.range.start);
-    Reading { accepted, found }
+    let mut reading = Reading {
+        accepted,
+        found,
+        omitted,
+    };
+    reading.keep_few();
+    reading
 }
 
 fn found_of(

@@ -228,10 +228,18 @@ pub struct UpdateAnswer {
     pub rebased: bool,
     /// What was changed.
     pub operations: Vec<OperationReport>,
-    /// What was not applied.
+    /// What was not applied; of each text the first 200 items.
     pub rejected: Vec<Rejection>,
-    /// What is worth knowing.
+    /// How many more items were not applied; absent if those are all.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false, minimum = 1)]
+    pub more_rejected: usize,
+    /// What is worth knowing; of each text the first 200 warnings.
     pub warnings: Vec<Warning>,
+    /// How many more warnings there are; absent if those are all.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false, minimum = 1)]
+    pub more_warnings: usize,
     /// A unified diff of the document.
     pub diff: String,
     /// The change in words.
@@ -248,6 +256,11 @@ impl UpdateAnswer {
     pub fn context_id(&self) -> Option<ContextId> {
         self.context_id.as_deref().and_then(|id| id.parse().ok())
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Where an update is at work.

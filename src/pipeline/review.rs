@@ -10,6 +10,7 @@ use super::role::numbered;
 use super::run::{Came, Running};
 use super::session;
 use super::{Mode, Pipeline, PipelineError};
+use crate::domain::faults::Omitted;
 use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::operation::Role;
 use crate::domain::window::{SessionRecord, one_line};
@@ -228,6 +229,7 @@ impl Pipeline {
             accepted,
             rejected: Vec::new(),
             warnings: Vec::new(),
+            omitted: Omitted::default(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
             spent: Vec::new(),

@@ -292,7 +292,13 @@ fn second_counts(second: Reading, first: Reading, document: &str, limits: &Limit
                 is_only_told: false,
             }),
     );
-    Reading { accepted, found }
+    let mut reading = Reading {
+        accepted,
+        found,
+        omitted: second.omitted,
+    };
+    reading.keep_few();
+    reading
 }
 
 /// Items whose ranges are their places in the list, so that validation tells which ones it means.

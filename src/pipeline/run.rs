@@ -15,10 +15,12 @@ use super::role::numbered;
 use super::session::{self, Standing};
 use super::{Mode, Pipeline, PipelineError, Step, Steps};
 use crate::domain::document;
+use crate::domain::faults::Omitted;
 use crate::domain::ids::{ActorId, ContextId, RecordId, UpdateId};
 use crate::domain::memory::{Applied, AppliedOperation, Limits, OperationName, project};
 use crate::domain::operation::{FaultKind, Role};
 use crate::domain::window::SessionRecord;
+use crate::fair;
 use crate::storage::events::NewEvent;
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::records::StoredRecord;
@@ -52,6 +54,8 @@ pub(super) struct Running {
     pub(super) accepted: Vec<Accepted>,
     pub(super) rejected: Vec<Rejection>,
     pub(super) warnings: Vec<Warning>,
+    /// How many more there are of both.
+    pub(super) omitted: Omitted,
     pub(super) models: BTreeMap<String, ModelReport>,
     pub(super) exchanges: Vec<Value>,
     /// What its models cost and is not written down yet.
@@ -116,16 +120,22 @@ impl Pipeline {
                 &running.limits,
             )
         };
+        let written = |item: &Accepted| item.written.text.len();
+        let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
         let outcome = match &running.record {
             None => {
-                let decide = |head: &Head| self.decide(running, head, merged(head)?, (None, None));
+                let decide = |head: &Head| {
+                    let decide = || self.decide(running, head, merged(head)?, (None, None));
+                    fair::without_hogging(bytes, decide)
+                };
                 self.storage
                     .change_snapshot(place, running.likely_head(), &ids, decide)
                     .await
             }
             Some(record) => {
                 let decide = |head: &Head, known: Option<StoredRecord>| {
-                    self.decide(running, head, merged(head)?, (Some(record), known))
+                    let decide = || self.decide(running, head, merged(head)?, (Some(record), known));
+                    fair::without_hogging(bytes, decide)
                 };
                 self.storage
                     .change_with_task(place, &ids, record.task.task_id.as_ref(), decide)
@@ -210,6 +220,8 @@ impl Pipeline {
         let saves = status == UpdateStatus::Applied;
         let mut rejected = running.rejected.clone();
         rejected.extend(merged.rejected);
+        let mut omitted = running.omitted.clone();
+        omitted.merge(&merged.omitted);
         let context_id = if saves {
             Some(&head.next_context_id)
         } else {
@@ -248,13 +260,19 @@ impl Pipeline {
                     &changes,
                     &rejected,
                 );
+                let more = omitted.rejections();
+                if more > 0 {
+                    words.push_str(&format!("\n! and {more} more items were not applied"));
+                }
                 if running.kind == RunKind::Operations && running.has_no_section() {
                     with_header_hint(&mut words);
                 }
                 words
             },
             rejected,
+            more_rejected: omitted.rejections(),
             warnings: warnings(running, &merged.applied),
+            more_warnings: omitted.warnings(),
             diff: document::unified_diff(
                 &head.text,
                 text,
@@ -353,12 +371,13 @@ impl Pipeline {
         status: RunStatus,
         problem: &str,
     ) -> Result<(), PipelineError> {
-        let outcome = json!({
+        let mut outcome = json!({
             "problem": problem,
             "rejected": running.rejected,
             "warnings": running.warnings,
             "models": running.models,
         });
+        keep_more(&mut outcome, running.omitted.rejections(), running.omitted.warnings());
         self.storage
             .save_run(
                 &self.run(running, status, None, running.base.version, outcome),
@@ -391,6 +410,7 @@ impl Pipeline {
             "models": answer.models,
             "document": answer.document,
         });
+        keep_more(&mut outcome, answer.more_rejected, answer.more_warnings);
         if let Some(proposal) = proposal {
             outcome["proposal"] = json!(proposal);
         }
@@ -467,6 +487,15 @@ impl Running {
         let mut events = steps.events(&self.target, &self.actor);
         events.extend(steps.finished(&self.target, &self.actor, status.name()));
         events
+    }
+}
+
+/// Keeps how much more was found than is kept, where there is more.
+fn keep_more(outcome: &mut Value, rejected: usize, warnings: usize) {
+    for (name, more) in [("more_rejected", rejected), ("more_warnings", warnings)] {
+        if more > 0 {
+            outcome[name] = json!(more);
+        }
     }
 }
 

@@ -156,6 +156,8 @@ pub(super) fn repeat(running: &Running, known: Option<&StoredRecord>, head: &Sta
         rebased: false,
         operations: Vec::new(),
         rejected: Vec::new(),
+        more_rejected: 0,
+        more_warnings: running.omitted.warnings(),
         warnings,
         diff: String::new(),
         log: format!("{}\n{done}", running.title),

@@ -8,6 +8,7 @@ use super::role::RoleOutcome;
 use super::run::{Running, Saved};
 use super::steps::{Step, WRITE_EVERY};
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
+use crate::domain::faults::Omitted;
 use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
@@ -182,6 +183,7 @@ impl Pipeline {
             accepted: Vec::new(),
             rejected: Vec::new(),
             warnings: Vec::new(),
+            omitted: Omitted::default(),
             models: BTreeMap::new(),
             exchanges: Vec::new(),
             spent: Vec::new(),
@@ -273,6 +275,7 @@ impl Pipeline {
         let error = PipelineError::Invalid {
             update_id: running.target.update_id.clone(),
             rejected: running.rejected.clone(),
+            more: running.omitted.rejections(),
         };
         self.keep_failed_run(running, RunStatus::Invalid, &error.to_string())
             .await?;
@@ -286,12 +289,14 @@ impl Running {
         self.accepted.clear();
         self.rejected.clear();
         self.warnings.clear();
+        self.omitted = Omitted::default();
         self.models.clear();
         self.exchanges.clear();
         for (role, outcome) in outcomes {
             self.accepted.extend(outcome.reading.accepted.iter().cloned());
             self.rejected.extend(outcome.reading.rejections());
             self.warnings.extend(outcome.reading.warnings());
+            self.omitted.merge(&outcome.reading.omitted);
             self.warnings.extend(outcome.warnings.iter().cloned());
             self.models.insert(role.name().to_owned(), outcome.report.clone());
             self.exchanges.extend(outcome.exchanges.iter().cloned());

@@ -4,6 +4,7 @@
 //! the deadline of its [`Class`](super::Class), or whose [generation](super::liveness) is given up, fails, and its connection is
 //! closed. So is one that was lost, or that leads to a read-only server.
 
+use crate::fair::Permit;
 use super::liveness::{Generation, Liveness, Waiting, silence};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -33,6 +34,8 @@ pub(super) struct Connection {
     deadline: Option<Duration>,
     /// A statement was given up, or the connection is of no use any more.
     is_spent: bool,
+    /// The turn of the party that has it, until it is back in the pool.
+    turn: Option<Permit>,
     /// A transaction was begun on it and has not ended.
     is_in_transaction: bool,
 }
@@ -50,6 +53,7 @@ impl Connection {
             liveness,
             deadline,
             is_spent: false,
+            turn: None,
             is_in_transaction: false,
         }
     }
@@ -62,6 +66,13 @@ impl Connection {
     /// To be called when it was committed or rolled back.
     pub(super) fn ended_transaction(&mut self) {
         self.is_in_transaction = false;
+    }
+
+    /// The same, as long as it is the turn of whoever asked for it.
+    pub(super) fn holding(self, turn: Option<Permit>) -> Self {
+        let mut connection = self;
+        connection.turn = turn;
+        connection
     }
 
     /// Whether statements may be sent on it.
@@ -130,7 +141,9 @@ impl Drop for Connection {
         let at_most = self.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = self.generation.given_up().clone();
         let is_in_transaction = self.is_in_transaction;
+        let turn = self.turn.take();
         runtime.spawn(async move {
+            let _turn = turn;
             if is_in_transaction {
                 let undone = sqlx::raw_sql("ROLLBACK").execute(&mut *live);
                 let undone = given_up.run_until_cancelled(timeout(at_most, undone)).await;

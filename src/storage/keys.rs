@@ -322,7 +322,7 @@ impl Storage {
     /// The database's.
     #[tracing::instrument(name = "db.api_keys.active", skip_all)]
     pub async fn active_keys(&self) -> Result<ActiveKeys, StorageError> {
-        let mut reader = self.reader().await?;
+        let mut reader = self.own_reader().await?;
         let rows = sqlx::query!(
             "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
                     expires_at, revoked_at, secret_hash, previous_hash, previous_until

@@ -56,7 +56,7 @@ impl Storage {
         // The library's own table, which the database that queries are checked with need not have.
         let newest: Option<i64> =
             sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
-                .fetch_one(&mut *self.reader_for(Class::Health).await?)
+                .fetch_one(&mut *self.own_reader().await?)
                 .await?;
         let own = MIGRATOR.iter().map(|migration| migration.version).max();
         Ok(newest >= own)

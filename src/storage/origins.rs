@@ -4,6 +4,7 @@ use super::contexts::{Context, ContextMetadata};
 use super::{Storage, StorageError};
 use crate::domain::document::{Origins, Run};
 use crate::storage::Class;
+use crate::fair;
 use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 
@@ -106,7 +107,8 @@ impl Storage {
         )
         .fetch(&mut *reader);
         while let Some(row) = versions.try_next().await? {
-            origins = origins.after(&before, &row.context, row.version);
+            let bytes = before.len() + row.context.len();
+            origins = fair::on_cpu(bytes, || origins.after(&before, &row.context, row.version)).await;
             before = row.context;
         }
         drop(versions);

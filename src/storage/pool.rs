@@ -3,6 +3,7 @@
 use super::batcher::Batchers;
 use super::head_cache::{HeadCache, HeadCacheUse};
 use super::heartbeat::{leads_to, server_of};
+use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
 use super::write::GroupCommit;
@@ -39,6 +40,8 @@ pub struct PoolOptions {
 #[derive(Clone)]
 pub struct Storage {
     pub(super) pool: PgPool,
+    /// Whose turn it is to have one of its connections.
+    pub(super) lanes: Lanes,
     pub(super) clock: Arc<dyn Clock>,
     /// How long statements may be without an answer.
     pub(super) deadlines: Deadlines,
@@ -132,8 +135,11 @@ impl Storage {
         let connect = connect_options(&options.url, options.prepared_statements)?;
         let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
         let liveness = Arc::new(Liveness::default());
-        let pool = pool_options(options, &liveness, &head_cache).connect_lazy_with(connect.clone());
+        let set_up = || pool_options(options, &liveness, &head_cache);
+        let pool = set_up().connect_lazy_with(connect.clone());
+        let own = set_up().max_connections(OWN_CONNECTIONS).connect_lazy_with(connect.clone());
         Ok(Self {
+            lanes: Lanes::new(options, own),
             pool,
             deadlines: options.deadlines,
             liveness,
@@ -154,7 +160,7 @@ impl Storage {
     /// [`StorageError::Unavailable`] when it gives none.
     pub async fn ping(&self) -> Result<(), StorageError> {
         sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
-            .fetch_one(&mut *self.reader_for(Class::Health).await?)
+            .fetch_one(&mut *self.own_reader().await?)
             .await?;
         Ok(())
     }
@@ -192,8 +198,9 @@ impl Storage {
 
     /// Closes all connections; those on which something is still waited for after a while are left behind.
     pub async fn close(&self) {
-        let closed = self.pool.close();
+        let (closed, own) = (self.pool.close(), self.lanes.own().close());
         self.batchers.clear();
+        let closed = async { tokio::join!(closed, own) };
         if timeout(CLOSED_WITHIN, closed).await.is_err() {
             tracing::warn!("connections to the database did not end and are left behind");
         }

@@ -7,6 +7,7 @@ use super::{Storage, StorageError, error};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Query, extract, vector};
 use crate::storage::Class;
+use crate::fair;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 use std::fmt;
@@ -188,7 +189,8 @@ impl Storage {
         }
         let mut vectors = Vec::with_capacity(heads.len());
         for head in &heads {
-            vectors.push(vector(&head.of.vault, &head.context));
+            let make = || vector(&head.of.vault, &head.context);
+            vectors.push(fair::without_hogging(head.context.len(), make));
             // Other requests get their turn between two documents.
             tokio::task::yield_now().await;
         }
@@ -288,6 +290,7 @@ impl Storage {
         if query.is_empty() {
             return Ok(Vec::new());
         }
+        let _turn = self.search_turn().await?;
         let mut transaction = self.begin_for(Class::Search).await?;
         // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
         // fetched from beside the table; the index knows the answer without them.
@@ -343,7 +346,8 @@ impl Storage {
         {
             let mut rows = rows.fetch(&mut *transaction);
             while let Some(row) = rows.try_next().await? {
-                results.push(row.into_result(query));
+                let bytes = row.context.len();
+                results.push(fair::on_cpu(bytes, || row.into_result(query)).await);
             }
         }
         transaction.commit().await?;

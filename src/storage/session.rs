@@ -10,8 +10,9 @@ use super::liveness::silence;
 use super::pool::connect_options;
 use super::transaction::Transaction;
 use super::{Class, Storage, StorageError};
+use crate::fair::Permit;
 use crate::telemetry::meters;
-use sqlx::{Connection as _, PgConnection, Row, SqlSafeStr};
+use sqlx::{Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
@@ -141,68 +142,97 @@ async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> 
 const ACQUIRE_TRIES: u32 = 3;
 
 impl Storage {
-    /// A connection for reading.
+    /// A connection for reading, when it is the turn of whoever asks.
     pub(super) async fn reader(&self) -> Result<Reader, StorageError> {
         self.reader_for(Class::Read).await
     }
 
     /// A connection for reading, for work of this class.
     pub(super) async fn reader_for(&self, class: Class) -> Result<Reader, StorageError> {
+        let waiting = Instant::now();
+        let turn = self.lanes.connection().await?;
+        let reader = self.reader_of(&self.pool, class, turn).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(reader)
+    }
+
+    /// A connection for reading, of one of the pools.
+    pub(super) async fn reader_of(
+        &self,
+        pool: &PgPool,
+        class: Class,
+        turn: Option<Permit>,
+    ) -> Result<Reader, StorageError> {
         if self.prepared_statements {
-            Ok(Reader::Connection(self.connection(class).await?))
+            Ok(Reader::Connection(self.acquire(pool, class, turn).await?))
         } else {
-            Ok(Reader::Transaction(self.begin_for(class).await?))
+            Ok(Reader::Transaction(self.begin_on(pool, class, turn).await?))
         }
     }
 
-    pub(super) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
-        let waiting = Instant::now();
-        let connection = self.acquire(class).await?;
-        meters::pool_wait(waiting.elapsed());
-        Ok(connection)
-    }
-
     /// A connection of the present generation; none at once while the database is silent.
-    async fn acquire(&self, class: Class) -> Result<Connection, sqlx::Error> {
+    async fn acquire(
+        &self,
+        pool: &PgPool,
+        class: Class,
+        turn: Option<Permit>,
+    ) -> Result<Connection, sqlx::Error> {
         let mut tries = 1;
         loop {
             let generation = self.liveness.generation()?;
             self.liveness.want_beat();
             // The pool's own future takes four kilobytes. In its place each future above it would have them too, and
             // those are moved many times on the way of a request, also where none of them ever asks the pool.
-            let acquired = Box::pin(generation.given_up().run_until_cancelled(self.pool.acquire())).await;
+            let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
             let acquired = acquired.ok_or_else(silence)??;
             let deadline = self.deadlines.of(class);
             let connection = Connection::new(acquired, generation, self.liveness.clone(), deadline);
             if connection.is_current() || tries == ACQUIRE_TRIES {
-                return Ok(connection);
+                return Ok(connection.holding(turn));
             }
             tries += 1;
         }
     }
 
     /// A connection on which a statement is a transaction of its own; `None` where that takes several messages, behind a
-    /// pooler.
+    /// pooler. It is the service's: a batch is of many.
     pub(super) async fn autocommit(&self) -> Result<Option<Connection>, StorageError> {
         match self.prepared_statements {
-            true => Ok(Some(self.connection(Class::Write).await?)),
+            true => {
+                let waiting = Instant::now();
+                let connection = self.acquire(&self.pool, Class::Write, None).await?;
+                meters::pool_wait(waiting.elapsed());
+                Ok(Some(connection))
+            }
             false => Ok(None),
         }
     }
 
-    /// A transaction for writing.
+    /// A transaction for writing, when it is the turn of whoever asks.
     pub(super) async fn begin(&self) -> Result<Transaction, StorageError> {
         self.begin_for(Class::Write).await
     }
 
-    /// A transaction for work of this class. It is begun by a task of its own: a caller that goes away meanwhile would
-    /// leave the connection in a transaction that nobody ends, and the pool would give it to others so.
+    /// A transaction for work of this class.
     pub(super) async fn begin_for(&self, class: Class) -> Result<Transaction, StorageError> {
         let waiting = Instant::now();
-        let connection = self.acquire(class).await?;
+        let turn = self.lanes.connection().await?;
+        let transaction = self.begin_on(&self.pool, class, turn).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(transaction)
+    }
+
+    /// A transaction on one of the pools. It is begun by a task of its own: a caller that goes away meanwhile would leave
+    /// the connection in a transaction that nobody ends, and the pool would give it to others so.
+    pub(super) async fn begin_on(
+        &self,
+        pool: &PgPool,
+        class: Class,
+        turn: Option<Permit>,
+    ) -> Result<Transaction, StorageError> {
+        let connection = self.acquire(pool, class, turn).await?;
         let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
         let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
-        meters::pool_wait(waiting.elapsed());
         match begun {
             Ok(begun) => Ok(begun?),
             Err(ended) => match ended.try_into_panic() {

@@ -5,6 +5,7 @@ use super::items::Wrong;
 use super::lines::Line;
 use super::progress::Block;
 use super::{Options, Parsed};
+use crate::domain::faults::cut;
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use std::ops::Range;
 
@@ -66,11 +67,14 @@ impl Found {
             self.progress = finished.item;
             self.invalid_progress = finished.missing;
         }
-        self.parsed.faults.extend(finished.faults);
+        for fault in finished.faults {
+            self.parsed.fault(fault);
+        }
+        self.parsed.omitted.merge(&finished.omitted);
     }
 
     pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
-        self.parsed.items.push(Item { operation, range });
+        self.parsed.accept(operation, range);
     }
 
     pub(super) fn reject(&mut self, section: Role, range: Range<usize>, (kind, detail): Wrong) {
@@ -84,7 +88,7 @@ impl Found {
         range: Range<usize>,
         detail: String,
     ) {
-        self.parsed.faults.push(Fault {
+        self.parsed.fault(Fault {
             kind,
             section,
             id: None,
@@ -102,6 +106,7 @@ impl Found {
             let detail = "no section header was found: CURRENT_PROGRESS, KEY_LEARNINGS or VERBATIM_CONTEXT";
             self.fault(FaultKind::NoSection, None, 0..text.len(), detail.to_owned());
         }
+        cut(&mut self.parsed.faults, &mut self.parsed.omitted);
         if options.stopped_at_limit {
             self.distrust_last_item(text);
         }
@@ -124,6 +129,7 @@ impl Found {
         let of_items = self.parsed.items.iter().filter_map(starts).max();
         let rejected = self.parsed.faults.iter().filter(|fault| !fault.kind.is_warning());
         let of_faults = rejected.map(|fault| fault.range.start).max();
+        let of_faults = of_faults.max(self.parsed.omitted.last_rejected());
         let last = of_items.max(of_faults).max(self.last_progress_bullet);
         let mut truncated = (None, text.len()..text.len());
         self.parsed.items.retain(|item| {
@@ -139,6 +145,13 @@ impl Found {
             !is_last
         });
         let detail = "the model stopped at its token limit, so its last item was not taken".to_owned();
-        self.fault(FaultKind::Truncated, truncated.0, truncated.1, detail);
+        // Kept whatever else is: it says something of the whole text.
+        self.parsed.faults.push(Fault {
+            kind: FaultKind::Truncated,
+            section: truncated.0,
+            id: None,
+            range: truncated.1,
+            detail,
+        });
     }
 }

@@ -52,7 +52,7 @@ impl Answer<'_> {
         for archived in items::archive(&folded.text, kind, self.cursor.options) {
             match archived.outcome {
                 Ok(operation) => self.found.accept(operation, range.clone()),
-                Err((kind, detail)) => self.found.parsed.faults.push(Fault {
+                Err((kind, detail)) => self.found.parsed.fault(Fault {
                     kind,
                     section: Some(section),
                     id: archived.id,

@@ -8,6 +8,9 @@ use crate::domain::operation::{FaultKind, Operation};
 /// Ids that one `ARCHIVE` item may name: each takes a copy of the reason.
 const MAX_IDS: usize = 100;
 
+/// The longest reason, in bytes, that several ids of an item share: each takes a copy.
+const MAX_SHARED_REASON: usize = 1_000;
+
 /// A kind of fault and the sentence that tells it.
 pub(super) type Wrong = (FaultKind, String);
 
@@ -134,6 +137,12 @@ pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Ar
     if named.len() > MAX_IDS {
         let detail = format!("one item archives at most {MAX_IDS} records: {form}");
         return failed(None, FaultKind::MalformedId, detail);
+    }
+    if named.len() > 1 && reason.len() > MAX_SHARED_REASON {
+        let detail = format!(
+            "a reason for several records has at most {MAX_SHARED_REASON} bytes; archive each with its own: {form}"
+        );
+        return failed(None, FaultKind::TooLarge, detail);
     }
     named
         .into_iter()

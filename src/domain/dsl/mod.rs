@@ -63,7 +63,8 @@
 //! [`parse`] reads line by line: pure, deterministic, linear in its input, never panicking. It reads structure through
 //! a normalised view of each line (no CR, tabs to the next multiple of four, no trailing blanks) and slices snippets
 //! from the untouched input. One fault never hides a good item: the result is a list of operations *and* a list of
-//! faults, each with its place.
+//! faults, each with its place. Of faults the first [`KEPT_FAULTS`](super::faults::KEPT_FAULTS) are kept and the others counted; of good items
+//! [`MOST_ITEMS`] are taken.
 //!
 //! It does not know the memory; what needs it (ids that never existed, duplicates, limits) is found by
 //! [`crate::domain::memory::validate`]. [`requests`] reads operations that are no text.
@@ -108,7 +109,9 @@ pub mod structured;
 
 pub use print::print;
 
-use super::operation::{Fault, Item, Role};
+use super::faults::{MOST_ITEMS, Omitted, keep};
+use super::operation::{Fault, FaultKind, Item, Operation, Role};
+use std::ops::Range;
 
 /// What is forgiven: each leniency that real models need, by name. All are on by default and off in
 /// [`Options::strict`].
@@ -185,10 +188,35 @@ impl Options {
 pub struct Parsed {
     /// The good items, in the order of the input.
     pub items: Vec<Item>,
-    /// What is wrong, in the order of the input.
+    /// What is wrong, in the order of the input: the first [`KEPT_FAULTS`](super::faults::KEPT_FAULTS).
     pub faults: Vec<Fault>,
+    /// How much else is wrong.
+    pub omitted: Omitted,
     /// The sections that appear, in the order of their first appearance.
     pub sections: Vec<Role>,
+}
+
+impl Parsed {
+    fn accept(&mut self, operation: Operation, range: Range<usize>) {
+        if self.items.len() < MOST_ITEMS {
+            return self.items.push(Item { operation, range });
+        }
+        let id = match operation {
+            Operation::Archive { id, .. } => Some(id),
+            _ => None,
+        };
+        self.fault(Fault {
+            kind: FaultKind::TooLarge,
+            section: operation.role(),
+            id,
+            range,
+            detail: format!("at most {MOST_ITEMS} items are taken at once; this one and those behind it were not"),
+        });
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        keep(&mut self.faults, &mut self.omitted, fault);
+    }
 }
 
 /// Reads a text. Total: every input has a result.

@@ -2,7 +2,8 @@
 
 use super::bullets::is_placeholder;
 use super::headers::List;
-use super::items::placeholder;
+use super::items::{Wrong, placeholder};
+use crate::domain::faults::{MOST_ITEMS, Omitted, keep};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
 use std::ops::Range;
 
@@ -24,6 +25,8 @@ pub(super) struct Finished {
     pub(super) missing: Option<Fault>,
     /// Faulty bullets.
     pub(super) faults: Vec<Fault>,
+    /// How many more of them there are.
+    pub(super) omitted: Omitted,
 }
 
 /// A block from its header on.
@@ -39,6 +42,7 @@ pub(super) struct Block {
     /// Where the last bullet begins.
     pub(super) last_bullet: Option<usize>,
     faults: Vec<Fault>,
+    omitted: Omitted,
 }
 
 impl Block {
@@ -51,6 +55,7 @@ impl Block {
             faulty_in_progress: 0,
             last_bullet: None,
             faults: Vec::new(),
+            omitted: Omitted::default(),
         }
     }
 
@@ -97,15 +102,12 @@ impl Block {
         self.bullets += 1;
         if is_placeholder(&open.text) {
             self.faulty_in_progress += usize::from(open.list == Some(List::InProgress));
-            let (kind, detail) = placeholder();
-            self.faults.push(Fault {
-                kind,
-                section: Some(Role::Progress),
-                id: None,
-                range: open.range,
-                detail,
-            });
-            return;
+            return self.fault(placeholder(), open.range);
+        }
+        if self.bullets > MOST_ITEMS {
+            let detail =
+                format!("at most {MOST_ITEMS} bullets are taken at once; this one and those behind it were not");
+            return self.fault((FaultKind::TooLarge, detail), open.range);
         }
         match open.list {
             Some(List::Completed) => self.progress.completed.push(open.text),
@@ -115,6 +117,17 @@ impl Block {
         }
     }
 
+    fn fault(&mut self, (kind, detail): Wrong, range: Range<usize>) {
+        let fault = Fault {
+            kind,
+            section: Some(Role::Progress),
+            id: None,
+            range,
+            detail,
+        };
+        keep(&mut self.faults, &mut self.omitted, fault);
+    }
+
     /// What the block says: nothing if it has no bullet at all.
     pub(super) fn finish(mut self) -> Finished {
         self.finish_bullet();
@@ -122,6 +135,7 @@ impl Block {
             item: None,
             missing: None,
             faults: self.faults,
+            omitted: self.omitted,
         };
         if !self.progress.in_progress.is_empty() {
             finished.item = Some(Item {

@@ -3,6 +3,7 @@
 use super::Limits;
 use crate::domain::document::{Entry, Layout, entries, normalised_snippet};
 use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::faults::{KEPT_FAULTS, Omitted, cut};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -22,8 +23,11 @@ pub struct View<'a> {
 pub struct Validated {
     /// The accepted items, in input order.
     pub items: Vec<Item>,
-    /// The faults of the parser and those found here, in input order; one for an item, the first of the table.
+    /// The faults of the parser and those found here, in input order; one for an item, the first of the table. The
+    /// first [`KEPT_FAULTS`].
     pub faults: Vec<Fault>,
+    /// How many more are found here.
+    pub omitted: Omitted,
 }
 
 /// Validates what the parser read against a memory. `earlier` are the operations accepted from an earlier text
@@ -56,6 +60,8 @@ pub fn validate(
     let mut additions = Additions::of(like, earlier, limits);
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
+    let mut omitted = Omitted::default();
+    let mut told: BTreeMap<usize, usize> = BTreeMap::new();
     for (mut item, verdict) in items.into_iter().zip(verdicts) {
         // Where the archiving of the replaced record is rejected, the addition is one like any other.
         let replaces = item.operation.replaces();
@@ -64,13 +70,16 @@ pub fn validate(
         }
         match verdict.or_else(|| additions.judge(&item.operation)) {
             None => accepted.push(item),
-            Some((kind, detail)) => rejected.push(fault_of(&item, kind, detail)),
+            Some((kind, detail)) => {
+                told.insert(item.range.start, item.range.end);
+                if rejected.len() < KEPT_FAULTS {
+                    rejected.push(fault_of(&item, kind, detail));
+                } else {
+                    omitted.count(kind, item.range.start);
+                }
+            }
         }
     }
-    let told: BTreeMap<_, _> = rejected
-        .iter()
-        .map(|fault| (fault.range.start, fault.range.end))
-        .collect();
     let mut faults: Vec<_> = faults
         .into_iter()
         .filter(|fault| !is_warning_within(&told, fault))
@@ -78,9 +87,11 @@ pub fn validate(
         .collect();
     faults.extend(rejected);
     faults.sort_by_key(|fault| fault.range.start);
+    cut(&mut faults, &mut omitted);
     Validated {
         items: accepted,
         faults,
+        omitted,
     }
 }
 

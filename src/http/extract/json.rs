@@ -3,7 +3,7 @@
 
 use super::body::{self, Limit};
 use super::media_type::{self, MediaType};
-use crate::blocking::in_place;
+use crate::fair;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use axum::extract::{FromRequest, Request};
@@ -108,18 +108,44 @@ pub(crate) fn parse_list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Prob
     Ok(list.into_iter().map(|Object(value)| value).collect())
 }
 
-/// From so many bytes on a text takes milliseconds.
-const LARGE: usize = 256 * 1024;
+/// Objects, and values in all, that a body may have: an empty object takes a hundred times the memory of its text.
+const MOST_OBJECTS: usize = 50_000;
+const MOST_VALUES: usize = 250_000;
+
+/// Counts what opens an object, and what opens or separates values, outside of strings.
+fn structure(text: &str) -> (usize, usize) {
+    let (mut objects, mut values) = (0, 0);
+    let (mut in_string, mut is_escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' => {
+                objects += 1;
+                values += 1;
+            }
+            b'[' | b',' => values += 1,
+            _ => {}
+        }
+    }
+    (objects, values)
+}
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
-    if text.len() < LARGE {
-        read_here(text)
-    } else {
-        in_place(|| read_here(text))
-    }
+    fair::without_hogging(text.len(), || read_here(text))
 }
 
 fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    let (objects, values) = structure(text);
+    for (what, limit, actual) in [("objects", MOST_OBJECTS, objects), ("values", MOST_VALUES, values)] {
+        if actual > limit {
+            let detail = format!("the body has {actual} JSON {what}; at most {limit} are taken");
+            let problem = Problem::invalid("body", detail);
+            return Err(problem.with("limit", limit).with("actual", actual));
+        }
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
@@ -181,6 +207,16 @@ mod tests {
             let shown = format!("{problem:?}");
             assert!(shown.contains(field), "{text}: {shown}");
         }
+    }
+
+    #[test]
+    fn what_is_mostly_structure_is_refused_unread() {
+        let lists = |inner: &str, count| format!("{{\"task\":\"a\",\"inner\":[{}]}}", vec![inner; count].join(","));
+        let many = parse::<Outer>(&lists("{\"count\":1}", MOST_OBJECTS)).unwrap_err();
+        assert_eq!(many.member("limit"), Some(&MOST_OBJECTS.into()));
+        assert!(parse::<Outer>(&lists("{\"count\":1}", MOST_OBJECTS - 1)).is_ok());
+        let text = format!("{{\"task\":\"{}\\\"\"}}", "{[,".repeat(MOST_VALUES));
+        assert!(parse::<Outer>(&text).is_ok(), "what stands in a string is no structure");
     }
 
     #[test]

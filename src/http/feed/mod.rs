@@ -12,6 +12,7 @@ pub(crate) use client::Client;
 pub(crate) use frame::{COMMENT, EventBody, Frame, frame};
 
 use crate::domain::ids::VaultId;
+use crate::fair::Party;
 use crate::storage::events::EventKind;
 use crate::storage::listen::Notification;
 use crate::storage::{Storage, StorageError};
@@ -96,7 +97,8 @@ impl Feeds {
         });
         let newest = feed.newest.subscribe();
         open.insert(vault.clone(), feed.clone());
-        tokio::spawn(self.clone().read(vault.clone(), feed.clone()));
+        let party = Party::new(Some(vault.as_str()), None);
+        tokio::spawn(party.scope(self.clone().read(vault.clone(), feed.clone())));
         (feed, newest)
     }
 

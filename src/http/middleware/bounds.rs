@@ -1,45 +1,74 @@
-//! How many requests run at once, and for how long.
+//! How many requests run at once, how many bytes they hold, and for how long.
 
+use super::held;
+use crate::fair::{Party, Permit};
+use crate::http::budget::{Full, KEPT_COST, SMALL_ANSWER};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::telemetry;
 use axum::BoxError;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use futures::stream::poll_fn;
+use futures::stream::unfold;
 use std::error::Error;
+use std::future::poll_fn;
 use std::iter::successors;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The place of a request among those that run at once. Whoever lets a request's work outlive its connection takes
-/// it along.
+/// The place of a request among those that run at once, and room for its bytes. Whoever lets a request's work outlive its
+/// connection takes it along.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
-    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    held: Arc<Mutex<Held>>,
     limit: usize,
 }
 
+#[derive(Debug, Default)]
+struct Held {
+    place: Option<OwnedSemaphorePermit>,
+    /// For the bytes of its body.
+    carried: Option<Permit>,
+    /// For what is made of them.
+    work: Option<Permit>,
+}
+
 impl Slot {
-    fn held(&self) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+    fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn leave(&self) {
-        *self.held() = None;
+        self.held().place = None;
     }
 
     fn take_again(&self, slots: &Arc<Semaphore>) -> Result<(), Busy> {
         let mut held = self.held();
-        if held.is_none() {
+        if held.place.is_none() {
             let free = slots.clone().try_acquire_owned();
-            *held = Some(free.map_err(|_| Busy { limit: self.limit })?);
+            held.place = Some(free.map_err(|_| Busy { limit: self.limit })?);
         }
         Ok(())
+    }
+
+    fn carry(&self, state: &AppState, party: &Party, bytes: usize) -> Result<(), Full> {
+        match &mut self.held().carried {
+            Some(carried) => state.budget.carry_more(carried, bytes),
+            none => {
+                *none = Some(state.budget.carry(party, bytes)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives back the room of its body, which was answered.
+    fn answered(&self) {
+        let mut held = self.held();
+        (held.carried, held.work) = (None, None);
     }
 }
 
@@ -59,18 +88,21 @@ impl Busy {
     }
 }
 
-/// The problem of a body that arrived when as many requests ran as may.
+/// The problem of a body for which there was no room, or that arrived when as many requests ran as may.
 pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
     let causes = successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
-    let mut busy = causes.filter_map(|error| error.downcast_ref::<Busy>());
-    busy.next().map(Busy::problem)
+    causes.into_iter().find_map(|error| {
+        let busy = error.downcast_ref::<Busy>().map(Busy::problem);
+        busy.or_else(|| error.downcast_ref::<Full>().map(|full| full.problem()))
+    })
 }
 
 /// Refuses what comes while `max_requests` run already: a client that is told so at once can come back, one that
 /// waits in a queue gives up and its work is done for nobody. A request that waits for its client to send its body
-/// does not count: whoever is slow keeps nobody else out.
+/// does not count: whoever is slow keeps nobody else out. One whose answer is being sent does.
 pub(super) async fn concurrency<F: Future<Output = Response>>(
     state: &AppState,
+    weighs: Weighs,
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
@@ -79,30 +111,98 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
         return Busy { limit }.problem().into_response();
     };
     let slot = Slot {
-        held: Arc::new(Mutex::new(Some(permit))),
+        held: Arc::new(Mutex::new(Held {
+            place: Some(permit),
+            ..Held::default()
+        })),
         limit,
     };
+    let is_read = request.method().is_safe();
+    let party = Party::current();
     let (mut parts, mut body) = request.into_parts();
     parts.extensions.insert(slot.clone());
     if !body.is_end_stream() {
-        body = without_a_place(body, slot.clone(), state.slots.clone());
+        body = counted(body, state.clone(), (slot.clone(), party.clone()), weighs);
     }
     let response = next(Request::from_parts(parts, body)).await;
-    drop(slot);
-    response
+    slot.answered();
+    answer(state, &party, is_read, slot, response)
 }
 
-/// A body whose request has no place while it waits for more of it.
-fn without_a_place(body: Body, slot: Slot, slots: Arc<Semaphore>) -> Body {
-    let mut stream = body.into_data_stream();
-    Body::from_stream(poll_fn(move |context| match stream.poll_next_unpin(context) {
-        Poll::Pending => {
-            slot.leave();
-            Poll::Pending
+/// How the bytes of a body count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weighs {
+    /// As they are while they arrive, then as what is made of them.
+    Work,
+    /// More, but nothing waits for its turn: it may wait for models.
+    Kept,
+}
+
+/// A body that counts its bytes, and whose request has no place while it waits for more of it. Its end comes when it is
+/// the request's turn to be worked on.
+fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: Weighs) -> Body {
+    let pieces = Some((body.into_data_stream(), 0_usize));
+    Body::from_stream(unfold(pieces, move |pieces| {
+        let (state, slot, party) = (state.clone(), slot.clone(), party.clone());
+        async move {
+            let (mut stream, size) = pieces?;
+            let waiting = poll_fn(|context| {
+                let polled = stream.poll_next_unpin(context);
+                if polled.is_pending() {
+                    slot.leave();
+                }
+                polled
+            });
+            match waiting.await {
+                Some(Err(error)) => Some((Err(BoxError::from(error)), None)),
+                Some(Ok(piece)) => {
+                    let cost = match weighs {
+                        _ if size > state.budget.largest => 0,
+                        Weighs::Work => piece.len(),
+                        Weighs::Kept => piece.len().saturating_mul(KEPT_COST),
+                    };
+                    let size = size + piece.len();
+                    match slot.carry(&state, &party, cost) {
+                        Ok(()) => Some((Ok(piece), Some((stream, size)))),
+                        Err(full) => Some((Err(full.into()), None)),
+                    }
+                }
+                None => {
+                    if weighs == Weighs::Work && size > 0 {
+                        slot.leave();
+                        match state.budget.work(&party, size).await {
+                            Ok(work) => slot.held().work = Some(work),
+                            Err(full) => return Some((Err(full.into()), None)),
+                        }
+                    }
+                    slot.take_again(&state.slots).err().map(|busy| (Err(busy.into()), None))
+                }
+            }
         }
-        Poll::Ready(None) => Poll::Ready(slot.take_again(&slots).err().map(|busy| Err(busy.into()))),
-        Poll::Ready(Some(chunk)) => Poll::Ready(Some(chunk.map_err(BoxError::from))),
     }))
+}
+
+/// The answer with the place of its request and room for its bytes, until it is written or dropped. A stream of events
+/// has bounds of its own.
+fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: Response) -> Response {
+    let is_stream = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+    if is_stream || response.body().is_end_stream() {
+        return response;
+    }
+    let bytes = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX);
+    let room = match bytes {
+        0..=SMALL_ANSWER => None,
+        _ if is_read => match state.budget.carry(party, bytes) {
+            Ok(room) => Some(room),
+            Err(full) => return full.problem().into_response(),
+        },
+        // What was done is told.
+        _ => Some(state.budget.carry_anyway(party, bytes)),
+    };
+    response.map(|body| held::Held::body(body, (slot, room)))
 }
 
 /// Ends a request that takes longer than `time`. What it had begun in the database is rolled back.

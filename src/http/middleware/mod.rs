@@ -8,12 +8,14 @@
 pub(crate) mod access;
 pub(crate) mod bounds;
 pub(crate) mod headers;
+mod held;
 pub(crate) mod idempotency;
 pub(crate) mod observe;
 pub(crate) mod rate;
 pub(crate) mod site;
 
 use super::state::AppState;
+use crate::fair::Party;
 use crate::clock::Clock;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -45,15 +47,18 @@ pub(crate) struct Work {
     pub(crate) state: AppState,
     /// How long a request may take.
     pub(crate) time: Duration,
+    /// How its body counts.
+    pub(crate) weighs: bounds::Weighs,
 }
 
 /// The layer around routes that work.
 pub(crate) async fn around_work(State(work): State<Work>, request: Request, next: Next) -> Response {
-    let Work { state, time } = &work;
+    let Work { state, time, weighs } = &work;
+    let party = request.extensions().get::<Party>().cloned().unwrap_or_default();
     let time = *time;
     let run = move |request| bounds::time(time, request, move |request| next.run(request));
     let once = |request| idempotency::once(state, time, request, run);
-    bounds::concurrency(state, request, once).await
+    party.scope(bounds::concurrency(state, *weighs, request, once)).await
 }
 
 /// The layer around routes that a tool asks, where the caller was found out by the message that called it.

@@ -66,12 +66,14 @@ impl From<PipelineError> for Problem {
                     .with("role", role.name())
                     .caused_by(message)
             }
-            PipelineError::Invalid { update_id, rejected } => Self::new(
-                Kind::Invalid,
-                format!("{message}; nothing was saved, finish the run with POST …/operations?update_id={update_id}"),
-            )
-            .with("update_id", update_id.as_str())
-            .with("rejected", serde_json::to_value(rejected).unwrap_or_default()),
+            PipelineError::Invalid { update_id, rejected, more } => {
+                let detail =
+                    format!("{message}; nothing was saved, finish the run with POST …/operations?update_id={update_id}");
+                let problem = Self::new(Kind::Invalid, detail)
+                    .with("update_id", update_id.as_str())
+                    .with("rejected", serde_json::to_value(rejected).unwrap_or_default());
+                if more > 0 { problem.with("more_rejected", more) } else { problem }
+            }
             PipelineError::TooLarge { update_id, before, bytes, limit } => Self::new(
                 Kind::Invalid,
                 format!(

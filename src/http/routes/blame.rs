@@ -2,9 +2,10 @@
 
 use super::contexts::view;
 use super::memory::{self, VersionParams};
-use crate::domain::document::{record_places, written_time};
+use crate::domain::document::{Run, record_places, written_time};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
+use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
@@ -12,21 +13,32 @@ use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::pipeline::report::EvidenceReport;
-use crate::storage::Blame;
-use axum::Json;
+use crate::storage::{Blame, ContextMetadata};
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
+use futures::stream::unfold;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::HashMap;
-use std::fmt::Write;
+use std::convert::Infallible;
+use std::io::Write;
 use std::ops::Range;
 
+/// About how much is sent at once.
+const PIECE: usize = 64 << 10;
+
+/// What a byte of the document costs while its blame is sent: where every line comes from another version than its
+/// neighbours, that is as long as the shortest lines.
+const CARRIED: usize = 10;
+
 /// Where the lines of one version come from.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(utoipa::ToSchema)]
 #[schema(as = Blame)]
+#[expect(dead_code, reason = "documents what `Lines` writes")]
 pub(crate) struct BlameBody {
     /// The vault.
     vault_id: String,
@@ -38,13 +50,13 @@ pub(crate) struct BlameBody {
     #[schema(minimum = 1)]
     version: i64,
     /// Its lines, from the first to the last.
-    lines: Vec<BlameLine>,
+    lines: Vec<BlameLine<'static>>,
 }
 
 /// One line and the version that brought it in.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = BlameLine)]
-pub(crate) struct BlameLine {
+pub(crate) struct BlameLine<'l> {
     /// Its number, from 1.
     #[schema(minimum = 1)]
     line: usize,
@@ -53,15 +65,15 @@ pub(crate) struct BlameLine {
     version: i64,
     /// That version's id; this and the next two are null if it is no longer kept.
     #[schema(required)]
-    context_id: Option<String>,
+    context_id: Option<&'l str>,
     /// Who made it.
     #[schema(required)]
-    actor_id: Option<String>,
+    actor_id: Option<&'l str>,
     /// When it was made.
     #[schema(required)]
     creation_time: Option<DateTime<Utc>>,
     /// The line without its end.
-    text: String,
+    text: &'l str,
     /// Of a record's first line: what of an update's input carried the record, at most two passages.
     evidence: Vec<EvidenceReport>,
 }
@@ -111,6 +123,11 @@ pub(crate) async fn blame(
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
+    let party = Party::current();
+    let bytes = context.text.len();
+    // For who reads it, as long as that takes.
+    let room = state.budget.carry(&party, bytes.saturating_mul(CARRIED))?;
+    let work = state.budget.work(&party, bytes).await?;
     let blame = state.storage.blame(context).await?;
     let places = record_places(&blame.context.text);
     let ids: Vec<RecordId> = places.iter().map(|(id, _)| *id).collect();
@@ -118,83 +135,169 @@ pub(crate) async fn blame(
         Representation::Json => state.storage.evidence(&vault_id, &memory_id, &ids).await?,
         _ => HashMap::new(),
     };
-    let carried = by_line(&blame.context.text, &places, &evidence);
-    let blame = BlameBody::of(blame, &carried);
+    let carried = by_line(&blame.context.text, &places, evidence);
+    drop(work);
     headers.insert(
         CONTENT_TYPE,
         HeaderValue::from_static(representation.content_type()),
     );
-    Ok(match representation {
-        Representation::Json => (headers, Json(blame)).into_response(),
-        _ => (headers, as_text(&blame.lines)).into_response(),
-    })
+    let lines = Lines::new(blame, carried, representation == Representation::Json);
+    let pieces = unfold((lines, party, room), |(mut lines, party, room)| async move {
+        let piece = fair::on_cpu_for(&party, PIECE, || lines.piece()).await?;
+        Some((Ok::<_, Infallible>(Bytes::from(piece)), (lines, party, room)))
+    });
+    Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
 /// The evidence of records by the number of their first line.
-fn by_line<'e>(
+fn by_line(
     text: &str,
     places: &[(RecordId, Range<usize>)],
-    evidence: &'e HashMap<RecordId, Vec<Evidence>>,
-) -> HashMap<usize, &'e [Evidence]> {
+    mut evidence: HashMap<RecordId, Vec<Evidence>>,
+) -> HashMap<usize, Vec<Evidence>> {
     let (mut line, mut from) = (1, 0);
     let mut found = HashMap::new();
     for (id, range) in places {
         line += memchr::memchr_iter(b'\n', &text.as_bytes()[from..range.start]).count();
         from = range.start;
-        found.extend(evidence.get(id).map(|evidence| (line, evidence.as_slice())));
+        found.extend(evidence.remove(id).map(|evidence| (line, evidence)));
     }
     found
 }
 
-impl BlameBody {
-    fn of(blame: Blame, carried: &HashMap<usize, &[Evidence]>) -> Self {
+/// What is told of a version that lines come from.
+struct Origin {
+    context_id: String,
+    actor_id: String,
+    creation_time: DateTime<Utc>,
+}
+
+/// The lines of a version as they are sent, piece by piece: all of them in JSON would be a hundred times the document.
+struct Lines {
+    text: String,
+    /// The byte of the next line, and its number.
+    at: usize,
+    number: usize,
+    /// How many more of the run's lines come.
+    left: usize,
+    runs: std::vec::IntoIter<Run>,
+    version: i64,
+    origins: HashMap<i64, Origin>,
+    carried: HashMap<usize, Vec<Evidence>>,
+    /// What stands before the first line; taken with it. `None` for plain text, which has columns of these widths.
+    head: Option<String>,
+    is_json: bool,
+    widths: (usize, usize),
+    is_at_its_end: bool,
+}
+
+impl Lines {
+    fn new(blame: Blame, carried: HashMap<usize, Vec<Evidence>>, is_json: bool) -> Self {
         let Blame {
             context,
             origins,
             versions,
         } = blame;
-        let lines = context.text.lines().zip(origins.versions()).zip(1..);
-        let lines = lines.map(|((text, version), line)| {
-            let origin = versions.get(&version);
-            BlameLine {
-                line,
-                version,
-                context_id: origin.map(|origin| origin.context_id.to_string()),
-                actor_id: origin.map(|origin| origin.actor_id.to_string()),
-                creation_time: origin.map(|origin| origin.creation_time),
-                text: text.to_owned(),
-                evidence: carried
-                    .get(&line)
-                    .map(|evidence| evidence.iter().map(EvidenceReport::from).collect())
-                    .unwrap_or_default(),
-            }
+        let metadata = &context.metadata;
+        let head = json!({
+            "vault_id": metadata.vault_id.as_str(),
+            "memory_id": metadata.memory_id.as_str(),
+            "context_id": metadata.context_id.as_str(),
+            "version": metadata.version,
         });
+        let origin = |version: ContextMetadata| Origin {
+            context_id: version.context_id.to_string(),
+            actor_id: version.actor_id.to_string(),
+            creation_time: version.creation_time,
+        };
+        let versions: HashMap<i64, Origin> = versions
+            .into_iter()
+            .map(|(number, version)| (number, origin(version)))
+            .collect();
+        let runs = origins.runs().to_vec();
+        let digits = |run: &Run| run.version.to_string().len();
+        let actor = |run: &Run| versions.get(&run.version).map_or(1, |origin| origin.actor_id.len());
+        let widths = (
+            runs.iter().map(digits).max().unwrap_or_default(),
+            runs.iter().map(actor).max().unwrap_or_default(),
+        );
         Self {
-            vault_id: context.metadata.vault_id.to_string(),
-            memory_id: context.metadata.memory_id.to_string(),
-            context_id: context.metadata.context_id.to_string(),
-            version: context.metadata.version,
-            lines: lines.collect(),
+            text: context.text,
+            at: 0,
+            number: 0,
+            left: 0,
+            runs: runs.into_iter(),
+            version: 0,
+            origins: versions,
+            carried,
+            head: Some(head.to_string()).filter(|_| is_json),
+            is_json,
+            widths,
+            is_at_its_end: false,
         }
     }
-}
 
-/// In columns, so that the lines stand below each other as they do in the document.
-fn as_text(lines: &[BlameLine]) -> String {
-    let actor = |line: &BlameLine| line.actor_id.as_deref().unwrap_or("-").len();
-    let digits = |line: &BlameLine| line.version.to_string().len();
-    let actors = lines.iter().map(actor).max().unwrap_or_default();
-    let versions = lines.iter().map(digits).max().unwrap_or_default();
-    let mut text = String::new();
-    for line in lines {
-        let time = line.creation_time.map_or_else(|| "-".to_owned(), written_time);
-        let actor = line.actor_id.as_deref().unwrap_or("-");
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{:>versions$} {actor:<actors$} {time:<20} | {}",
-            line.version, line.text
-        );
+    /// The next lines, as many as make a piece; `None` behind the last.
+    fn piece(&mut self) -> Option<Vec<u8>> {
+        if self.is_at_its_end {
+            return None;
+        }
+        let mut piece = Vec::with_capacity(PIECE + PIECE / 8);
+        if let Some(head) = self.head.take() {
+            piece.extend_from_slice(head.trim_end_matches('}').as_bytes());
+            piece.extend_from_slice(br#","lines":["#);
+        }
+        while piece.len() < PIECE {
+            if !self.line(&mut piece) {
+                self.is_at_its_end = true;
+                if self.is_json {
+                    piece.extend_from_slice(b"]}");
+                }
+                break;
+            }
+        }
+        Some(piece)
     }
-    text
+
+    /// Writes the next line; `false` if there is none.
+    fn line(&mut self, piece: &mut Vec<u8>) -> bool {
+        let rest = &self.text[self.at..];
+        let Some(whole) = rest.split_inclusive('\n').next() else {
+            return false;
+        };
+        while self.left == 0 {
+            let Some(run) = self.runs.next() else { return false };
+            (self.version, self.left) = (run.version, run.lines);
+        }
+        self.left -= 1;
+        self.at += whole.len();
+        self.number += 1;
+        let text = whole.lines().next().unwrap_or_default();
+        let origin = self.origins.get(&self.version);
+        let time = origin.map(|origin| origin.creation_time);
+        if self.is_json {
+            let evidence = self.carried.remove(&self.number).unwrap_or_default();
+            let line = BlameLine {
+                line: self.number,
+                version: self.version,
+                context_id: origin.map(|origin| origin.context_id.as_str()),
+                actor_id: origin.map(|origin| origin.actor_id.as_str()),
+                creation_time: time,
+                text,
+                evidence: evidence.iter().map(EvidenceReport::from).collect(),
+            };
+            if self.number > 1 {
+                piece.push(b',');
+            }
+            // What is written to memory is written, and has no key that is no text.
+            let _ = serde_json::to_writer(piece, &line);
+        } else {
+            let (versions, actors) = self.widths;
+            let time = time.map_or_else(|| "-".to_owned(), written_time);
+            let actor = origin.map_or("-", |origin| &origin.actor_id);
+            let version = self.version;
+            let _ = writeln!(piece, "{version:>versions$} {actor:<actors$} {time:<20} | {text}");
+        }
+        true
+    }
 }

@@ -1,6 +1,7 @@
 //! `POST M/operations`
 
 use super::update::{ModeName, OnInvalidName, refuse_nul};
+use crate::domain::faults::MOST_ITEMS;
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
@@ -238,6 +239,11 @@ impl OperationsBody {
                 ));
             }
         };
+        if list.len() > MOST_ITEMS {
+            let detail = format!("operations has {} items; at most {MOST_ITEMS} are taken at once", list.len());
+            let problem = Problem::invalid("operations", detail);
+            return Err(problem.with("limit", MOST_ITEMS).with("actual", list.len()));
+        }
         let list: Vec<OperationRequest> = list.into_iter().map(|Object(operation)| operation).collect();
         match first_nul(&list) {
             Some((path, at)) => Err(Problem::invalid(

@@ -127,7 +127,7 @@ impl Storage {
             "SELECT last_sequence, last_event_id, purged_sequence FROM event_streams WHERE vault_id = $1",
             vault.as_str(),
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut *self.event_reader().await?)
         .await?;
         Ok(match row {
             Some(row) => StreamState {
@@ -162,7 +162,7 @@ impl Storage {
             vault.as_str(),
             place.sequence,
         )
-        .fetch_optional(&mut *self.reader().await?)
+        .fetch_optional(&mut *self.event_reader().await?)
         .await?;
         match found {
             Some(id) if Place::of(place.sequence, &id) == *place => Ok(Resumed::Behind(place.sequence)),
@@ -198,7 +198,7 @@ impl Storage {
             kinds,
             limit,
         )
-        .fetch_all(&mut *self.reader().await?)
+        .fetch_all(&mut *self.event_reader().await?)
         .await?;
         let events = rows.into_iter().map(|row| Event {
             place: Place::of(row.sequence, &row.event_id),

@@ -30,7 +30,7 @@ impl Storage {
                 r#"SELECT EXISTS (SELECT 1 FROM events WHERE vault_id = $1 AND sequence IS NULL) AS "waiting!""#,
                 vault.as_str(),
             )
-            .fetch_one(&mut *self.reader().await?)
+            .fetch_one(&mut *self.event_reader().await?)
             .await?;
             if !waiting || self.sequence_batch(vault).await? < BATCH {
                 return Ok(());
@@ -39,7 +39,7 @@ impl Storage {
     }
 
     async fn sequence_batch(&self, vault: &VaultId) -> Result<i64, StorageError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.event_writer().await?;
         sqlx::query!(
             "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
              ON CONFLICT (vault_id) DO NOTHING",

@@ -7,6 +7,7 @@ use super::new_version::NewVersion;
 use crate::domain::changelog;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Collapse, RecordChange, collapse};
+use crate::fair;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::{Storage, StorageError};
@@ -117,7 +118,8 @@ impl Storage {
     /// # Errors
     /// As [`PutError`] says.
     pub async fn put_context(&self, job: PutJob) -> Result<Put, PutError> {
-        let mut decide = |head: &Head| decide(&job, head);
+        let bytes = job.text.len();
+        let mut decide = |head: &Head| fair::without_hogging(bytes, || decide(&job, head));
         let of = (&job.vault, &job.memory);
         let outcome = self.change_likely(of, Likely::Cached, &[], &mut decide).await;
         match outcome {

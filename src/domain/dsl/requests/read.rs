@@ -7,7 +7,7 @@ use crate::domain::dsl::items::{self, Wrong, behind_because, placeholder};
 use crate::domain::dsl::progress::Block;
 use crate::domain::dsl::{Options, Parsed};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 
 /// Reads requests as [`parse`](crate::domain::dsl::parse) reads a text. Total: every list has a result.
 #[must_use]
@@ -28,25 +28,25 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                         if is_folded {
                             let detail = "an insight is one line; its lines were joined with blanks";
                             let wrong = (FaultKind::MultiLineInsight, detail.to_owned());
-                            parsed.fault(Some(role), None, index, wrong);
+                            parsed.wrong(Some(role), None, index, wrong);
                         }
-                        parsed.accept(operation, index);
+                        parsed.accept(operation, index..index);
                     }
-                    Err(wrong) => parsed.fault(Some(role), None, index, wrong),
+                    Err(wrong) => parsed.wrong(Some(role), None, index, wrong),
                 }
                 Some(role)
             }
             OperationRequest::Archive { id, reason } => match archiving(id, reason) {
                 Ok(operation) => {
                     let role = operation.role();
-                    parsed.accept(operation, index);
+                    parsed.accept(operation, index..index);
                     role
                 }
                 Err((id, wrong)) => {
                     let role = Role::ALL
                         .into_iter()
                         .find(|role| role.record_kind() == id.map(|id| id.kind) && id.is_some());
-                    parsed.fault(role, id, index, wrong);
+                    parsed.wrong(role, id, index, wrong);
                     role
                 }
             },
@@ -63,15 +63,8 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
 }
 
 impl Parsed {
-    fn accept(&mut self, operation: Operation, index: usize) {
-        self.items.push(Item {
-            operation,
-            range: index..index,
-        });
-    }
-
-    fn fault(&mut self, section: Option<Role>, id: Option<RecordId>, index: usize, (kind, detail): Wrong) {
-        self.faults.push(Fault {
+    fn wrong(&mut self, section: Option<Role>, id: Option<RecordId>, index: usize, (kind, detail): Wrong) {
+        self.fault(Fault {
             kind,
             section,
             id,
@@ -86,15 +79,21 @@ impl Parsed {
             block.bullet(Some(list), 0, &one_line(text), index..index);
         }
         let finished = block.finish();
-        self.faults.extend(finished.faults);
-        self.items.extend(finished.item.clone());
+        let has_faults = !finished.faults.is_empty();
+        for fault in finished.faults {
+            self.fault(fault);
+        }
+        self.omitted.merge(&finished.omitted);
+        let has_item = finished.item.is_some();
+        if let Some(item) = finished.item {
+            self.accept(item.operation, item.range);
+        }
         if let Some(missing) = finished.missing {
-            self.faults.push(missing);
-        } else if finished.item.is_none() && self.faults.last().is_none_or(|fault| fault.range.start != index)
-        {
+            self.fault(missing);
+        } else if !has_item && !has_faults {
             let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
             let wrong = (FaultKind::MissingInProgress, detail.to_owned());
-            self.fault(Some(Role::Progress), None, index, wrong);
+            self.wrong(Some(Role::Progress), None, index, wrong);
         }
     }
 }

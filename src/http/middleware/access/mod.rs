@@ -17,6 +17,7 @@ pub(crate) use gate::Gate;
 use super::rate::{Standing, Subject};
 use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
+use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
 use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
@@ -27,6 +28,7 @@ use axum::http::HeaderValue;
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
 
 /// What matches no route goes on to be told so; the routes stand in the public document.
 pub(super) async fn check<F: Future<Output = Response>>(
@@ -63,8 +65,12 @@ pub(super) async fn check_again<F: Future<Output = Response>>(
         // What nobody guards is a fault, and is not answered to everybody.
         return Problem::internal("nobody has said who makes the request of a tool").into_response();
     };
-    match permit(&CallerOf(caller), &mut parts, route.as_str()).await {
-        Ok(()) => next(Request::from_parts(parts, body)).await,
+    let caller = CallerOf(caller);
+    match permit(&caller, &mut parts, route.as_str()).await {
+        Ok(vault) => {
+            let party = party(&caller, vault.as_ref(), None);
+            party.scope(next(Request::from_parts(parts, body))).await
+        }
         Err(problem) => problem.into_response(),
     }
 }
@@ -89,9 +95,10 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
         None => peer.map(Subject::Address),
     };
     let standing = state.rates.count(subject).map_err(told)?;
-    permit(&caller, parts, route)
+    let vault = permit(&caller, parts, route)
         .await
         .map_err(|problem| (problem, standing))?;
+    parts.extensions.insert(party(&caller, vault.as_ref(), peer));
     parts.extensions.insert(caller.0);
     parts.extensions.insert(admission);
     Ok(standing)
@@ -118,10 +125,18 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
     ))
 }
 
-/// Whether the caller may do this.
-async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<(), Problem> {
-    if let Some(vault) = vault(parts).await
-        && !caller.0.sees(&vault)
+/// On whose behalf a request is made. One that names no vault stands for its address, where it shows no key.
+fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
+    let key = caller.0.key.as_ref().map(|key| key.key_id.as_str());
+    let address = peer.filter(|_| key.is_none()).map(|address| address.to_string());
+    Party::new(vault.map(VaultId::as_str).or(address.as_deref()), key)
+}
+
+/// Whether the caller may do this, and the vault that it is about.
+async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
+    let vault = vault(parts).await;
+    if let Some(vault) = &vault
+        && !caller.0.sees(vault)
     {
         telemetry::refused("foreign_vault");
         return Err(Problem::not_found("there is no such vault for this key"));
@@ -130,7 +145,8 @@ async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<(),
     let what = format!("{} is taken here", parts.method);
     caller
         .require(role, &what)
-        .inspect_err(|_| telemetry::refused("role"))
+        .inspect_err(|_| telemetry::refused("role"))?;
+    Ok(vault)
 }
 
 /// 401, counted.

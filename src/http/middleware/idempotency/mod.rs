@@ -18,6 +18,7 @@ pub(crate) use key::IDEMPOTENCY_KEY;
 
 use super::bounds::Slot;
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::problem::{Kind, Problem};
@@ -140,7 +141,7 @@ impl Once<'_> {
             drop(slot);
             response
         };
-        let task = tokio::spawn(work.in_current_span());
+        let task = tokio::spawn(Party::current().scope(work).in_current_span());
         task.await.map_err(|error| match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
             Err(error) => Problem::internal(error),

@@ -1,6 +1,7 @@
 //! An update for somebody who waits and watches: its steps as server-sent events, then its answer.
 
 use super::way::Watching;
+use crate::fair::Party;
 use crate::http::feed::{COMMENT, frame};
 use crate::http::problem::Problem;
 use crate::http::routes::events::{OpenStream, event_stream};
@@ -53,7 +54,7 @@ pub(super) async fn stream(
             Err(_) => Err(Problem::given_up(time)),
         }
     };
-    let update = tokio::spawn(work.in_current_span());
+    let update = tokio::spawn(Party::current().scope(work).in_current_span());
     if is_kept {
         return whole(steps, update).await;
     }

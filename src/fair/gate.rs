@@ -1,0 +1,391 @@
+//! A bounded amount, given out fairly.
+
+use super::Party;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// How much there is, and how much of it one vault and one key may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    /// All there is.
+    pub total: usize,
+    /// What one vault may hold.
+    pub of_vault: usize,
+    /// What one key may hold, in all its vaults: more, so that the vaults of a gateway's one key are neighbours, too.
+    pub of_key: usize,
+}
+
+impl Shares {
+    /// Half for a vault, three quarters for a key; at least one.
+    #[must_use]
+    pub fn of(total: usize) -> Self {
+        let total = total.max(1);
+        Self {
+            total,
+            of_vault: (total / 2).max(1),
+            of_key: (total / 4 * 3).max(total / 2).max(1),
+        }
+    }
+}
+
+/// Gives something out to many parties. Cheap to clone.
+#[derive(Clone)]
+pub struct Gate(Arc<Inner>);
+
+struct Inner {
+    shares: Shares,
+    state: Mutex<State>,
+}
+
+/// A vault or a key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Holder {
+    Vault(Arc<str>),
+    Key(Arc<str>),
+}
+
+#[derive(Default)]
+struct State {
+    taken: usize,
+    held: HashMap<Holder, usize>,
+    /// Those who wait, vault by vault; the vault in front has its turn next.
+    queues: VecDeque<(Option<Arc<str>>, VecDeque<Waiting>)>,
+}
+
+struct Waiting {
+    party: Party,
+    amount: usize,
+    granted: oneshot::Sender<Permit>,
+}
+
+/// Some of what a gate guards, until it is dropped.
+pub struct Permit {
+    gate: Gate,
+    party: Party,
+    amount: usize,
+}
+
+impl Party {
+    fn holders(&self) -> impl Iterator<Item = Holder> {
+        let vault = self.vault.clone().map(Holder::Vault);
+        vault.into_iter().chain(self.key.clone().map(Holder::Key))
+    }
+}
+
+impl Shares {
+    fn of_holder(&self, holder: &Holder) -> usize {
+        match holder {
+            Holder::Vault(_) => self.of_vault,
+            Holder::Key(_) => self.of_key,
+        }
+    }
+}
+
+impl State {
+    fn fits(&self, shares: &Shares, party: &Party, amount: usize) -> bool {
+        let held = |holder: &Holder| self.held.get(holder).copied().unwrap_or_default();
+        self.taken + amount <= shares.total
+            && party
+                .holders()
+                .all(|holder| held(&holder) + amount <= shares.of_holder(&holder))
+    }
+
+    fn take(&mut self, party: &Party, amount: usize) {
+        self.taken += amount;
+        for holder in party.holders() {
+            *self.held.entry(holder).or_default() += amount;
+        }
+    }
+
+    fn give_back(&mut self, party: &Party, amount: usize) {
+        self.taken = self.taken.saturating_sub(amount);
+        for holder in party.holders() {
+            if let Some(held) = self.held.get_mut(&holder) {
+                *held = held.saturating_sub(amount);
+                if *held == 0 {
+                    self.held.remove(&holder);
+                }
+            }
+        }
+    }
+
+    fn wait(&mut self, waiting: Waiting) {
+        let vault = &waiting.party.vault;
+        match self.queues.iter_mut().find(|(of, _)| of == vault) {
+            Some((_, queue)) => queue.push_back(waiting),
+            None => self
+                .queues
+                .push_back((vault.clone(), VecDeque::from([waiting]))),
+        }
+    }
+
+    /// Takes what the next in turn waits for, if anybody's fits.
+    fn next(&mut self, shares: &Shares) -> Option<Waiting> {
+        for _ in 0..self.queues.len() {
+            let (vault, mut queue) = self.queues.pop_front()?;
+            queue.retain(|waiting| !waiting.granted.is_closed());
+            // Of one vault in the order of arrival, but not behind one whose key holds its share.
+            let fits = |waiting: &Waiting| self.fits(shares, &waiting.party, waiting.amount);
+            let found = queue.iter().position(fits).and_then(|place| queue.remove(place));
+            if !queue.is_empty() {
+                self.queues.push_back((vault, queue));
+            }
+            if let Some(waiting) = found {
+                self.take(&waiting.party, waiting.amount);
+                return Some(waiting);
+            }
+        }
+        None
+    }
+}
+
+impl Gate {
+    /// A gate of which nothing is held.
+    #[must_use]
+    pub fn new(shares: Shares) -> Self {
+        Self(Arc::new(Inner {
+            shares,
+            state: Mutex::default(),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who wants more than its share may ever be gets its share: it then is alone.
+    fn most(&self, party: &Party, amount: usize) -> usize {
+        let shares = &self.0.shares;
+        let shares_of = party.holders().map(|holder| shares.of_holder(&holder));
+        shares_of.chain([shares.total, amount]).min().unwrap_or(amount)
+    }
+
+    fn permit(&self, party: &Party, amount: usize) -> Permit {
+        Permit {
+            gate: self.clone(),
+            party: party.clone(),
+            amount,
+        }
+    }
+
+    /// Waits for its turn.
+    pub async fn acquire(&self, party: &Party, amount: usize) -> Permit {
+        let amount = self.most(party, amount);
+        let waiting = {
+            let mut state = self.state();
+            if state.fits(&self.0.shares, party, amount) {
+                state.take(party, amount);
+                return self.permit(party, amount);
+            }
+            let (granted, waiting) = oneshot::channel();
+            state.wait(Waiting {
+                party: party.clone(),
+                amount,
+                granted,
+            });
+            waiting
+        };
+        match waiting.await {
+            Ok(permit) => permit,
+            // A gate holds its waiters for as long as it is there, and `self` is one.
+            Err(_) => self.overdraw(party, amount),
+        }
+    }
+
+    /// What is there at once, or nothing.
+    #[must_use]
+    pub fn try_acquire(&self, party: &Party, amount: usize) -> Option<Permit> {
+        let mut state = self.state();
+        let fits = state.fits(&self.0.shares, party, amount);
+        fits.then(|| {
+            state.take(party, amount);
+            self.permit(party, amount)
+        })
+    }
+
+    /// Counts what is held already, whether there is room for it or not.
+    #[must_use]
+    pub fn overdraw(&self, party: &Party, amount: usize) -> Permit {
+        self.state().take(party, amount);
+        self.permit(party, amount)
+    }
+
+    /// How much of it is held.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.state().taken
+    }
+
+    /// How many wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.state().queues.iter().map(|(_, queue)| queue.len()).sum()
+    }
+
+    /// How it is shared.
+    #[must_use]
+    pub fn shares(&self) -> Shares {
+        self.0.shares
+    }
+
+    fn give_out(&self) {
+        loop {
+            let Some(next) = self.state().next(&self.0.shares) else {
+                return;
+            };
+            // Outside the lock: a permit that nobody takes any more comes back through `drop`.
+            let permit = self.permit(&next.party, next.amount);
+            drop(next.granted.send(permit));
+        }
+    }
+}
+
+impl Permit {
+    /// Takes so much more, if it is there; no more than makes it a share.
+    pub fn grow(&mut self, more: usize) -> bool {
+        let most = self.gate.most(&self.party, self.amount.saturating_add(more));
+        let more = most.saturating_sub(self.amount);
+        let mut state = self.gate.state();
+        let fits = state.fits(&self.gate.0.shares, &self.party, more);
+        if fits {
+            state.take(&self.party, more);
+            drop(state);
+            self.amount += more;
+        }
+        fits
+    }
+
+    /// Gives back all but so much.
+    pub fn shrink(&mut self, to: usize) {
+        let less = self.amount.saturating_sub(to);
+        if less > 0 {
+            self.amount = to;
+            self.gate.state().give_back(&self.party, less);
+            self.gate.give_out();
+        }
+    }
+
+    /// How much it holds.
+    #[must_use]
+    pub fn amount(&self) -> usize {
+        self.amount
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.gate.state().give_back(&self.party, self.amount);
+        self.gate.give_out();
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("shares", &self.0.shares)
+            .field("taken", &self.taken())
+            .finish()
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Permit").field(&self.amount).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    fn party(vault: &str) -> Party {
+        Party::new(Some(vault), None)
+    }
+
+    /// Whether a waiter has its turn.
+    async fn turn<F: Future<Output = Permit>>(waiting: std::pin::Pin<&mut F>) -> Option<Permit> {
+        let mut waiting = waiting;
+        std::future::poll_fn(|context| match waiting.as_mut().poll(context) {
+            Poll::Ready(permit) => Poll::Ready(Some(permit)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
+    }
+
+    #[tokio::test]
+    async fn a_vault_never_holds_more_than_its_share() {
+        let gate = Gate::new(Shares::of(4));
+        let held: Vec<_> = (0..9).filter_map(|_| gate.try_acquire(&party("a"), 1)).collect();
+        assert_eq!(held.len(), 2);
+        assert!(gate.try_acquire(&party("b"), 1).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_key_never_holds_all_however_many_vaults_it_has() {
+        let gate = Gate::new(Shares::of(4));
+        let vaults = ["a", "b", "c", "d", "e"];
+        let of_key = |vault| gate.try_acquire(&Party::new(Some(vault), Some("k")), 1);
+        let held: Vec<_> = vaults.into_iter().filter_map(of_key).collect();
+        assert_eq!(held.len(), 3);
+        assert!(gate.try_acquire(&Party::new(Some("e"), Some("other")), 1).is_some());
+    }
+
+    #[tokio::test]
+    async fn turns_go_round_the_vaults_and_not_by_arrival() {
+        let gate = Gate::new(Shares {
+            total: 1,
+            of_vault: 1,
+            of_key: 1,
+        });
+        let (a, b) = (party("a"), party("b"));
+        let first = gate.acquire(&a, 1).await;
+        let mut a2 = pin!(gate.acquire(&a, 1));
+        let mut a3 = pin!(gate.acquire(&a, 1));
+        let mut b1 = pin!(gate.acquire(&b, 1));
+        for waiting in [a2.as_mut(), a3.as_mut()] {
+            assert!(turn(waiting).await.is_none());
+        }
+        assert!(turn(b1.as_mut()).await.is_none());
+        drop(first);
+        let second = turn(a2.as_mut()).await.unwrap();
+        assert!(turn(b1.as_mut()).await.is_none());
+        drop(second);
+        assert!(turn(a3.as_mut()).await.is_none(), "it is the other vault's turn");
+        let third = turn(b1.as_mut()).await.unwrap();
+        drop(third);
+        assert!(turn(a3.as_mut()).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_while_it_waits_or_has_its_turn_keeps_nobody_out() {
+        let gate = Gate::new(Shares::of(1));
+        let first = gate.acquire(&party("a"), 1).await;
+        {
+            let mut gone = pin!(gate.acquire(&party("b"), 1));
+            assert!(turn(gone.as_mut()).await.is_none());
+            drop(first);
+            // It has its turn now, and never takes it.
+        }
+        assert_eq!(gate.taken(), 0);
+        assert!(gate.try_acquire(&party("c"), 1).is_some());
+    }
+
+    #[tokio::test]
+    async fn more_than_a_share_is_given_as_a_share_and_what_grows_stays_within() {
+        let gate = Gate::new(Shares::of(8));
+        let mut all = gate.acquire(&party("a"), 100).await;
+        assert_eq!((all.amount(), gate.taken()), (4, 4));
+        all.shrink(1);
+        let other = gate.try_acquire(&party("a"), 1).unwrap();
+        assert!(!all.grow(3), "the other holds some of the share");
+        drop(other);
+        assert!(all.grow(9));
+        assert_eq!(gate.taken(), 4);
+        drop(all);
+        assert_eq!(gate.taken(), 0);
+    }
+}
