@@ -20,6 +20,9 @@ pub(super) async fn purge(storage: Storage) {
             Ok(deleted) => tracing::debug!(deleted, "expired idempotency keys deleted"),
             Err(error) => tracing::warn!(%error, "expired idempotency keys could not be deleted"),
         }
+        if let Err(error) = storage.sum_up_stored().await {
+            tracing::warn!(%error, "what vaults hold could not be summed up");
+        }
         match purge_items(&storage).await {
             Ok(0) => {}
             Ok(deleted) => tracing::debug!(deleted, "expired prompt items deleted"),

@@ -192,6 +192,7 @@ impl Create {
             speaks_for_others: self.speaks_for_others,
             created_by: MADE_BY.to_owned(),
             expires_at: self.expires_in.map(|time| now + time),
+            quota: None,
         }
     }
 }

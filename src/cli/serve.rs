@@ -8,7 +8,9 @@ use crate::http::{self, AppState, Settings, Starting, Tls};
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
-use crate::storage::{Deadlines, PoolOptions, Storage, StorageError, keeps_prepared_statements};
+use crate::storage::{
+    Deadlines, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError, keeps_prepared_statements,
+};
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
 use chrono::TimeDelta;
@@ -128,7 +130,7 @@ async fn database(config: &Config) -> Result<(Option<EmbeddedServer>, String), B
     let server = EmbeddedServer::start(EmbeddedOptions {
         data_dir,
         throw_away: false,
-        max_connections: config.database.max_connections + SPARE_CONNECTIONS,
+        max_connections: config.database.max_connections + OWN_CONNECTIONS + SPARE_CONNECTIONS,
     })
     .await?;
     let url = server.url();
@@ -149,6 +151,10 @@ async fn with_database(
         storage = open(config, url, clock.clone()) => storage?,
         () = stop.wait() => return Ok(true),
     };
+    let storage = storage.with_quotas(Quotas {
+        memories: config.limits.vault_memories,
+        bytes: config.limits.vault_bytes,
+    });
     if !config.http.may_be_open() && config.http.require_keys.is_none() && !storage.active_keys().await?.ever
     {
         storage.close().await;

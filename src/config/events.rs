@@ -10,6 +10,10 @@ pub struct EventsConfig {
     pub keep_hours: u32,
     /// Streams that are open at once on this instance, of events and of steps; more are answered 503.
     pub max_streams: usize,
+    /// Streams of one vault that are open at once on this instance; more are answered 429.
+    pub max_streams_per_vault: usize,
+    /// Streams with one key that are open at once on this instance; more are answered 429.
+    pub max_streams_per_key: usize,
     /// Seconds between two comments on a stream where nothing happens.
     pub heartbeat_seconds: u32,
 }
@@ -19,6 +23,8 @@ impl Default for EventsConfig {
         Self {
             keep_hours: 168,
             max_streams: 1_024,
+            max_streams_per_vault: 512,
+            max_streams_per_key: 512,
             heartbeat_seconds: 15,
         }
     }
@@ -34,6 +40,14 @@ impl EventsConfig {
         }
         if self.max_streams > 100_000 {
             return Err("events.max_streams must be 0 to 100000".to_owned());
+        }
+        for (key, value) in [
+            ("max_streams_per_vault", self.max_streams_per_vault),
+            ("max_streams_per_key", self.max_streams_per_key),
+        ] {
+            if !(1..=100_000).contains(&value) {
+                return Err(format!("events.{key} must be 1 to 100000"));
+            }
         }
         Ok(())
     }

@@ -35,6 +35,8 @@ pub struct HttpConfig {
     pub max_bytes_in_flight: usize,
     /// Connections that are open at once; more wait in the listener's queue.
     pub max_connections: usize,
+    /// Connections that one address may have open on which no key was shown; more are answered 503. 0 sets no limit.
+    pub max_connections_per_address: usize,
     /// Bytes of the head of a request; more are answered 431.
     pub max_header_bytes: usize,
     /// Lines of the head of a request; more are answered 431.
@@ -65,6 +67,7 @@ impl Default for HttpConfig {
             max_requests: 256,
             max_bytes_in_flight: 64 << 20,
             max_connections: 1_024,
+            max_connections_per_address: 1_024,
             max_header_bytes: 64 << 10,
             max_headers: 100,
             tls: TlsConfig::default(),

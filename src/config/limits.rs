@@ -25,6 +25,13 @@ pub struct LimitsConfig {
     /// The same for single vaults, by their ids; 0 is none at all.
     #[serde(deserialize_with = "super::prices::table")]
     pub vault_tokens: BTreeMap<String, u64>,
+    /// Memories that a vault may have; a new one beyond is answered 507. Unset: no limit.
+    pub vault_memories: Option<u64>,
+    /// Bytes that the texts of a vault's versions may have together; what would make them more is answered 507. Unset: no
+    /// limit.
+    pub vault_bytes: Option<u64>,
+    /// Keys that may be active within the vaults of an administrator who is limited to some.
+    pub vault_keys: u64,
 }
 
 impl Default for LimitsConfig {
@@ -35,6 +42,9 @@ impl Default for LimitsConfig {
             body_bytes: 1_048_576,
             vault_tokens_per_day: None,
             vault_tokens: BTreeMap::new(),
+            vault_memories: None,
+            vault_bytes: None,
+            vault_keys: 1_000,
         }
     }
 }

@@ -10,6 +10,9 @@ pub const KEPT_FAULTS: usize = 200;
 /// How many items of a text are taken, and how many bullets of its progress: far more than a document holds.
 pub const MOST_ITEMS: usize = 10_000;
 
+/// How many lines of a text are read: each takes many times its room, and a text of more is mostly empty lines.
+pub const MOST_LINES: usize = 300_000;
+
 /// Faults that were found and not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Omitted {

@@ -3,6 +3,7 @@
 //! The way of a request: `middleware` → route file → typed extractors (`extract`) → a named storage
 //! transaction or the pipeline → answer. The way of an error: `problem`.
 
+mod addresses;
 mod budget;
 mod extract;
 mod feed;

@@ -2,6 +2,8 @@
 //! else, and a shutdown that finishes what is running. TLS is begun in the connection's own task: a client that is
 //! slow about it keeps nobody else waiting.
 
+use super::addresses::{Addresses, Strange};
+use super::problem::{Kind, MEDIA_TYPE, Problem};
 use super::settings::Settings;
 use super::stall::Stall;
 use crate::telemetry;
@@ -16,13 +18,16 @@ use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
 /// How long to wait before accepting again when the machine has no socket left.
 const PAUSE_WITHOUT_SOCKETS: Duration = Duration::from_millis(100);
+
+/// How long a connection that is turned away has to hear it.
+const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Where a request comes from, as an extension of it.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +48,7 @@ pub async fn serve(
     });
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(settings.max_connections));
+    let addresses = Addresses::new(settings.max_connections_per_address);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -58,9 +64,17 @@ pub async fn serve(
             }
         };
         let (server, watcher) = (server.clone(), graceful.watcher());
+        let strange = addresses.enter(address.ip());
         tokio::spawn(async move {
             let _open = Open::new(place);
-            server.connection(stream, Peer(address.ip()), watcher).await;
+            match strange {
+                Some(strange) => {
+                    server
+                        .connection(stream, (Peer(address.ip()), strange), watcher)
+                        .await;
+                }
+                None => server.turn_away(stream).await,
+            }
         });
     }
     drop(listener);
@@ -77,7 +91,36 @@ struct Server {
 }
 
 impl Server {
-    async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {
+    /// Answers a connection of an address that has as many as it may, and ends it. Where TLS is spoken it only ends.
+    async fn turn_away(&self, mut stream: TcpStream) {
+        telemetry::refused("connections");
+        if self.settings.tls.is_some() {
+            return;
+        }
+        let most = self.settings.max_connections_per_address;
+        let detail = format!("this address has {most} connections open that have shown no key, as many as it may");
+        let body = Problem::new(Kind::Unavailable, detail)
+            .with("limit", most)
+            .with("limit_name", "http.max_connections_per_address")
+            .into_body();
+        let body = serde_json::to_string(&body).unwrap_or_default();
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {MEDIA_TYPE}\r\nContent-Length: {length}\r\n\
+             Retry-After: 1\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}"
+        );
+        let told = async {
+            // What was sent before is read, so that the answer is not lost with it.
+            let mut head = [0; 1024];
+            let _ = stream.read(&mut head).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+            let _ = stream.shutdown().await;
+        };
+        // Whether it is heard or not, the place is wanted.
+        let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, told).await;
+    }
+
+    async fn connection(&self, stream: TcpStream, peer: (Peer, Strange), watcher: Watcher) {
         // Without it the small answers of a keep-alive connection wait for each other.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.settings.tls else {
@@ -94,12 +137,13 @@ impl Server {
     async fn requests(
         &self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        peer: Peer,
+        (peer, strange): (Peer, Strange),
         watcher: Watcher,
     ) {
         let router = self.router.clone().map_request(move |request: Request<_>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(strange.clone());
             request
         });
         let stream = TokioIo::new(Stall::new(stream, self.settings.write_timeout));
@@ -164,7 +208,6 @@ async fn accept(
 mod tests {
     use super::*;
     use axum::routing::get;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 

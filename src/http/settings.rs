@@ -42,6 +42,8 @@ pub struct Settings {
     pub max_bytes_in_flight: usize,
     /// How many connections are open at once; more wait in the listener's queue.
     pub max_connections: usize,
+    /// How many connections one address may have open on which no key was shown; 0 for any number.
+    pub max_connections_per_address: usize,
     /// Bytes that the head of a request may have.
     pub max_header_bytes: usize,
     /// Lines that the head of a request may have.
@@ -62,6 +64,10 @@ pub struct Settings {
     pub tls: Option<Arc<Tls>>,
     /// `events.max_streams`: streams that are open at once; more are answered 503.
     pub max_streams: usize,
+    /// `events.max_streams_per_vault`: those of one vault; more are answered 429.
+    pub max_streams_per_vault: usize,
+    /// `events.max_streams_per_key`: those of one key; more are answered 429.
+    pub max_streams_per_key: usize,
     /// `events.heartbeat_seconds`: how often something is sent on a stream where nothing happens.
     pub heartbeat: Duration,
     /// How long a shutdown waits for what is running.
@@ -121,7 +127,10 @@ impl Settings {
             max_bytes_in_flight: config.http.max_bytes_in_flight,
             // Every stream holds a connection for as long as it is open.
             max_connections: config.http.max_connections + config.events.max_streams,
+            max_connections_per_address: config.http.max_connections_per_address,
             max_streams: config.events.max_streams,
+            max_streams_per_vault: config.events.max_streams_per_vault,
+            max_streams_per_key: config.events.max_streams_per_key,
             heartbeat: Duration::from_secs(config.events.heartbeat_seconds.into()),
             max_header_bytes: config.http.max_header_bytes,
             max_headers: config.http.max_headers,

@@ -6,6 +6,7 @@ use super::middleware::access::Gate;
 use super::middleware::rate::Rates;
 use super::settings::Settings;
 use crate::clock::Clock;
+use crate::fair::{self, Shares};
 use crate::pipeline::Pipeline;
 use crate::storage::Storage;
 use crate::tokens::Tokens;
@@ -40,7 +41,7 @@ pub struct Shared {
     /// One for each request that may run at once.
     pub(crate) slots: Arc<Semaphore>,
     /// One for each stream that may be open at once.
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: fair::Gate,
     /// The streams of events, vault by vault.
     pub(crate) feeds: Arc<Feeds>,
     /// Cancelled when the service begins to stop: streams end then.
@@ -56,7 +57,11 @@ impl AppState {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
             budget: Arc::new(Budget::new(&settings)),
-            streams: Arc::new(Semaphore::new(settings.max_streams)),
+            streams: fair::Gate::new(Shares {
+                total: settings.max_streams,
+                of_vault: settings.max_streams_per_vault,
+                of_key: settings.max_streams_per_key,
+            }),
             feeds: Arc::new(Feeds::new(storage.clone())),
             stopping: CancellationToken::new(),
             storage,

@@ -3,16 +3,42 @@
 use super::durable::keep_mode;
 use super::measured;
 use super::reading::{self, Reading, Written};
-use super::report::{Target, UpdateAnswer};
+use super::report::{QUOTE_BYTES, Target, UpdateAnswer};
 use super::run::{Running, Saved};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
-use crate::domain::dsl::{self, requests};
+use crate::domain::dsl::requests::{self, OperationRequest};
+use crate::domain::dsl;
 use crate::domain::faults::Omitted;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
+
+/// The beginning of an operation as JSON, as much as is ever quoted: a single one may be as long as the body.
+fn beginning(operation: &OperationRequest) -> String {
+    let mut written = Beginning(Vec::new());
+    // It ends early, where enough was written.
+    let _ = serde_json::to_writer(&mut written, operation);
+    String::from_utf8_lossy(&written.0).into_owned()
+}
+
+struct Beginning(Vec<u8>);
+
+impl Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() > QUOTE_BYTES {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 impl Pipeline {
     /// Applies operations.
@@ -76,7 +102,7 @@ impl Pipeline {
             }
             OperationsInput::List(list) => {
                 let written = |range: Range<usize>| Written {
-                    text: json!(list[range.start]).to_string(),
+                    text: beginning(&list[range.start]),
                     index: Some(range.start),
                 };
                 reading::validated(storage, place, document, requests::read(list), written, limits).await

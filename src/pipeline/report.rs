@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// The longest quotation of a faulty item, in bytes.
-const QUOTE_BYTES: usize = 2_000;
+pub(super) const QUOTE_BYTES: usize = 2_000;
 
 /// How an update ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]

@@ -46,6 +46,9 @@ pub enum StorageError {
     /// key over, or it was given up. Nothing was saved.
     #[error("the claim of the idempotency key is lost")]
     KeyTakenOver,
+    /// The vault would hold more than it may. Nothing was saved.
+    #[error(transparent)]
+    OverQuota(#[from] super::OverQuota),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
@@ -131,6 +134,7 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         | StorageError::AlreadyResolved(_)
         | StorageError::AlreadyDecided(_)
         | StorageError::ClaimLost(_)
-        | StorageError::KeyTakenOver => None,
+        | StorageError::KeyTakenOver
+        | StorageError::OverQuota(_) => None,
     }
 }

@@ -29,6 +29,8 @@ pub struct NewKey {
     pub created_by: String,
     /// From when on it is not taken any more; in the future.
     pub expires_at: Option<DateTime<Utc>>,
+    /// How many keys may be active within some vaults, this one included; for who makes it and reaches only those.
+    pub quota: Option<(VaultScope, u64)>,
 }
 
 /// Why there is no new secret.
@@ -43,6 +45,12 @@ pub enum KeyError {
     /// As many keys are active as may be.
     #[error("{MAX_ACTIVE_KEYS} keys are active, which is the most there may be; revoke some first")]
     TooMany,
+    /// As many keys are active within the vaults of the administrator who asks as may be.
+    #[error("{limit} keys are active within the vaults of this key, which is the most there may be; revoke some first")]
+    TooManyWithin {
+        /// How many may be.
+        limit: u64,
+    },
     /// The machine gives no randomness.
     #[error("the machine gives no randomness to make a secret of")]
     NoRandomness,
@@ -129,11 +137,36 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
     Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
 }
 
+/// How many keys are active that reach nothing but what `within` reaches.
+#[tracing::instrument(name = "db.api_keys.count", skip_all)]
+async fn active_within(
+    connection: &mut PgConnection,
+    within: &VaultScope,
+    now: DateTime<Utc>,
+) -> Result<u64, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                expires_at, revoked_at
+         FROM api_keys
+         WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+        INSTALLATION,
+        now,
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut count = 0;
+    for row in rows {
+        count += u64::from(within.includes(&ApiKey::try_from(row)?.scope));
+    }
+    Ok(count)
+}
+
 impl Storage {
     /// Makes a key. The token is the only place where its secret will ever be shown.
     ///
     /// # Errors
-    /// [`KeyError::TooMany`], [`KeyError::NoRandomness`], or the database's.
+    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or the database's.
     #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
     pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();
@@ -157,6 +190,11 @@ impl Storage {
         .map_err(StorageError::from)?;
         if active >= MAX_ACTIVE_KEYS as i64 {
             return Err(KeyError::TooMany);
+        }
+        if let Some((within, limit)) = &new.quota
+            && active_within(&mut transaction, within, now).await? >= *limit
+        {
+            return Err(KeyError::TooManyWithin { limit: *limit });
         }
         sqlx::query!(
             "INSERT INTO api_keys (vault_id, key_id, name, role, vaults, vault_prefix, speaks_for_others, secret_hash,

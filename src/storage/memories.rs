@@ -4,6 +4,7 @@ use super::contexts::Source;
 use super::events::{self, EventKind};
 use super::idempotency::bury_all;
 use super::prompt_items::forget_items;
+use super::stored::{self, Stored};
 use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
 use crate::domain::access::VaultScope;
@@ -292,6 +293,7 @@ impl Storage {
         if !exists && runs.rows_affected() == 0 && !had_items {
             return Err(DeleteError::NotFound);
         }
+        let held = stored::of_memory(&mut transaction, vault, memory).await?;
         bury_all(&mut transaction, vault, memory).await?;
         sqlx::query!(
             "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
@@ -301,6 +303,8 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         let event = self.event(memory, EventKind::MemoryDeleted);
+        let change = (held, Stored::default());
+        stored::count(&mut transaction, vault, &event.event_id, change).await?;
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
         transaction.commit().await?;
         self.appended(vault, &[event]);

@@ -4,6 +4,7 @@ use super::batcher::Batchers;
 use super::head_cache::{HeadCache, HeadCacheUse};
 use super::heartbeat::{leads_to, server_of};
 use super::lanes::{Lanes, OWN_CONNECTIONS};
+use super::stored::{Quotas, Room};
 use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
 use super::write::GroupCommit;
@@ -42,6 +43,8 @@ pub struct Storage {
     pub(super) pool: PgPool,
     /// Whose turn it is to have one of its connections.
     pub(super) lanes: Lanes,
+    /// How much vaults may hold.
+    pub(super) room: Arc<Room>,
     pub(super) clock: Arc<dyn Clock>,
     /// How long statements may be without an answer.
     pub(super) deadlines: Deadlines,
@@ -140,6 +143,7 @@ impl Storage {
         let own = set_up().max_connections(OWN_CONNECTIONS).connect_lazy_with(connect.clone());
         Ok(Self {
             lanes: Lanes::new(options, own),
+            room: Arc::new(Room::new(Quotas::default())),
             pool,
             deadlines: options.deadlines,
             liveness,

@@ -4,6 +4,7 @@ use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use super::events::{self, EventKind, NewEvent};
 use super::handoffs::forget_handoffs;
 use super::idempotency::{Redacted, bury_redacted};
+use super::stored;
 use super::updates::redacted_json;
 use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError, error};
@@ -121,6 +122,7 @@ impl Storage {
             memory,
             version,
         };
+        let held = stored::of_memory(&mut transaction, vault, memory).await?;
         let mut redaction = Redaction::of(&text);
         keep_other_versions(&mut transaction, &place, &mut redaction).await?;
         let quotations = redaction.quotations();
@@ -145,6 +147,8 @@ impl Storage {
             details: Some(json!({"version": version, "context_id": context_id.as_str()})),
             ..self.event(memory, EventKind::Redacted)
         };
+        let left = stored::of_memory(&mut transaction, vault, memory).await?;
+        stored::count(&mut transaction, vault, &event.event_id, (held, left)).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
         transaction.commit().await?;
         self.appended(vault, &[event]);

@@ -136,22 +136,30 @@ impl Storage {
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(head) = head else { return Ok(0) };
-        let deleted = sqlx::query!(
-            "DELETE FROM memory_contexts AS old
-             WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.context_id = ANY ($3) AND old.version < $4
+        let deleted = sqlx::query_scalar!(
+            r#"WITH gone AS (
+                 DELETE FROM memory_contexts AS old
+                 WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.context_id = ANY ($3) AND old.version < $4
                AND (NOT $5 OR NOT EXISTS (
                         SELECT 1 FROM records
                         WHERE records.vault_id = $1 AND records.memory_id = $2
-                          AND records.status = 'active' AND records.created_version = old.version))",
+                          AND records.status = 'active' AND records.created_version = old.version))
+                 RETURNING old.bytes, old.redacted_at
+               ), counted AS (
+                 INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
+                 SELECT $1, $6, 0, -sum(bytes) FROM gone WHERE redacted_at IS NULL HAVING count(*) > 0
+               )
+               SELECT count(*) AS "deleted!" FROM gone"#,
             candidate.vault_id.as_str(),
             candidate.memory_id.as_str(),
             contexts as &[ContextId],
             head,
             retention.keep_provenance,
+            self.clock.new_id().to_string(),
         )
-        .execute(&mut *transaction)
+        .fetch_one(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(deleted.rows_affected())
+        Ok(u64::try_from(deleted).unwrap_or_default())
     }
 }

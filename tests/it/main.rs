@@ -3,6 +3,7 @@
 
 mod access;
 mod architecture;
+mod bounds;
 mod cli;
 mod embedded;
 mod events;

@@ -8,7 +8,8 @@ use super::items::excerpt;
 use super::lines::Line;
 use super::standing::Standing;
 use super::{Options, Parsed};
-use crate::domain::operation::FaultKind;
+use crate::domain::faults::MOST_LINES;
+use crate::domain::operation::{Fault, FaultKind};
 use std::ops::Range;
 
 /// An answer while it is read.
@@ -20,6 +21,18 @@ pub(super) struct Answer<'t> {
 
 /// Reads an answer.
 pub(super) fn read(text: &str, options: &Options) -> Parsed {
+    let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+    if lines > MOST_LINES {
+        let mut parsed = Parsed::default();
+        parsed.fault(Fault {
+            kind: FaultKind::TooLarge,
+            section: None,
+            id: None,
+            range: 0..0,
+            detail: format!("the text has {lines} lines; at most {MOST_LINES} are read"),
+        });
+        return parsed;
+    }
     let mut answer = Answer {
         cursor: Cursor::new(text, options),
         standing: Standing::default(),

@@ -11,6 +11,7 @@ mod of_storage;
 
 pub(crate) use document::ProblemDocument;
 
+use crate::http::middleware::observe::Passing;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -102,6 +103,8 @@ kinds! {
     ModelFailed = BAD_GATEWAY, "model-failed", "A model failed";
     /// The service cannot work at the moment.
     Unavailable = SERVICE_UNAVAILABLE, "unavailable", "The service is not available at the moment";
+    /// The vault holds as much as it may.
+    Quota = INSUFFICIENT_STORAGE, "quota", "The vault holds as much as it may";
     /// A model that was asked did not answer in time.
     ModelTimeout = GATEWAY_TIMEOUT, "model-timeout", "A model did not answer in time";
 }
@@ -298,6 +301,10 @@ impl IntoResponse for Problem {
         // Strings and numbers in a map with text keys always serialise.
         let text = serde_json::to_string(&body).unwrap_or_default();
         let mut response = (status, headers, [(CONTENT_TYPE, MEDIA_TYPE)], text).into_response();
+        if kind == Kind::Quota {
+            // The caller's to mend, and no fault of the service.
+            response.extensions_mut().insert(Passing);
+        }
         if let Some(cause) = cause {
             response.extensions_mut().insert(cause);
         }

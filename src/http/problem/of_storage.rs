@@ -2,6 +2,7 @@
 
 use super::{Kind, Problem};
 use crate::storage::StorageError;
+use crate::telemetry;
 
 impl From<StorageError> for Problem {
     fn from(error: StorageError) -> Self {
@@ -13,6 +14,13 @@ impl From<StorageError> for Problem {
             )
             .with("field", "Idempotency-Key")
             .retry_after(1);
+        }
+        if let StorageError::OverQuota(over) = &error {
+            telemetry::refused("quota");
+            return Self::new(Kind::Quota, format!("{over}; nothing was saved"))
+                .with("limit", over.limit)
+                .with("limit_name", over.setting)
+                .with("actual", over.held);
         }
         match error.retry_after() {
             Some(wait) => Self::new(Kind::Unavailable, "the database is not available at the moment")

@@ -1,6 +1,7 @@
 //! `GET /v1/vaults/{vault_id}/events`
 
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::{Party, Permit, Shares};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
@@ -23,7 +24,6 @@ use futures::{Stream, StreamExt};
 use serde::Serialize;
 use std::convert::Infallible;
 use strum::VariantNames;
-use tokio::sync::OwnedSemaphorePermit;
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
@@ -128,6 +128,7 @@ pub(crate) struct EventPage {
             (EventPage = "application/json"),
         )),
         (status = 406, description = "Neither representation is accepted."),
+        (status = 429, description = "As many streams of the vault, or with the key, are open as may be."),
         (status = 503, description = "As many streams are open as may be."),
     )
 )]
@@ -238,22 +239,35 @@ async fn read_page(
 }
 
 /// A place among the streams that may be open at once.
-pub(super) struct OpenStream(#[expect(dead_code, reason = "counts while it is there")] OwnedSemaphorePermit);
+pub(super) struct OpenStream(#[expect(dead_code, reason = "counts while it is there")] Permit);
 
 impl OpenStream {
     /// # Errors
-    /// 503 if every place is taken.
+    /// 503 if every place is taken, 429 if the vault or the key has as many as it may.
     pub(super) fn new(state: &AppState) -> Result<Self, Problem> {
-        let permit = state.streams.clone().try_acquire_owned().map_err(|_| {
-            telemetry::refused("streams");
-            Problem::new(Kind::Unavailable, "as many streams are open as may be")
-                .with("limit", state.settings.max_streams)
-                .with("limit_name", "events.max_streams")
-                .retry_after(5)
-        })?;
+        let permit = state.streams.try_acquire(&Party::current(), 1);
+        let permit = permit.ok_or_else(|| no_stream(state))?;
         metrics::gauge!(telemetry::STREAMS_OPEN).increment(1.0);
         Ok(Self(permit))
     }
+}
+
+fn no_stream(state: &AppState) -> Problem {
+    telemetry::refused("streams");
+    let Shares { total, of_vault, of_key } = state.streams.shares();
+    if state.streams.taken() >= total {
+        return Problem::new(Kind::Unavailable, "as many streams are open as may be")
+            .with("limit", total)
+            .with("limit_name", "events.max_streams")
+            .retry_after(5);
+    }
+    let detail = format!(
+        "as many streams are open of this vault (at most {of_vault}, events.max_streams_per_vault) or with this key (at \
+         most {of_key}, events.max_streams_per_key) as may be"
+    );
+    Problem::new(Kind::TooManyRequests, detail)
+        .with("limit", of_vault.min(of_key))
+        .retry_after(5)
 }
 
 impl Drop for OpenStream {

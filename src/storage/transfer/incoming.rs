@@ -18,7 +18,7 @@ use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::rebuild::project_versions;
 use crate::storage::transaction::Transaction;
 use crate::storage::write::lock_memory;
-use crate::storage::{Source, Storage, StorageError, record_history};
+use crate::storage::{Source, Storage, StorageError, Stored, record_history, stored};
 use chrono::{DateTime, Utc};
 
 /// What becomes of the lines of a memory.
@@ -57,6 +57,8 @@ pub(super) struct Incoming {
     is_projected: bool,
     /// What will be told of the import: one event, however many versions it brings.
     event: NewEvent,
+    /// What the memory held before.
+    held: Stored,
     /// Versions with a text whose predecessor has none: what changed with them is not told.
     untold: Vec<i64>,
     /// Whether the version before was there and had its text.
@@ -81,6 +83,7 @@ impl Incoming {
     ) -> Result<Self, LineError> {
         let (memory, head) = line.check()?;
         let mut transaction = storage.begin_for(Class::Maintenance).await?;
+        let held = stored::of_memory(&mut transaction, vault, &memory).await?;
         let target = if memory::insert(&mut transaction, vault, &line).await? {
             Target::Create
         } else {
@@ -98,6 +101,7 @@ impl Incoming {
         Ok(Self {
             vault: vault.clone(),
             event: storage.event(&memory, EventKind::Version),
+            held,
             memory,
             line,
             transaction,
@@ -418,6 +422,9 @@ impl Incoming {
             self.event.version = Some((version, context_id));
             self.event.source = Some(Source::Import);
         }
+        let holds = stored::of_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+        let change = (self.held, holds);
+        stored::count(&mut self.transaction, &self.vault, &self.event.event_id, change).await?;
         events::append(
             &mut self.transaction,
             &self.vault,

@@ -156,6 +156,7 @@ impl Storage {
         wanted: &Wanted<'_>,
         decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
+        self.know_room(of.0).await?;
         let mut repeats = 0;
         loop {
             match self.try_change(of, mentioned, wanted, decide).await {
@@ -207,6 +208,7 @@ impl Storage {
             }
             Decision::Save(new, result) => (*new, result),
         };
+        self.take_room(vault, !head.exists(), new.text.len())?;
         let counted = head.counters;
         let prepared = Prepared::new(head, Some(counted), (vault, memory), new);
         save_locked(&mut transaction, &prepared).await?;

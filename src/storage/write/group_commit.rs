@@ -129,6 +129,7 @@ impl Storage {
         if matches!(likely, Likely::Unknown) || !self.commits_in_groups().await? {
             return Ok(None);
         }
+        self.know_room(vault).await?;
         let stripe = self.group_commit.lock((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Unknown => return Ok(None),
@@ -144,10 +145,13 @@ impl Storage {
         let Ok(Decision::Save(new, result)) = decide(&head) else {
             return Ok(None);
         };
+        let bytes = new.text.len();
         let prepared = Prepared::new(head, counted, (vault, memory), *new);
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
+        // A head is there, so it is no new memory.
+        self.take_room(vault, false, bytes)?;
         let submitted = Submitted {
             prepared,
             _stripe: stripe,

@@ -87,6 +87,7 @@ impl<'s> Holder<'s> {
             speaks_for_others: true,
             created_by: "cli".to_owned(),
             expires_at: None,
+            quota: None,
         };
         let (key, token) = self.service.storage().create_key(new).await.unwrap();
         Holder {

@@ -94,3 +94,21 @@ async fn an_administrator_of_some_vaults_makes_and_sees_only_keys_of_them() {
     }
     other.get("/v1/vaults").await.is(200);
 }
+
+#[tokio::test]
+async fn an_administrator_of_some_vaults_has_so_many_keys_in_them_and_others_have_theirs() {
+    let configure = |config: &mut working_memory::config::Config| config.limits.vault_keys = 2;
+    let service = Service::start_with(configure, None).await;
+    let root = first_admin(&service).await;
+    let end = "2027-01-01T00:00:00Z";
+    let own = root
+        .make(json!({"name": "own", "role": "admin", "vault_prefix": "acme.", "expires_at": end}))
+        .await;
+    let key = json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": end});
+    let made = own.make(key.clone()).await;
+    let refused = own.post("/v1/keys", &key).await.problem(409, "conflict", None);
+    assert_eq!((&refused["limit"], &refused["limit_name"]), (&json!(2), &json!("limits.vault_keys")));
+    root.make(json!({"name": "b", "role": "reader", "vaults": ["acme.b"]})).await;
+    own.delete(&format!("/v1/keys/{}", made.key_id)).await.is(204);
+    own.post("/v1/keys", &key).await.problem(409, "conflict", None);
+}

@@ -19,7 +19,7 @@ use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::pipeline::Pipeline;
 use working_memory::pipeline::prompts::Prompts;
-use working_memory::storage::{Deadlines, PoolOptions, Storage};
+use working_memory::storage::{Deadlines, PoolOptions, Quotas, Storage};
 
 /// Listens on a free port of loopback; ends with the value.
 pub(crate) struct Service {
@@ -98,7 +98,12 @@ impl Service {
             head_cache_bytes: config.database.head_cache_bytes,
             gather_puts: config.database.gather_puts,
         };
-        let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
+        let storage = Storage::connect_lazy(&options, clock.clone())
+            .unwrap()
+            .with_quotas(Quotas {
+                memories: config.limits.vault_memories,
+                bytes: config.limits.vault_bytes,
+            });
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
         let settings = Settings::of(&config);
         let pipeline_settings = config.pipeline.clone();

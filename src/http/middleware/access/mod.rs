@@ -18,6 +18,7 @@ use super::rate::{Standing, Subject};
 use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
+use crate::http::addresses::Strange;
 use crate::http::extract::caller::CallerOf;
 use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
@@ -98,6 +99,11 @@ async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Optio
     let vault = permit(&caller, parts, route)
         .await
         .map_err(|problem| (problem, standing))?;
+    if caller.0.key.is_some()
+        && let Some(connection) = parts.extensions.get::<Strange>()
+    {
+        connection.is_known();
+    }
     parts.extensions.insert(party(&caller, vault.as_ref(), peer));
     parts.extensions.insert(caller.0);
     parts.extensions.insert(admission);

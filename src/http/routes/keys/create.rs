@@ -59,7 +59,7 @@ pub(crate) struct KeyRequest {
     responses(
         (status = 201, description = "The key with its secret.", body = NewKeyBody),
         (status = 400, description = "The request cannot be read, or has an `Idempotency-Key`: a secret is not kept to be answered again."),
-        (status = 409, description = "As many keys are active as there may be."),
+        (status = 409, description = "As many keys are active as there may be, in all or within the vaults of the key that was shown (`limits.vault_keys`)."),
     )
 )]
 pub(crate) async fn create(
@@ -70,7 +70,10 @@ pub(crate) async fn create(
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
     let now = state.clock.now();
-    let new = request.checked(&caller, now)?;
+    let mut new = request.checked(&caller, now)?;
+    if caller.scope != VaultScope::All {
+        new.quota = Some((caller.scope.clone(), state.settings.tariff.limits.vault_keys));
+    }
     let (key, token) = state.storage.create_key(new).await?;
     state.gate.forget();
     tracing::info!(key_id = %key.key_id, "a key was made");
@@ -100,6 +103,7 @@ impl KeyRequest {
             speaks_for_others: rights.speaks_for_others,
             created_by: own.map_or_else(|| caller.id().to_owned(), |key| key.name.to_string()),
             expires_at,
+            quota: None,
         })
     }
 

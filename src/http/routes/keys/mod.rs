@@ -105,6 +105,9 @@ impl From<KeyError> for Problem {
         match error {
             KeyError::NotFound => missing(),
             KeyError::Ended | KeyError::TooMany => Self::new(Kind::Conflict, message),
+            KeyError::TooManyWithin { limit } => Self::new(Kind::Conflict, message)
+                .with("limit", limit)
+                .with("limit_name", "limits.vault_keys"),
             KeyError::NoRandomness => Self::internal(message),
             KeyError::Storage(error) => error.into(),
         }

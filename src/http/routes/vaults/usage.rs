@@ -150,6 +150,18 @@ pub(crate) struct UsageBody {
     /// How many may be in a day; null without a limit.
     #[schema(required)]
     tokens_per_day: Option<u64>,
+    /// Memories that the vault has now.
+    #[schema(minimum = 0)]
+    memories: i64,
+    /// How many it may have; null without a limit.
+    #[schema(required)]
+    memories_limit: Option<u64>,
+    /// Bytes of the texts of all their versions now; those that were redacted take none.
+    #[schema(minimum = 0)]
+    bytes: i64,
+    /// How many they may have; null without a limit.
+    #[schema(required)]
+    bytes_limit: Option<u64>,
     /// Days and models, in that order.
     #[serde(flatten)]
     page: List<DayBody>,
@@ -174,9 +186,9 @@ impl FromStr for Place {
     }
 }
 
-/// What the models of a vault cost
+/// What a vault uses
 ///
-/// By day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
+/// What it holds and may hold, and what its models cost by day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
 /// that failed or was only tried. A vault that used no model has no entries.
 #[utoipa::path(
     get,
@@ -199,6 +211,7 @@ pub(crate) async fn usage(
     let mut days = state.storage.usage(&vault_id, from, to).await?;
     let (totals, without_price) = sum(&days, tariff);
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
+    let stored = state.storage.vault_storage(&vault_id).await?;
     let place = |day: &DayOfModel| Place(day.day, day.model.clone());
     // Days are few: they are read as a whole for the sum anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
@@ -215,6 +228,10 @@ pub(crate) async fn usage(
         without_price,
         tokens_today,
         tokens_per_day: tariff.limits.tokens_per_day(&vault_id),
+        memories: stored.memories.max(0),
+        memories_limit: tariff.limits.vault_memories,
+        bytes: stored.bytes.max(0),
+        bytes_limit: tariff.limits.vault_bytes,
         page: page.of(&name, days, place, show),
         vault_id: vault_id.to_string(),
     }))

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""What a vault notices of another one that asks for the worst: p99 of its reads and writes, quiet and under load, in one run.
+
+Starts `PROGRAM serve` on a durable PostgreSQL server of its own. For each attack, 64 requests at once about one vault, the
+vault beside it reads and writes one after another before and meanwhile. Fails where its p99 is 5 times the quiet one or
+more, or one of its requests fails.
+
+    python3 benches/neighbours/run.py --program PROGRAM [--seconds 20] [--attack search blame ...]
+"""
+
+import argparse
+import http.client
+import multiprocessing
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+AT_ONCE = 64
+PROCESSES = 2
+WORDS = [f"word{n}" for n in range(400)]
+
+
+def request(connection, method, path, body=None, headers=None):
+    connection.request(method, path, body=body, headers=headers or {})
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def connect(port):
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+
+def put(connection, vault, memory, text):
+    path = f"/v1/vaults/{vault}/memories/{memory}/context"
+    return request(connection, "PUT", path, text.encode(), {"Content-Type": "text/plain"})
+
+
+def prepare(port):
+    """Documents in which every word of a search stands, and one of which every line has another origin."""
+    connection = connect(port)
+    chance = random.Random(1)
+    for memory in range(400):
+        text = "\n".join(" ".join(chance.choices(WORDS, k=20)) for _ in range(60))
+        status, _ = put(connection, "evil", f"m{memory}", f"# D\n{text}\n")
+        assert status == 201, status
+    lines = [f"a{n}" for n in range(9_000)]
+    for version in range(12):
+        for n in range(version, len(lines), 12):
+            lines[n] = f"b{version}.{n}"
+        status, _ = put(connection, "evil", "blamed", "\n".join(lines) + "\n")
+        assert status == 201, status
+    for memory in range(50):
+        status, _ = put(connection, "other", f"m{memory}", f"# D\n\nhello {memory}\n" + "text " * 800)
+        assert status == 201, status
+    for _ in range(300):
+        status, answer = request(connection, "GET", "/v1/vaults/evil/search?q=word1&limit=1")
+        if status == 200 and b'"items":[{' in answer:
+            return
+        time.sleep(0.2)
+    raise SystemExit("the documents are not found")
+
+
+def search():
+    words = " ".join(random.sample(WORDS, 6))
+    return f"/v1/vaults/evil/search?limit=50&q=%22{words.replace(' ', '%20')}%22%20{random.choice(WORDS)}"
+
+
+def blame():
+    return "/v1/vaults/evil/memories/blamed/blame"
+
+
+ATTACKS = {"search": search, "blame": blame}
+
+
+def attack(port, name, threads, stop, counts):
+    """Asks again and again, and reads what comes without looking at it."""
+
+    def ask():
+        buffer = bytearray(1 << 16)
+        while not stop.is_set():
+            try:
+                stream = socket.create_connection(("127.0.0.1", port), timeout=60)
+                head = f"GET {ATTACKS[name]()} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                stream.sendall(head.encode())
+                first = stream.recv_into(buffer)
+                status = bytes(buffer[9:12]) if first >= 12 else b""
+                while stream.recv_into(buffer):
+                    if stop.is_set():
+                        break
+                stream.close()
+                with counts.get_lock():
+                    counts[0 if status == b"200" else 1] += 1
+                if status != b"200":
+                    time.sleep(0.1)
+            except OSError:
+                with counts.get_lock():
+                    counts[2] += 1
+
+    workers = [threading.Thread(target=ask, daemon=True) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    stop.wait()
+
+
+def measure(port, seconds, out):
+    """One request after another, half of them writes."""
+    connection = connect(port)
+    times, failed = {"get": [], "put": []}, []
+    until, number = time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        number += 1
+        memory = f"m{number % 50}"
+        began = time.monotonic()
+        status, _ = put(connection, "other", memory, f"# D\n\n{number} {began}\n" + "text " * 800)
+        times["put"].append(time.monotonic() - began)
+        if status != 201:
+            failed.append(("put", status))
+        began = time.monotonic()
+        status, _ = request(connection, "GET", f"/v1/vaults/other/memories/{memory}/context")
+        times["get"].append(time.monotonic() - began)
+        if status != 200:
+            failed.append(("get", status))
+        time.sleep(0.002)
+    out.send((times, failed))
+
+
+def measured(port, seconds):
+    receive, send = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=measure, args=(port, seconds, send))
+    process.start()
+    result = receive.recv()
+    process.join()
+    return result
+
+
+def percentile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * share))] * 1e3
+
+
+def inner(arguments):
+    port = random.randint(20_000, 39_999)
+    environment = dict(os.environ, WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}", WORKING_MEMORY__LOG__FILTER="error")
+    service = subprocess.Popen([arguments.program, "serve"], env=environment, cwd=tempfile.gettempdir())
+    missed = False
+    try:
+        for _ in range(300):
+            try:
+                if request(connect(port), "GET", "/readyz")[0] == 200:
+                    break
+            except OSError:
+                time.sleep(0.1)
+        prepare(port)
+        measured(port, 2)
+        print("| 64 at once of one vault | of another | quiet p50, p99 in ms | loaded p50, p99 in ms | p99, times | failed |")
+        print("|---|---|---:|---:|---:|---:|")
+        for name in arguments.attack:
+            quiet, _ = measured(port, arguments.seconds)
+            stop, counts = multiprocessing.Event(), multiprocessing.Array("l", 3)
+            attackers = [
+                multiprocessing.Process(target=attack, args=(port, name, AT_ONCE // PROCESSES, stop, counts))
+                for _ in range(PROCESSES)
+            ]
+            for attacker in attackers:
+                attacker.start()
+            time.sleep(1)
+            loaded, failed = measured(port, arguments.seconds)
+            stop.set()
+            for attacker in attackers:
+                attacker.join(5)
+                attacker.terminate()
+            for kind in ("get", "put"):
+                before, after = (percentile(times[kind], 0.99) for times in (quiet, loaded))
+                medians = [percentile(times[kind], 0.5) for times in (quiet, loaded)]
+                bad = sum(1 for what, _ in failed if what == kind)
+                missed |= after >= 5 * before or bad > 0
+                print(
+                    f"| {name} | {kind} | {medians[0]:.2f}, {before:.2f} | {medians[1]:.2f}, {after:.2f} "
+                    f"| {after / before:.1f} | {bad} of {len(loaded[kind])} |"
+                )
+            print(f"\n{name}: answered {counts[0]}, refused {counts[1]}, broken {counts[2]}\n", flush=True)
+            time.sleep(2)
+    finally:
+        service.send_signal(signal.SIGTERM)
+        service.wait()
+    if missed:
+        sys.exit("a p99 is 5 times the quiet one or more, or a request failed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--attack", nargs="+", default=list(ATTACKS), choices=list(ATTACKS))
+    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.program = os.path.abspath(arguments.program)
+    if arguments.inner:
+        return inner(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        # As root the server runs under another account, which has to get through to its folder.
+        os.chmod(folder, 0o711)
+        command = [arguments.program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
+        command += [os.path.abspath(__file__), *sys.argv[1:], "--inner"]
+        sys.exit(subprocess.run(command).returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+//! Answers that nobody reads hold the place of their request, and give it back.
+
+use super::{get, of, put};
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+/// A connection that has asked for the blame of `m` and read the first bytes of the answer.
+async fn asks_and_does_not_read(service: &Service) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut stream = socket.connect(service.socket_address().parse().unwrap()).await.unwrap();
+    let request = "GET /v1/vaults/evil/memories/m/blame HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).await.unwrap();
+    assert_eq!(std::str::from_utf8(&head).unwrap(), "HTTP/1.1 200");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_not_read_holds_the_place_of_its_request() {
+    let configure = |config: &mut working_memory::config::Config| config.http.max_requests = 1;
+    let service = Service::start_with(configure, None).await;
+    // Nearly nine megabytes of JSON: more than the sockets between take.
+    let text = "# D\n".to_owned() + &"a\n".repeat(51_000);
+    put(&service, "evil", "m", text).await.is(201);
+
+    let unread = asks_and_does_not_read(&service).await;
+    let refused = get(&service, "other", "m").await.problem(503, "unavailable", None);
+    assert_eq!(refused["limit"], 1);
+
+    drop(unread);
+    let mut status = 503;
+    for _ in 0..600 {
+        status = get(&service, "other", "m").await.status;
+        if status != 503 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(status, 404, "the place is free again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blame_comes_in_pieces_and_is_whole() {
+    let service = Service::start().await;
+    let lines: Vec<String> = (0..20_000).map(|n| format!("l{n}")).collect();
+    put(&service, "v", "m", lines.join("\n")).await.is(201);
+    put(&service, "v", "m", lines.join("\r\n") + "\n").await.is(201);
+
+    let answer = Answer::to(of(&service, Method::GET, "v", "m/blame")).await.is(200);
+    let blame = answer.json();
+    let told = blame["lines"].as_array().unwrap();
+    assert_eq!((blame["version"].as_i64(), told.len()), (Some(2), lines.len()));
+    for (number, (told, line)) in told.iter().zip(&lines).enumerate() {
+        assert_eq!((told["line"].as_u64(), told["text"].as_str()), (Some(number as u64 + 1), Some(&**line)));
+    }
+    let plain = of(&service, Method::GET, "v", "m/blame").header("Accept", "text/plain");
+    let plain = Answer::to(plain).await.is(200);
+    assert_eq!(plain.text().lines().count(), lines.len());
+    assert!(plain.text().lines().all(|line| line.contains(" | l")));
+}
+
+#[tokio::test]
+async fn an_address_that_shows_no_key_has_so_many_connections() {
+    let configure =
+        |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
+    let service = Service::start_with(configure, None).await;
+    let address = service.socket_address();
+    let idle = [
+        TcpStream::connect(address).await.unwrap(),
+        TcpStream::connect(address).await.unwrap(),
+    ];
+    let mut third = TcpStream::connect(address).await.unwrap();
+    third
+        .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = String::new();
+    third.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("http.max_connections_per_address"), "{answer}");
+    assert!(answer.contains("Retry-After: 1"), "{answer}");
+
+    drop(idle);
+    let mut status = 0;
+    for _ in 0..600 {
+        let answered = service.request(Method::GET, "/healthz").send().await;
+        status = answered.map_or(0, |answered| answered.status().as_u16());
+        if status == 200 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(status, 200, "those that ended are not counted");
+}

@@ -1,0 +1,116 @@
+//! Bodies of a megabyte of nothing but faults: told in short, and bounded together.
+
+use super::{get, of, put};
+use crate::harness::{Answer, Service};
+use futures::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// As much of `item` behind `head` as a body may have.
+fn full(head: &str, item: &str) -> String {
+    head.to_owned() + &item.repeat(((1 << 20) - head.len()) / item.len())
+}
+
+const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n";
+
+#[tokio::test]
+async fn of_many_faults_the_first_are_told_and_the_others_counted() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let body = full(ADD, "- a\n");
+    let bullets = body.lines().count() - 2;
+
+    let answer = memory.applying("?dry_run=true", &body);
+    let answer = Answer::to(answer).await.is(200).json();
+
+    assert_eq!(answer["rejected"].as_array().unwrap().len(), 200);
+    assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
+    assert_eq!(answer["more_rejected"], bullets - 200);
+    assert!(answer.get("more_warnings").is_none());
+    let run = format!("updates/{}", answer["update_id"].as_str().unwrap());
+    let run = memory.get(&run).await.is(200).json();
+    assert_eq!(run["outcome"]["more_rejected"], bullets - 200);
+    assert_eq!(run["outcome"]["rejected"].as_array().unwrap().len(), 200);
+
+    let failed = Answer::to(memory.applying("?on_invalid=fail", &body)).await;
+    let failed = failed.is(422).json();
+    assert_eq!(failed["more_rejected"], bullets - 200);
+    assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn a_fault_behind_those_that_are_told_still_fails_a_text_that_is_to_fail() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.apply("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n").await.is(200);
+    // 300 duplicates are no reason to fail; the last item is.
+    let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
+    let told = Answer::to(memory.applying("?on_invalid=fail", &text)).await.is(422).json();
+    assert_eq!(told["more_rejected"], 101);
+}
+
+#[tokio::test]
+async fn what_is_accepted_is_bounded_too_and_says_so() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let many: String = (0..10_001).map(|n| format!("- because a: b{n}\n")).collect();
+    // Ten thousand of them are too many for the document, which is told as before.
+    let answer = Answer::to(memory.applying("", &format!("{ADD}{many}"))).await;
+    answer.problem(422, "invalid", Some("context"));
+
+    let bullets = "- a\n".repeat(10_001);
+    let progress = format!("CURRENT_PROGRESS:\n  In Progress:\n{bullets}");
+    let answer = memory.apply(&progress).await.is(200).json();
+    assert_eq!(answer["status"], "applied");
+    assert_eq!(answer["rejected"][0]["kind"], "too_large");
+
+    let archive = json!({"op": "archive", "id": "KL-1", "reason": "x"});
+    let list = json!({"operations": vec![archive; 10_001]}).to_string();
+    let request = memory.request(Method::POST, "operations");
+    let answer = Answer::to(request.header("Content-Type", "application/json").body(list)).await;
+    let problem = answer.problem(422, "invalid", Some("operations"));
+    assert_eq!(problem["limit"], 10_000);
+}
+
+#[tokio::test]
+async fn one_reason_for_many_records_is_short() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let reason = "x".repeat(1_001);
+    let text = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-2 because {reason}\n");
+    let answer = memory.apply(&text).await.is(200).json();
+    assert_eq!(answer["rejected"][0]["kind"], "too_large");
+    assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
+    let alone = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because {reason}\n");
+    let answer = memory.apply(&alone).await.is(200).json();
+    assert_eq!(answer["rejected"][0]["kind"], "unknown_id");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_large_bodies_some_are_refused_and_others_are_served() {
+    let service = Service::start().await;
+    let body = full(ADD, "    - short bullet\n");
+    let attacks = (0..40).map(|n| {
+        let request = of(&service, Method::POST, "evil", &format!("m{n}/operations?dry_run=true"));
+        Answer::to(request.header("Content-Type", "text/plain").body(body.clone()))
+    });
+    let others = async {
+        for n in 0..20 {
+            put(&service, "other", "m", format!("# Doc\n\nhello {n}\n")).await.is(201);
+            get(&service, "other", "m").await.is(200);
+        }
+    };
+    let (answers, ()) = futures::join!(join_all(attacks), others);
+    let mut refused = 0;
+    for answer in answers {
+        if answer.status == 200 {
+            continue;
+        }
+        refused += 1;
+        assert_eq!(answer.header("retry-after"), "1");
+        let problem = answer.problem(503, "unavailable", None);
+        assert_eq!(problem["limit_name"], Value::from("http.max_bytes_in_flight"));
+    }
+    assert!(refused > 0, "forty megabytes were taken at once");
+    assert_eq!(service.count("memories").await, 1, "nothing of a dry run is stored");
+}

@@ -1,0 +1,93 @@
+//! What a vault holds is counted by whatever changes it, and may be bounded.
+
+use super::{of, put};
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::Row;
+use std::time::Duration;
+use working_memory::clock::Clock;
+use working_memory::config::Config;
+use working_memory::domain::retention::Retention;
+
+/// What `GetUsage` tells, which must be what there is.
+async fn held(service: &Service, vault: &str) -> (i64, i64) {
+    let usage = service.get(&format!("/v1/vaults/{vault}/usage")).await.is(200).json();
+    let told = (usage["memories"].as_i64().unwrap(), usage["bytes"].as_i64().unwrap());
+    let there = sqlx::query(
+        "SELECT count(DISTINCT memory_id), COALESCE(sum(bytes) FILTER (WHERE redacted_at IS NULL), 0)
+         FROM memory_contexts WHERE vault_id = $1",
+    )
+    .bind(vault)
+    .fetch_one(service.rows())
+    .await
+    .unwrap();
+    assert_eq!(told, (there.get(0), there.get(1)));
+    told
+}
+
+#[tokio::test]
+async fn whatever_makes_or_takes_away_texts_is_counted() {
+    let service = Service::start().await;
+    assert_eq!(held(&service, "v").await, (0, 0));
+    put(&service, "v", "a", "# One\n").await.is(201);
+    put(&service, "v", "a", "# One\n\ntwo\n").await.is(201);
+    put(&service, "v", "b", "# B\n").await.is(201);
+    let task = of(&service, Method::POST, "v", "a/tasks").json(&json!({"intent": "i", "summary": "s"}));
+    assert!(Answer::to(task).await.status < 300);
+    let (memories, bytes) = held(&service, "v").await;
+    assert!(memories == 2 && bytes > 20);
+
+    let redact = of(&service, Method::POST, "v", "a/contexts/1/redact").json(&json!({"reason": "r"}));
+    Answer::to(redact).await.is(200);
+    assert_eq!(held(&service, "v").await, (2, bytes - 6));
+
+    service.clock.advance(Duration::from_secs(3_600));
+    let retention = Retention {
+        max_versions: Some(1),
+        max_age: None,
+        keep_provenance: false,
+    };
+    service.storage().prune_versions(&retention, service.clock.now()).await.unwrap();
+    let (_, pruned) = held(&service, "v").await;
+    assert!(pruned < bytes - 6);
+
+    Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);
+    assert_eq!(held(&service, "v").await, (1, 4));
+    for n in 0..70 {
+        put(&service, "v", "b", format!("# B\n{n}\n")).await.is(201);
+    }
+    let before = held(&service, "v").await;
+    service.storage().sum_up_stored().await.unwrap();
+    assert_eq!(held(&service, "v").await, before);
+    assert_eq!(service.count("vault_storage").await, 1);
+}
+
+#[tokio::test]
+async fn beyond_its_quota_a_vault_takes_nothing_and_what_frees_room_goes_on() {
+    let configure = |config: &mut Config| {
+        config.limits.vault_memories = Some(2);
+        config.limits.vault_bytes = Some(100);
+    };
+    let service = Service::start_with(configure, None).await;
+    put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(50)).await.is(201);
+    put(&service, "v", "b", "# B\n").await.is(201);
+
+    let third = put(&service, "v", "c", "# C\n").await.problem(507, "quota", None);
+    assert_eq!((&third["limit_name"], &third["limit"]), (&json!("limits.vault_memories"), &json!(2)));
+    let larger = "# A\n".to_owned() + &"y".repeat(50);
+    let larger = put(&service, "v", "a", larger).await.problem(507, "quota", None);
+    assert_eq!((&larger["limit_name"], &larger["limit"]), (&json!("limits.vault_bytes"), &json!(100)));
+    let text = "KEY_LEARNINGS:\n  ADD:\n    - because of this: that, at some length, and more\n";
+    let applied = of(&service, Method::POST, "v", "b/operations").header("Content-Type", "text/plain").body(text);
+    Answer::to(applied).await.problem(507, "quota", None);
+    assert_eq!(service.count("memory_contexts").await, 2);
+    assert_eq!(service.count("memories").await, 2);
+
+    let usage: Value = service.get("/v1/vaults/v/usage").await.is(200).json();
+    assert_eq!((&usage["memories_limit"], &usage["bytes_limit"]), (&json!(2), &json!(100)));
+    put(&service, "w", "c", "# C\n").await.is(201);
+    Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    put(&service, "v", "c", "# C\n").await.is(201);
+}
