@@ -5,8 +5,8 @@
 
 use crate::clock::Clock;
 use crate::config::queue::QueueConfig;
-use crate::fair::Party;
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::Party;
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::listen::Notification;
 use crate::storage::queue::{Claimed, HandBack};

@@ -148,7 +148,11 @@ impl HttpConfig {
         }
         for (key, value, range) in [
             ("http.max_requests", self.max_requests, 1..=100_000),
-            ("http.max_bytes_in_flight", self.max_bytes_in_flight, 1 << 20..=1 << 40),
+            (
+                "http.max_bytes_in_flight",
+                self.max_bytes_in_flight,
+                1 << 20..=1 << 40,
+            ),
             ("http.max_connections", self.max_connections, 1..=1_000_000),
             ("http.max_header_bytes", self.max_header_bytes, 8_192..=1 << 20),
             ("http.max_headers", self.max_headers, 16..=1_000),

@@ -35,8 +35,8 @@ pub async fn on_cpu_for<T>(party: &Party, bytes: usize, compute: impl FnOnce() -
 /// Computes something from so many bytes now, where nothing can be waited for, while other threads go on with what else
 /// this one had to do.
 pub fn without_hogging<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
-    let has_others = Handle::try_current()
-        .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    let has_others =
+        Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
     if bytes >= LONG_WORK && has_others {
         block_in_place(compute)
     } else {

@@ -115,9 +115,7 @@ impl State {
         let vault = &waiting.party.vault;
         match self.queues.iter_mut().find(|(of, _)| of == vault) {
             Some((_, queue)) => queue.push_back(waiting),
-            None => self
-                .queues
-                .push_back((vault.clone(), VecDeque::from([waiting]))),
+            None => self.queues.push_back((vault.clone(), VecDeque::from([waiting]))),
         }
     }
 
@@ -331,7 +329,10 @@ mod tests {
         let of_key = |vault| gate.try_acquire(&Party::new(Some(vault), Some("k")), 1);
         let held: Vec<_> = vaults.into_iter().filter_map(of_key).collect();
         assert_eq!(held.len(), 3);
-        assert!(gate.try_acquire(&Party::new(Some("e"), Some("other")), 1).is_some());
+        assert!(
+            gate.try_acquire(&Party::new(Some("e"), Some("other")), 1)
+                .is_some()
+        );
     }
 
     #[tokio::test]
@@ -365,7 +366,8 @@ mod tests {
         let gate = Gate::new(Shares::of(1));
         let first = gate.acquire(&party("a"), 1).await;
         {
-            let mut gone = pin!(gate.acquire(&party("b"), 1));
+            let b = party("b");
+            let mut gone = pin!(gate.acquire(&b, 1));
             assert!(turn(gone.as_mut()).await.is_none());
             drop(first);
             // It has its turn now, and never takes it.

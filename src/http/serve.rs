@@ -98,7 +98,8 @@ impl Server {
             return;
         }
         let most = self.settings.max_connections_per_address;
-        let detail = format!("this address has {most} connections open that have shown no key, as many as it may");
+        let detail =
+            format!("this address has {most} connections open that have shown no key, as many as it may");
         let body = Problem::new(Kind::Unavailable, detail)
             .with("limit", most)
             .with("limit_name", "http.max_connections_per_address")

@@ -377,7 +377,11 @@ impl Pipeline {
             "warnings": running.warnings,
             "models": running.models,
         });
-        keep_more(&mut outcome, running.omitted.rejections(), running.omitted.warnings());
+        keep_more(
+            &mut outcome,
+            running.omitted.rejections(),
+            running.omitted.warnings(),
+        );
         self.storage
             .save_run(
                 &self.run(running, status, None, running.base.version, outcome),

@@ -1,6 +1,7 @@
 //! Versions of documents: `memory_contexts`, read side.
 
 use super::head_cache::CachedHead;
+use super::pages::{Reading, Rows};
 use super::{Storage, StorageError, origins};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::connection::Connection;
@@ -341,8 +342,15 @@ impl Storage {
         memory: &MemoryId,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<ContextMetadata>, StorageError> {
-        let rows = sqlx::query_as!(
+    ) -> Result<Rows<ContextMetadata>, StorageError> {
+        let mut page = Reading::new(limit, 20);
+        while let Some(batch) = page.next() {
+            let before = page
+                .items
+                .last()
+                .map(|version: &ContextMetadata| version.version)
+                .or(before);
+            let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
                       bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
@@ -354,11 +362,14 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
             before.unwrap_or(i64::MAX),
-            limit,
+            batch,
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        Ok(rows.into_iter().map(|row| row.into_context().metadata).collect())
+            let read = rows.into_iter().map(|row| row.into_context().metadata);
+            page.add(read.collect(), |version| version.log.len());
+        }
+        Ok(page.rows())
     }
 
     /// The versions with these numbers, as far as there are any, without texts.

@@ -46,7 +46,9 @@ pub enum KeyError {
     #[error("{MAX_ACTIVE_KEYS} keys are active, which is the most there may be; revoke some first")]
     TooMany,
     /// As many keys are active within the vaults of the administrator who asks as may be.
-    #[error("{limit} keys are active within the vaults of this key, which is the most there may be; revoke some first")]
+    #[error(
+        "{limit} keys are active within the vaults of this key, which is the most there may be; revoke some first"
+    )]
     TooManyWithin {
         /// How many may be.
         limit: u64,

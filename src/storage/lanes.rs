@@ -39,8 +39,13 @@ pub(super) struct Lanes {
 impl Lanes {
     pub(super) fn new(options: &PoolOptions, own: PgPool) -> Self {
         let most = options.max_connections;
-        let of_vaults = if most > 2 * OF_THE_SERVICE { most - OF_THE_SERVICE } else { most };
-        let gate = |connections: u32| Gate::new(Shares::of(usize::try_from(connections).unwrap_or(usize::MAX)));
+        let of_vaults = if most > 2 * OF_THE_SERVICE {
+            most - OF_THE_SERVICE
+        } else {
+            most
+        };
+        let gate =
+            |connections: u32| Gate::new(Shares::of(usize::try_from(connections).unwrap_or(usize::MAX)));
         Self {
             connections: gate(of_vaults),
             searches: gate(most / CONNECTIONS_PER_SEARCH),

@@ -2,6 +2,7 @@
 //! too old.
 
 use super::events;
+use super::pages::{Reading, Rows};
 use super::updates::{Row, Run, RunStatus, lives_on, redacted_json};
 use super::{Storage, StorageError};
 use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
@@ -25,13 +26,17 @@ impl Storage {
         status: Option<RunStatus>,
         before: Option<&VaultRunKey>,
         limit: i64,
-    ) -> Result<Vec<Run>, StorageError> {
+    ) -> Result<Rows<Run>, StorageError> {
         // No id is as long: the first page begins behind what stands after all.
         let last = "z".repeat(MAX_ID_BYTES + 1);
-        let (update, memory) = before.map_or((&*last, ""), |(update, memory)| {
-            (update.as_str(), memory.as_str())
-        });
-        let rows = sqlx::query_as!(
+        let mut page = Reading::new(limit, 2);
+        while let Some(batch) = page.next() {
+            let behind = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
+            let before = page.items.last().map(behind).or_else(|| before.cloned());
+            let (update, memory) = before.as_ref().map_or((&*last, ""), |(update, memory)| {
+                (update.as_str(), memory.as_str())
+            });
+            let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
@@ -45,11 +50,13 @@ impl Storage {
             status.map(RunStatus::name),
             update,
             memory,
-            limit,
+            batch,
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        Ok(rows.into_iter().map(Run::from).collect())
+            page.add(rows.into_iter().map(Run::from).collect(), Run::size);
+        }
+        Ok(page.rows())
     }
 
     /// Whether a run was a proposal, also if it was deleted with its memory; known for as long as events are kept.

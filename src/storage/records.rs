@@ -1,5 +1,6 @@
 //! Records with their present state: `records`, read side.
 
+use super::pages::{Reading, Rows};
 use super::{Storage, StorageError};
 use crate::domain::history::{Ending, Life, Mark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
@@ -68,6 +69,16 @@ pub struct StoredRecord {
 }
 
 impl StoredRecord {
+    /// About how many bytes it takes in a list.
+    fn size(&self) -> usize {
+        let texts = [&self.label, &self.reason];
+        let told = self
+            .told
+            .as_ref()
+            .map_or(0, |task| task.intent.len() + task.summary.len());
+        texts.into_iter().flatten().map(String::len).sum::<usize>() + self.content.len() + told
+    }
+
     /// What is known of a task: what was told of it or, where a person wrote or changed its line, what that says.
     #[must_use]
     pub fn task(&self) -> Option<Task> {
@@ -159,8 +170,11 @@ impl Storage {
         filter: RecordFilter,
         after: Option<RecordId>,
         limit: i64,
-    ) -> Result<Vec<StoredRecord>, StorageError> {
-        let rows = sqlx::query_as!(
+    ) -> Result<Rows<StoredRecord>, StorageError> {
+        let mut page = Reading::new(limit, 10);
+        while let Some(batch) = page.next() {
+            let after = page.items.last().map(|record: &StoredRecord| record.id).or(after);
+            let rows = sqlx::query_as!(
             Row,
             "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
                     ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, task_id, intent,
@@ -178,11 +192,13 @@ impl Storage {
             filter.status.map(RecordStatus::name),
             after.map_or("", |id| id.kind.prefix()),
             after.map_or(0, |id| id.number),
-            limit,
+            batch,
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        Ok(rows.into_iter().map(StoredRecord::from).collect())
+            page.add(rows.into_iter().map(StoredRecord::from).collect(), StoredRecord::size);
+        }
+        Ok(page.rows())
     }
 
     /// One record; `None` if the memory or the record does not exist.

@@ -76,11 +76,25 @@ impl Room {
 impl Quotas {
     fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
         let tests = [
-            ("memories", "limits.vault_memories", self.memories, held.memories, more.memories),
-            ("bytes of texts", "limits.vault_bytes", self.bytes, held.bytes, more.bytes),
+            (
+                "memories",
+                "limits.vault_memories",
+                self.memories,
+                held.memories,
+                more.memories,
+            ),
+            (
+                "bytes of texts",
+                "limits.vault_bytes",
+                self.bytes,
+                held.bytes,
+                more.bytes,
+            ),
         ];
         for (what, setting, limit, held, more) in tests {
-            let Some(limit) = limit.filter(|_| more > 0) else { continue };
+            let Some(limit) = limit.filter(|_| more > 0) else {
+                continue;
+            };
             let (held, more) = (held.max(0).unsigned_abs(), more.unsigned_abs());
             let wanted = held.saturating_add(more);
             if wanted > limit {
@@ -149,7 +163,12 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageError::OverQuota`].
-    pub(super) fn take_room(&self, vault: &VaultId, is_first: bool, bytes: usize) -> Result<(), StorageError> {
+    pub(super) fn take_room(
+        &self,
+        vault: &VaultId,
+        is_first: bool,
+        bytes: usize,
+    ) -> Result<(), StorageError> {
         let Some(known) = self.room.known.get(vault) else {
             return Ok(());
         };
@@ -257,6 +276,10 @@ mod tests {
         assert_eq!((over.setting, over.wanted), ("limits.vault_memories", 3));
         assert!(quotas.check(held(5, 90), held(0, 10)).is_ok(), "no memory more");
         assert!(quotas.check(held(1, 91), held(0, 10)).is_err());
-        assert!(Quotas::default().check(held(9, 9), held(i64::MAX, i64::MAX)).is_ok());
+        assert!(
+            Quotas::default()
+                .check(held(9, 9), held(i64::MAX, i64::MAX))
+                .is_ok()
+        );
     }
 }

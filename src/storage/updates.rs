@@ -2,6 +2,7 @@
 
 use super::events::{self, NewEvent};
 use super::idempotency::{IdempotencyClaim, Saved, note_one};
+use super::pages::{Reading, Rows, size_of};
 use super::proposals;
 use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
@@ -159,6 +160,13 @@ impl From<Row> for Run {
     }
 }
 
+impl Run {
+    /// About how many bytes it takes in a list.
+    pub(super) fn size(&self) -> usize {
+        size_of(&self.request) + size_of(&self.exchanges) + size_of(&self.outcome)
+    }
+}
+
 impl Storage {
     /// Keeps a run that made no version, unless its memory was deleted while it ran: what it quotes would
     /// outlive the memory.
@@ -189,9 +197,12 @@ impl Storage {
         memory: &MemoryId,
         before: Option<&UpdateId>,
         limit: i64,
-    ) -> Result<Vec<Run>, StorageError> {
-        // Ids are texts, and no text is the last of all: the newest id with a letter behind it is behind it.
-        let rows = sqlx::query_as!(
+    ) -> Result<Rows<Run>, StorageError> {
+        let mut page = Reading::new(limit, 2);
+        while let Some(batch) = page.next() {
+            let before = page.items.last().map(|run: &Run| &run.update_id).or(before);
+            // Ids are texts, and no text is the last of all: the newest id with a letter behind it is behind it.
+            let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome
@@ -204,11 +215,13 @@ impl Storage {
             vault.as_str(),
             memory.as_str(),
             before.map(UpdateId::as_str),
-            limit,
+            batch,
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-        Ok(rows.into_iter().map(Run::from).collect())
+            page.add(rows.into_iter().map(Run::from).collect(), Run::size);
+        }
+        Ok(page.rows())
     }
 
     /// One run with its exchanges; `None` if there is none.

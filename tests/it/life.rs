@@ -314,7 +314,8 @@ impl Life<'_> {
             .storage
             .list_contexts(&self.vault, &self.memory, None, 1_000)
             .await
-            .unwrap();
+            .unwrap()
+            .items;
         let numbers: Vec<i64> = all.iter().rev().map(|version| version.version).collect();
         assert_eq!(numbers, (1..=self.head()).collect::<Vec<_>>());
         for (stored, version) in all.iter().rev().zip(&self.versions) {
@@ -324,7 +325,8 @@ impl Life<'_> {
             .storage
             .list_records(&self.vault, &self.memory, RecordFilter::default(), None, 1_000)
             .await
-            .unwrap();
+            .unwrap()
+            .items;
         let stored: BTreeMap<RecordId, Told> = stored
             .into_iter()
             .map(|record| (record.id, Told::of(record)))
@@ -357,7 +359,8 @@ impl Life<'_> {
             .storage
             .list_contexts(&self.vault, &self.memory, None, 1_000)
             .await
-            .unwrap();
+            .unwrap()
+            .items;
         let numbers: BTreeSet<i64> = all.iter().map(|version| version.version).collect();
         assert_eq!(numbers, expected);
     }

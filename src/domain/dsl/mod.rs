@@ -210,7 +210,9 @@ impl Parsed {
             section: operation.role(),
             id,
             range,
-            detail: format!("at most {MOST_ITEMS} items are taken at once; this one and those behind it were not"),
+            detail: format!(
+                "at most {MOST_ITEMS} items are taken at once; this one and those behind it were not"
+            ),
         });
     }
 

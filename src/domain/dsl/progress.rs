@@ -105,8 +105,9 @@ impl Block {
             return self.fault(placeholder(), open.range);
         }
         if self.bullets > MOST_ITEMS {
-            let detail =
-                format!("at most {MOST_ITEMS} bullets are taken at once; this one and those behind it were not");
+            let detail = format!(
+                "at most {MOST_ITEMS} bullets are taken at once; this one and those behind it were not"
+            );
             return self.fault((FaultKind::TooLarge, detail), open.range);
         }
         match open.list {

@@ -2,8 +2,8 @@
 
 use super::Limits;
 use crate::domain::document::{Entry, Layout, entries, normalised_snippet};
-use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::faults::{KEPT_FAULTS, Omitted, cut};
+use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;

@@ -139,7 +139,10 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
 
 fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let (objects, values) = structure(text);
-    for (what, limit, actual) in [("objects", MOST_OBJECTS, objects), ("values", MOST_VALUES, values)] {
+    for (what, limit, actual) in [
+        ("objects", MOST_OBJECTS, objects),
+        ("values", MOST_VALUES, values),
+    ] {
         if actual > limit {
             let detail = format!("the body has {actual} JSON {what}; at most {limit} are taken");
             let problem = Problem::invalid("body", detail);
@@ -211,12 +214,16 @@ mod tests {
 
     #[test]
     fn what_is_mostly_structure_is_refused_unread() {
-        let lists = |inner: &str, count| format!("{{\"task\":\"a\",\"inner\":[{}]}}", vec![inner; count].join(","));
+        let lists =
+            |inner: &str, count| format!("{{\"task\":\"a\",\"inner\":[{}]}}", vec![inner; count].join(","));
         let many = parse::<Outer>(&lists("{\"count\":1}", MOST_OBJECTS)).unwrap_err();
         assert_eq!(many.member("limit"), Some(&MOST_OBJECTS.into()));
         assert!(parse::<Outer>(&lists("{\"count\":1}", MOST_OBJECTS - 1)).is_ok());
         let text = format!("{{\"task\":\"{}\\\"\"}}", "{[,".repeat(MOST_VALUES));
-        assert!(parse::<Outer>(&text).is_ok(), "what stands in a string is no structure");
+        assert!(
+            parse::<Outer>(&text).is_ok(),
+            "what stands in a string is no structure"
+        );
     }
 
     #[test]

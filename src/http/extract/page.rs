@@ -2,6 +2,7 @@
 
 use super::query::{FromQuery, QueryReader};
 use crate::http::problem::Problem;
+use crate::storage::Rows;
 use serde::Serialize;
 use std::fmt::{Display, Write};
 use std::str::FromStr;
@@ -60,6 +61,23 @@ impl Page {
     /// The query that asks for the page with this cursor.
     pub(crate) fn query(&self, cursor: &str) -> String {
         format!("limit={}&cursor={cursor}", self.limit)
+    }
+
+    /// The page of rows that were read with [`Self::fetch`], and may be fewer because they are large.
+    pub(crate) fn of_rows<E, T, K: Display>(
+        &self,
+        list: &str,
+        rows: Rows<E>,
+        key: impl Fn(&E) -> K,
+        show: impl Fn(E) -> T,
+    ) -> List<T> {
+        let last = rows.items.last().filter(|_| rows.is_cut);
+        let last = last.map(|last| seal(list, &key(last).to_string()));
+        let page = self.of(list, rows.items, key, show);
+        List {
+            next_cursor: page.next_cursor.or(last),
+            ..page
+        }
     }
 
     /// The page of `entries`, which were read with [`Self::fetch`] and are shown by `show`.

@@ -125,7 +125,6 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
         body = counted(body, state.clone(), (slot.clone(), party.clone()), weighs);
     }
     let response = next(Request::from_parts(parts, body)).await;
-    slot.answered();
     answer(state, &party, is_read, slot, response)
 }
 
@@ -175,7 +174,9 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
                             Err(full) => return Some((Err(full.into()), None)),
                         }
                     }
-                    slot.take_again(&state.slots).err().map(|busy| (Err(busy.into()), None))
+                    slot.take_again(&state.slots)
+                        .err()
+                        .map(|busy| (Err(busy.into()), None))
                 }
             }
         }
@@ -189,7 +190,11 @@ fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: 
         .headers()
         .get(CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
-    if is_stream || response.body().is_end_stream() {
+    if is_stream {
+        return response;
+    }
+    slot.answered();
+    if response.body().is_end_stream() {
         return response;
     }
     let bytes = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX);

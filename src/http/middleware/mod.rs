@@ -15,8 +15,8 @@ pub(crate) mod rate;
 pub(crate) mod site;
 
 use super::state::AppState;
-use crate::fair::Party;
 use crate::clock::Clock;
+use crate::fair::Party;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -58,7 +58,9 @@ pub(crate) async fn around_work(State(work): State<Work>, request: Request, next
     let time = *time;
     let run = move |request| bounds::time(time, request, move |request| next.run(request));
     let once = |request| idempotency::once(state, time, request, run);
-    party.scope(bounds::concurrency(state, *weighs, request, once)).await
+    party
+        .scope(bounds::concurrency(state, *weighs, request, once))
+        .await
 }
 
 /// The layer around routes that a tool asks, where the caller was found out by the message that called it.

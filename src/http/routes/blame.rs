@@ -216,7 +216,11 @@ impl Lines {
             .collect();
         let runs = origins.runs().to_vec();
         let digits = |run: &Run| run.version.to_string().len();
-        let actor = |run: &Run| versions.get(&run.version).map_or(1, |origin| origin.actor_id.len());
+        let actor = |run: &Run| {
+            versions
+                .get(&run.version)
+                .map_or(1, |origin| origin.actor_id.len())
+        };
         let widths = (
             runs.iter().map(digits).max().unwrap_or_default(),
             runs.iter().map(actor).max().unwrap_or_default(),

@@ -254,7 +254,11 @@ impl OpenStream {
 
 fn no_stream(state: &AppState) -> Problem {
     telemetry::refused("streams");
-    let Shares { total, of_vault, of_key } = state.streams.shares();
+    let Shares {
+        total,
+        of_vault,
+        of_key,
+    } = state.streams.shares();
     if state.streams.taken() >= total {
         return Problem::new(Kind::Unavailable, "as many streams are open as may be")
             .with("limit", total)

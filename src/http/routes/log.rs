@@ -2,6 +2,8 @@
 
 use super::memory;
 use crate::domain::document::written_time;
+use crate::fair::Party;
+use crate::http::budget::LIST_BYTES;
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
@@ -84,14 +86,15 @@ pub(crate) async fn log(
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
     let name = format!("log/{vault_id}/{memory_id}");
     let before = page.after::<i64>(&name)?;
+    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
     let versions = state
         .storage
         .list_contexts(&vault_id, &memory_id, before, page.fetch())
         .await?;
-    if versions.is_empty() {
+    if versions.items.is_empty() {
         memory::require(&state, &vault_id, &memory_id).await?;
     }
-    let list = page.of(&name, versions, |version| version.version, LogEntry::from);
+    let list = page.of_rows(&name, versions, |version| version.version, LogEntry::from);
     let mut headers = HeaderMap::new();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     headers.insert(

@@ -1,8 +1,8 @@
 //! `POST M/operations`
 
 use super::update::{ModeName, OnInvalidName, refuse_nul};
-use crate::domain::faults::MOST_ITEMS;
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
+use crate::domain::faults::MOST_ITEMS;
 use crate::domain::ids::UpdateId;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::body::{self, Limit};
@@ -240,7 +240,10 @@ impl OperationsBody {
             }
         };
         if list.len() > MOST_ITEMS {
-            let detail = format!("operations has {} items; at most {MOST_ITEMS} are taken at once", list.len());
+            let detail = format!(
+                "operations has {} items; at most {MOST_ITEMS} are taken at once",
+                list.len()
+            );
             let problem = Problem::invalid("operations", detail);
             return Err(problem.with("limit", MOST_ITEMS).with("actual", list.len()));
         }

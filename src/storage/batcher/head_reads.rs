@@ -32,6 +32,10 @@ impl Job for Wanted {
         0
     }
 
+    fn vault(&self) -> Option<&VaultId> {
+        Some(&self.vault)
+    }
+
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Read> {
         match (read(storage, &jobs).await, &*jobs) {
             (Ok(read), _) => handed_out(&jobs, read),

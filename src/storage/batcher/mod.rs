@@ -12,6 +12,7 @@
 //! - Each job is answered after its own work was committed, which is as durable as alone.
 //! - What one job does wrong is its own failure. Where a statement for all of them fails, each goes alone.
 //! - Each kind keeps the connections of its batches ([`connection`]).
+//! - Where many wait, vaults take turns: the next batch has one job of each before the second of any.
 //! - A batch is of several vaults, which on a distributed database lie on several machines: there each job goes alone.
 
 mod connection;
@@ -22,6 +23,7 @@ use super::events::Appended;
 use super::usage::Counts;
 use super::write::Submitted;
 use super::{Storage, StorageError};
+use crate::domain::ids::VaultId;
 use head_reads::Wanted;
 pub(super) use small_writes::SmallWrite;
 use std::collections::VecDeque;
@@ -48,6 +50,11 @@ pub(super) trait Job: Sized + Send + 'static {
     /// How large it is.
     fn bytes(&self) -> usize;
 
+    /// Whose turn it takes, where jobs of many vaults wait.
+    fn vault(&self) -> Option<&VaultId> {
+        None
+    }
+
     /// Does a batch. There is an answer for each job, in their order.
     fn run(storage: &Storage, jobs: Vec<Self>) -> impl Future<Output = Vec<Self::Answer>> + Send;
 }
@@ -63,15 +70,32 @@ pub(super) struct Batcher<J: Job> {
 }
 
 struct Queue<J: Job> {
+    /// By round, and within a round by arrival: in each round a vault has one job, so that no vault waits behind all the
+    /// jobs of another.
     waiting: VecDeque<Waiting<J>>,
+    /// The round of the last job that went.
+    round: u64,
     in_flight: usize,
     /// When the last batch began.
     begun: Instant,
 }
 
+impl<J: Job> Queue<J> {
+    fn push(&mut self, job: J, answer: oneshot::Sender<J::Answer>) {
+        let is_own = |waiting: &&Waiting<J>| waiting.job.vault() == job.vault();
+        let before = self.waiting.iter().rfind(is_own);
+        let round = before
+            .map_or(self.round, |before| before.round + 1)
+            .max(self.round);
+        let place = self.waiting.partition_point(|waiting| waiting.round <= round);
+        self.waiting.insert(place, Waiting { job, round, answer });
+    }
+}
+
 /// A job that waits for the next batch, and where its answer goes.
 struct Waiting<J: Job> {
     job: J,
+    round: u64,
     answer: oneshot::Sender<J::Answer>,
 }
 
@@ -99,6 +123,7 @@ impl<J: Job> Default for Batcher<J> {
         Self {
             queue: Mutex::new(Queue {
                 waiting: VecDeque::new(),
+                round: 0,
                 in_flight: 0,
                 begun: Instant::now(),
             }),
@@ -149,8 +174,10 @@ impl<J: Job> Batcher<J> {
         };
         let count = queue.waiting.iter().take(J::MAX_JOBS).take_while(fits).count();
         let count = count.max(1).min(queue.waiting.len());
+        let going: Vec<_> = queue.waiting.drain(..count).collect();
+        queue.round = going.last().map_or(queue.round, |last| last.round);
         queue.begun = Instant::now();
-        queue.waiting.drain(..count).collect()
+        going
     }
 
     fn begin_or_wait(
@@ -161,7 +188,7 @@ impl<J: Job> Batcher<J> {
         let mut queue = self.queue();
         if queue.in_flight >= J::MAX_IN_FLIGHT {
             let (answer, answered) = oneshot::channel();
-            queue.waiting.push_back(Waiting { job, answer });
+            queue.push(job, answer);
             Err(answered)
         } else {
             queue.in_flight += 1;
@@ -207,7 +234,7 @@ async fn go_on<J: Job>(batch: Batch<J>) {
         }
         let (jobs, senders): (Vec<_>, Vec<_>) = next
             .into_iter()
-            .map(|Waiting { job, answer }| (job, answer))
+            .map(|Waiting { job, answer, .. }| (job, answer))
             .unzip();
         let answers = J::run(storage, jobs).await;
         for (sender, answer) in senders.into_iter().zip(answers) {

@@ -69,6 +69,10 @@ impl Job for Submitted {
         self.prepared.bytes()
     }
 
+    fn vault(&self) -> Option<&VaultId> {
+        Some(&self.prepared.metadata.vault_id)
+    }
+
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
         let token = |job: &Self| {
             let metadata = &job.prepared.metadata;

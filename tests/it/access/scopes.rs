@@ -107,8 +107,12 @@ async fn an_administrator_of_some_vaults_has_so_many_keys_in_them_and_others_hav
     let key = json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": end});
     let made = own.make(key.clone()).await;
     let refused = own.post("/v1/keys", &key).await.problem(409, "conflict", None);
-    assert_eq!((&refused["limit"], &refused["limit_name"]), (&json!(2), &json!("limits.vault_keys")));
-    root.make(json!({"name": "b", "role": "reader", "vaults": ["acme.b"]})).await;
+    assert_eq!(
+        (&refused["limit"], &refused["limit_name"]),
+        (&json!(2), &json!("limits.vault_keys"))
+    );
+    root.make(json!({"name": "b", "role": "reader", "vaults": ["acme.b"]}))
+        .await;
     own.delete(&format!("/v1/keys/{}", made.key_id)).await.is(204);
     own.post("/v1/keys", &key).await.problem(409, "conflict", None);
 }

@@ -11,7 +11,10 @@ use tokio::net::{TcpSocket, TcpStream};
 async fn asks_and_does_not_read(service: &Service) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4_096).unwrap();
-    let mut stream = socket.connect(service.socket_address().parse().unwrap()).await.unwrap();
+    let mut stream = socket
+        .connect(service.socket_address().parse().unwrap())
+        .await
+        .unwrap();
     let request = "GET /v1/vaults/evil/memories/m/blame HTTP/1.1\r\nHost: localhost\r\n\r\n";
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut head = [0; 12];
@@ -29,7 +32,9 @@ async fn an_answer_that_is_not_read_holds_the_place_of_its_request() {
     put(&service, "evil", "m", text).await.is(201);
 
     let unread = asks_and_does_not_read(&service).await;
-    let refused = get(&service, "other", "m").await.problem(503, "unavailable", None);
+    let refused = get(&service, "other", "m")
+        .await
+        .problem(503, "unavailable", None);
     assert_eq!(refused["limit"], 1);
 
     drop(unread);
@@ -51,12 +56,17 @@ async fn a_blame_comes_in_pieces_and_is_whole() {
     put(&service, "v", "m", lines.join("\n")).await.is(201);
     put(&service, "v", "m", lines.join("\r\n") + "\n").await.is(201);
 
-    let answer = Answer::to(of(&service, Method::GET, "v", "m/blame")).await.is(200);
+    let answer = Answer::to(of(&service, Method::GET, "v", "m/blame"))
+        .await
+        .is(200);
     let blame = answer.json();
     let told = blame["lines"].as_array().unwrap();
     assert_eq!((blame["version"].as_i64(), told.len()), (Some(2), lines.len()));
     for (number, (told, line)) in told.iter().zip(&lines).enumerate() {
-        assert_eq!((told["line"].as_u64(), told["text"].as_str()), (Some(number as u64 + 1), Some(&**line)));
+        assert_eq!(
+            (told["line"].as_u64(), told["text"].as_str()),
+            (Some(number as u64 + 1), Some(&**line))
+        );
     }
     let plain = of(&service, Method::GET, "v", "m/blame").header("Accept", "text/plain");
     let plain = Answer::to(plain).await.is(200);
@@ -66,8 +76,7 @@ async fn a_blame_comes_in_pieces_and_is_whole() {
 
 #[tokio::test]
 async fn an_address_that_shows_no_key_has_so_many_connections() {
-    let configure =
-        |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
+    let configure = |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
     let service = Service::start_with(configure, None).await;
     let address = service.socket_address();
     let idle = [

@@ -33,7 +33,7 @@ async fn of_many_faults_the_first_are_told_and_the_others_counted() {
     assert_eq!(run["outcome"]["rejected"].as_array().unwrap().len(), 200);
 
     let failed = Answer::to(memory.applying("?on_invalid=fail", &body)).await;
-    let failed = failed.is(422).json();
+    let failed = failed.problem(422, "invalid", None);
     assert_eq!(failed["more_rejected"], bullets - 200);
     assert_eq!(service.count("memories").await, 0);
 }
@@ -42,10 +42,15 @@ async fn of_many_faults_the_first_are_told_and_the_others_counted() {
 async fn a_fault_behind_those_that_are_told_still_fails_a_text_that_is_to_fail() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.apply("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n").await.is(200);
+    memory
+        .apply("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
+        .await
+        .is(200);
     // 300 duplicates are no reason to fail; the last item is.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
-    let told = Answer::to(memory.applying("?on_invalid=fail", &text)).await.is(422).json();
+    let told = Answer::to(memory.applying("?on_invalid=fail", &text))
+        .await
+        .problem(422, "invalid", None);
     assert_eq!(told["more_rejected"], 101);
 }
 
@@ -91,12 +96,19 @@ async fn of_many_large_bodies_some_are_refused_and_others_are_served() {
     let service = Service::start().await;
     let body = full(ADD, "    - short bullet\n");
     let attacks = (0..40).map(|n| {
-        let request = of(&service, Method::POST, "evil", &format!("m{n}/operations?dry_run=true"));
+        let request = of(
+            &service,
+            Method::POST,
+            "evil",
+            &format!("m{n}/operations?dry_run=true"),
+        );
         Answer::to(request.header("Content-Type", "text/plain").body(body.clone()))
     });
     let others = async {
         for n in 0..20 {
-            put(&service, "other", "m", format!("# Doc\n\nhello {n}\n")).await.is(201);
+            put(&service, "other", "m", format!("# Doc\n\nhello {n}\n"))
+                .await
+                .is(201);
             get(&service, "other", "m").await.is(200);
         }
     };
@@ -112,5 +124,9 @@ async fn of_many_large_bodies_some_are_refused_and_others_are_served() {
         assert_eq!(problem["limit_name"], Value::from("http.max_bytes_in_flight"));
     }
     assert!(refused > 0, "forty megabytes were taken at once");
-    assert_eq!(service.count("memories").await, 1, "nothing of a dry run is stored");
+    assert_eq!(
+        service.count("memories").await,
+        1,
+        "nothing of a dry run is stored"
+    );
 }

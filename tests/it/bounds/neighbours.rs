@@ -28,13 +28,14 @@ async fn a_vault_whose_requests_all_wait_for_the_database_keeps_no_other_waiting
         for n in 0..10 {
             put(&service, "other", "m", format!("# A\n\n{n}\n")).await.is(201);
             get(&service, "other", "m").await.is(200);
-            let past_caches = of(&service, Method::GET, "other", "m/context").header("Cache-Control", "no-cache");
+            let past_caches =
+                of(&service, Method::GET, "other", "m/context").header("Cache-Control", "no-cache");
             Answer::to(past_caches).await.is(200);
             service.get("/readyz").await.is(200);
         }
         lock.rollback().await.unwrap();
     };
     let (answers, ()) = futures::join!(stuck, others);
-    let saved = answers.iter().filter(|answer| answer.status == 200).count();
+    let saved = answers.iter().filter(|answer| answer.status < 300).count();
     assert!(saved > 0, "those that waited in time went on: {answers:?}");
 }

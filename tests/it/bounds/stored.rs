@@ -12,8 +12,15 @@ use working_memory::domain::retention::Retention;
 
 /// What `GetUsage` tells, which must be what there is.
 async fn held(service: &Service, vault: &str) -> (i64, i64) {
-    let usage = service.get(&format!("/v1/vaults/{vault}/usage")).await.is(200).json();
-    let told = (usage["memories"].as_i64().unwrap(), usage["bytes"].as_i64().unwrap());
+    let usage = service
+        .get(&format!("/v1/vaults/{vault}/usage"))
+        .await
+        .is(200)
+        .json();
+    let told = (
+        usage["memories"].as_i64().unwrap(),
+        usage["bytes"].as_i64().unwrap(),
+    );
     let there = sqlx::query(
         "SELECT count(DISTINCT memory_id), COALESCE(sum(bytes) FILTER (WHERE redacted_at IS NULL), 0)
          FROM memory_contexts WHERE vault_id = $1",
@@ -48,7 +55,11 @@ async fn whatever_makes_or_takes_away_texts_is_counted() {
         max_age: None,
         keep_provenance: false,
     };
-    service.storage().prune_versions(&retention, service.clock.now()).await.unwrap();
+    service
+        .storage()
+        .prune_versions(&retention, service.clock.now())
+        .await
+        .unwrap();
     let (_, pruned) = held(&service, "v").await;
     assert!(pruned < bytes - 6);
 
@@ -70,22 +81,35 @@ async fn beyond_its_quota_a_vault_takes_nothing_and_what_frees_room_goes_on() {
         config.limits.vault_bytes = Some(100);
     };
     let service = Service::start_with(configure, None).await;
-    put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(50)).await.is(201);
+    put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(50))
+        .await
+        .is(201);
     put(&service, "v", "b", "# B\n").await.is(201);
 
     let third = put(&service, "v", "c", "# C\n").await.problem(507, "quota", None);
-    assert_eq!((&third["limit_name"], &third["limit"]), (&json!("limits.vault_memories"), &json!(2)));
+    assert_eq!(
+        (&third["limit_name"], &third["limit"]),
+        (&json!("limits.vault_memories"), &json!(2))
+    );
     let larger = "# A\n".to_owned() + &"y".repeat(50);
     let larger = put(&service, "v", "a", larger).await.problem(507, "quota", None);
-    assert_eq!((&larger["limit_name"], &larger["limit"]), (&json!("limits.vault_bytes"), &json!(100)));
+    assert_eq!(
+        (&larger["limit_name"], &larger["limit"]),
+        (&json!("limits.vault_bytes"), &json!(100))
+    );
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because of this: that, at some length, and more\n";
-    let applied = of(&service, Method::POST, "v", "b/operations").header("Content-Type", "text/plain").body(text);
+    let applied = of(&service, Method::POST, "v", "b/operations")
+        .header("Content-Type", "text/plain")
+        .body(text);
     Answer::to(applied).await.problem(507, "quota", None);
     assert_eq!(service.count("memory_contexts").await, 2);
     assert_eq!(service.count("memories").await, 2);
 
     let usage: Value = service.get("/v1/vaults/v/usage").await.is(200).json();
-    assert_eq!((&usage["memories_limit"], &usage["bytes_limit"]), (&json!(2), &json!(100)));
+    assert_eq!(
+        (&usage["memories_limit"], &usage["bytes_limit"]),
+        (&json!(2), &json!(100))
+    );
     put(&service, "w", "c", "# C\n").await.is(201);
     Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);
     tokio::time::sleep(Duration::from_millis(1_100)).await;

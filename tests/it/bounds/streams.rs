@@ -5,7 +5,11 @@ use reqwest::{Method, Response};
 
 async fn stream(service: &Service, vault: &str) -> Response {
     let request = service.request(Method::GET, &format!("/v1/vaults/{vault}/events"));
-    request.header("Accept", "text/event-stream").send().await.unwrap()
+    request
+        .header("Accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]

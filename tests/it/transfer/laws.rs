@@ -112,7 +112,8 @@ async fn holds(database: &Database, number: u32, theirs: &[String], mine: &[Stri
     let all = storage
         .list_records(&vault, &memory, RecordFilter::default(), None, 500)
         .await
-        .unwrap();
+        .unwrap()
+        .items;
     assert_eq!(all.iter().filter(|record| record.end.is_none()).count(), active);
     imported(&storage, &file, &other, OnConflict::Append).await;
     assert_eq!(exported(&storage, &other).await, after, "nothing a second time");

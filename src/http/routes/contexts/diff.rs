@@ -4,6 +4,7 @@ use super::view;
 use crate::domain::document::{Record, unified_diff, written_time};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
+use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::EntryPath;
@@ -192,16 +193,20 @@ pub(crate) async fn diff(
     if conditions.for_read(&etag)? == Verdict::NotModified {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
+    let bytes = version.text.len() + base.as_ref().map_or(0, |base| base.text.len());
+    let _work = state.budget.work(&Party::current(), bytes).await?;
     if representation == AsJson {
         let archivings = archivings(&state, base.as_ref(), &version).await?;
-        let body = DiffBody::of(base.as_ref(), &version, archivings);
+        let compare = || DiffBody::of(base.as_ref(), &version, archivings);
+        let body = fair::on_cpu(bytes, compare).await;
         return Ok((headers, Json(body)).into_response());
     }
     headers.insert(
         CONTENT_TYPE,
         HeaderValue::from_static(representation.content_type()),
     );
-    Ok((headers, text_of(base.as_ref(), &version)).into_response())
+    let text = fair::on_cpu(bytes, || text_of(base.as_ref(), &version)).await;
+    Ok((headers, text).into_response())
 }
 
 /// Versions never change, so their ids and the form say what the answer is.

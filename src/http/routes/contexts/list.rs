@@ -1,6 +1,8 @@
 //! `GET M/contexts`
 
 use super::view::ContextBody;
+use crate::fair::Party;
+use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
@@ -31,15 +33,16 @@ pub(crate) async fn list(
 ) -> Result<Json<List<ContextBody>>, Problem> {
     let name = format!("contexts/{vault_id}/{memory_id}");
     let before = page.after::<i64>(&name)?;
+    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
     let versions = state
         .storage
         .list_contexts(&vault_id, &memory_id, before, page.fetch())
         .await?;
-    if versions.is_empty() {
+    if versions.items.is_empty() {
         memory::require(&state, &vault_id, &memory_id).await?;
     }
     let cap = state.settings.context_bytes;
-    Ok(Json(page.of(
+    Ok(Json(page.of_rows(
         &name,
         versions,
         |version| version.version,

@@ -2,6 +2,8 @@
 
 use super::view::RecordBody;
 use crate::domain::ids::{RecordId, RecordKind};
+use crate::fair::Party;
+use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -74,16 +76,17 @@ pub(crate) async fn list(
     let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
     let after = page.after::<RecordId>(&name)?;
     let filter = RecordFilter { kind, status };
+    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
     let records = state
         .storage
         .list_records(&vault_id, &memory_id, filter, after, page.fetch())
         .await?;
-    if records.is_empty() {
+    if records.items.is_empty() {
         memory::require(&state, &vault_id, &memory_id).await?;
     }
-    let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
+    let ids: Vec<RecordId> = records.items.iter().map(|record| record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
-    Ok(Json(page.of(
+    Ok(Json(page.of_rows(
         &name,
         records,
         |record| record.id,

@@ -2,6 +2,8 @@
 
 use super::view::RunBody;
 use crate::domain::ids::UpdateId;
+use crate::fair::Party;
+use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::Query;
@@ -32,14 +34,15 @@ pub(crate) async fn list(
 ) -> Result<Json<List<RunBody>>, Problem> {
     let name = format!("updates/{vault_id}/{memory_id}");
     let before = page.after::<UpdateId>(&name)?;
+    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
     let runs = state
         .storage
         .list_runs(&vault_id, &memory_id, before.as_ref(), page.fetch())
         .await?;
-    if runs.is_empty() {
+    if runs.items.is_empty() {
         memory::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of(
+    Ok(Json(page.of_rows(
         &name,
         runs,
         |run| run.update_id.clone(),

@@ -1,6 +1,8 @@
 //! `GET /v1/vaults/{vault_id}/updates`: with `status=proposed` the inbox of whoever approves.
 
 use crate::domain::ids::{MemoryId, UpdateId};
+use crate::fair::Party;
+use crate::http::budget::LIST_BYTES;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
@@ -73,10 +75,11 @@ pub(crate) async fn list(
     let (RunParams { status }, page) = params;
     let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
     let before = page.after::<Key>(&name)?.map(|Key(key)| key);
+    let _work = state.budget.work(&Party::current(), LIST_BYTES).await?;
     let runs = state
         .storage
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
     let key = |run: &crate::storage::updates::Run| Key((run.update_id.clone(), run.memory_id.clone()));
-    Ok(Json(page.of(&name, runs, key, RunBody::summary)))
+    Ok(Json(page.of_rows(&name, runs, key, RunBody::summary)))
 }

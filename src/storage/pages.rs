@@ -1,0 +1,164 @@
+//! Pages that are bounded in bytes, not only in entries: five hundred entries of a megabyte each are no answer.
+
+use serde_json::Value;
+
+/// Bytes of a page from which on no further entry is read.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// Entries of a list, in their order.
+#[derive(Debug)]
+pub struct Rows<T> {
+    /// They, at least one if there are any.
+    pub items: Vec<T>,
+    /// Whether there are more behind them although these are fewer than were asked for.
+    pub is_cut: bool,
+}
+
+/// Reads a page in batches: while [`Self::next`] says how many to read, they are read behind the last of
+/// [`Self::items`] and given to [`Self::add`].
+#[derive(Debug)]
+pub(super) struct Reading<T> {
+    pub(super) items: Vec<T>,
+    limit: i64,
+    bytes: usize,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    More(i64),
+    /// It is full, and one more tells whether something is behind it.
+    Looks,
+    Ended,
+    Cut,
+}
+
+impl<T> Reading<T> {
+    /// `first` is how many are read before it is known how large they are.
+    pub(super) fn new(limit: i64, first: i64) -> Self {
+        Self {
+            items: Vec::new(),
+            limit,
+            bytes: 0,
+            state: State::More(first.min(limit)),
+        }
+    }
+
+    /// How many to read now; `None` when the page is there.
+    pub(super) fn next(&self) -> Option<i64> {
+        match self.state {
+            State::More(count) => Some(count),
+            State::Looks => Some(1),
+            State::Ended | State::Cut => None,
+        }
+    }
+
+    /// Takes what was read.
+    pub(super) fn add(&mut self, read: Vec<T>, size: impl Fn(&T) -> usize) {
+        let asked = match self.state {
+            State::More(count) => count,
+            State::Looks => {
+                self.state = if read.is_empty() { State::Ended } else { State::Cut };
+                return;
+            }
+            State::Ended | State::Cut => return,
+        };
+        let is_last = count(read.len()) < asked;
+        for item in read {
+            if self.bytes > PAGE_BYTES {
+                self.state = State::Cut;
+                return;
+            }
+            self.bytes += size(&item);
+            self.items.push(item);
+        }
+        let left = self.limit - count(self.items.len());
+        self.state = if is_last || left <= 0 {
+            State::Ended
+        } else if self.bytes > PAGE_BYTES {
+            State::Looks
+        } else {
+            let average = (self.bytes / self.items.len().max(1)).max(1);
+            let fits = count((PAGE_BYTES - self.bytes.min(PAGE_BYTES)) / average) + 1;
+            State::More(fits.clamp(1, left))
+        };
+    }
+
+    pub(super) fn rows(self) -> Rows<T> {
+        Rows {
+            is_cut: self.state == State::Cut,
+            items: self.items,
+        }
+    }
+}
+
+fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// About how many bytes a value takes.
+pub(super) fn size_of(value: &Value) -> usize {
+    const VALUE: usize = 32;
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(values) => values.iter().map(size_of).sum(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, value)| name.len() + size_of(value))
+                .sum(),
+            _ => 0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a list of entries of these sizes, page by page.
+    fn pages(sizes: &[usize], limit: i64) -> Vec<Vec<usize>> {
+        let mut pages = Vec::new();
+        let mut at = 0;
+        loop {
+            let mut reading = Reading::new(limit, 2);
+            while let Some(batch) = reading.next() {
+                let from = at + reading.items.len();
+                let read = sizes[from..]
+                    .iter()
+                    .copied()
+                    .take(usize::try_from(batch).unwrap());
+                reading.add(read.collect(), |size| *size);
+            }
+            let rows = reading.rows();
+            at += rows.items.len();
+            let more = rows.is_cut;
+            pages.push(rows.items);
+            if !more {
+                return pages;
+            }
+        }
+    }
+
+    #[test]
+    fn pages_hold_all_entries_once_and_few_bytes() {
+        for (sizes, limit) in [
+            (vec![], 501),
+            (vec![10; 300], 501),
+            (vec![1 << 20; 30], 501),
+            (vec![3 << 20, 1, 1, 3 << 20, 1], 501),
+            (vec![200_000; 100], 501),
+        ] {
+            let pages = pages(&sizes, limit);
+            assert_eq!(pages.concat(), sizes);
+            let largest = sizes.iter().copied().max().unwrap_or_default();
+            for page in &pages {
+                assert!(
+                    page.iter().sum::<usize>() <= PAGE_BYTES + largest,
+                    "{}",
+                    page.len()
+                );
+            }
+        }
+        assert_eq!(pages(&[10; 300], 100), [vec![10; 100]]);
+    }
+}
