@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run test test-clients demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-neighbours
+.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-neighbours bench-memory
 .PHONY: bench-quality
 
 help: ## List the targets
@@ -83,6 +83,10 @@ bench-commands: rust postgres ## Measure the commands that answer from the local
 bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route it asks, and 200 clients at once
 	cargo build --release --locked
 	@python3 benches/mcp/run.py
+
+bench-memory: rust postgres ## Measure the service's memory under attack by large bodies and unread answers
+	cargo build --release --locked
+	@python3 benches/memory/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
 
 bench-neighbours: rust postgres ## Measure what a vault notices of 64 worst requests at once about another
 	cargo build --release --locked
