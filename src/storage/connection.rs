@@ -4,8 +4,8 @@
 //! the deadline of its [`Class`](super::Class), or whose [generation](super::liveness) is given up, fails, and its connection is
 //! closed. So is one that was lost, or that leads to a read-only server.
 
-use crate::fair::Permit;
 use super::liveness::{Generation, Liveness, Waiting, silence};
+use crate::fair::Permit;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};

@@ -4,6 +4,7 @@ use super::{Storage, StorageError};
 use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
+use crate::storage::connection::Connection;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -142,7 +143,7 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
 /// How many keys are active that reach nothing but what `within` reaches.
 #[tracing::instrument(name = "db.api_keys.count", skip_all)]
 async fn active_within(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     within: &VaultScope,
     now: DateTime<Utc>,
 ) -> Result<u64, StorageError> {
@@ -159,7 +160,7 @@ async fn active_within(
     .await?;
     let mut count = 0;
     for row in rows {
-        count += u64::from(within.includes(&ApiKey::try_from(row)?.scope));
+        count += u64::from(within.includes(&ApiKey::from(row).scope));
     }
     Ok(count)
 }

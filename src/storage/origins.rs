@@ -3,8 +3,8 @@
 use super::contexts::{Context, ContextMetadata};
 use super::{Storage, StorageError};
 use crate::domain::document::{Origins, Run};
-use crate::storage::Class;
 use crate::fair;
+use crate::storage::Class;
 use futures::TryStreamExt;
 use std::collections::{BTreeSet, HashMap};
 

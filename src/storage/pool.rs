@@ -8,7 +8,7 @@ use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
 use super::stored::{Quotas, Room};
 use super::write::GroupCommit;
-use super::{Class, Deadlines, StorageError};
+use super::{Deadlines, StorageError};
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool};
@@ -140,7 +140,9 @@ impl Storage {
         let liveness = Arc::new(Liveness::default());
         let set_up = || pool_options(options, &liveness, &head_cache);
         let pool = set_up().connect_lazy_with(connect.clone());
-        let own = set_up().max_connections(OWN_CONNECTIONS).connect_lazy_with(connect.clone());
+        let own = set_up()
+            .max_connections(OWN_CONNECTIONS)
+            .connect_lazy_with(connect.clone());
         Ok(Self {
             lanes: Lanes::new(options, own),
             room: Arc::new(Room::new(Quotas::default())),

@@ -196,7 +196,10 @@ impl Storage {
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
-            page.add(rows.into_iter().map(StoredRecord::from).collect(), StoredRecord::size);
+            page.add(
+                rows.into_iter().map(StoredRecord::from).collect(),
+                StoredRecord::size,
+            );
         }
         Ok(page.rows())
     }

@@ -6,8 +6,8 @@
 use super::{Storage, StorageError, error};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Query, extract, vector};
-use crate::storage::Class;
 use crate::fair;
+use crate::storage::Class;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 use std::fmt;

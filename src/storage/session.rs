@@ -156,6 +156,14 @@ impl Storage {
         Ok(reader)
     }
 
+    /// A connection of the service itself, for work of this class.
+    pub(super) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
+        let waiting = Instant::now();
+        let connection = self.acquire(&self.pool, class, None).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(connection)
+    }
+
     /// A connection for reading, of one of the pools.
     pub(super) async fn reader_of(
         &self,
@@ -198,12 +206,7 @@ impl Storage {
     /// pooler. It is the service's: a batch is of many.
     pub(super) async fn autocommit(&self) -> Result<Option<Connection>, StorageError> {
         match self.prepared_statements {
-            true => {
-                let waiting = Instant::now();
-                let connection = self.acquire(&self.pool, Class::Write, None).await?;
-                meters::pool_wait(waiting.elapsed());
-                Ok(Some(connection))
-            }
+            true => Ok(Some(self.connection(Class::Write).await?)),
             false => Ok(None),
         }
     }

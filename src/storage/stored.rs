@@ -6,8 +6,8 @@
 
 use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::connection::Connection;
 use quick_cache::sync::Cache;
-use sqlx::PgConnection;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -219,7 +219,7 @@ impl Storage {
 /// What a memory holds, while its row is locked.
 #[tracing::instrument(name = "db.memory_contexts.stored", skip_all)]
 pub(super) async fn of_memory(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Stored, StorageError> {
@@ -240,7 +240,7 @@ pub(super) async fn of_memory(
 /// Counts what a transaction changed. `change_id` is that of its event.
 #[tracing::instrument(name = "db.vault_storage.insert", skip_all)]
 pub(super) async fn count(
-    connection: &mut PgConnection,
+    connection: &mut Connection,
     vault: &VaultId,
     change_id: &str,
     (before, after): (Stored, Stored),
