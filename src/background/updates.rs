@@ -6,7 +6,6 @@
 use crate::clock::Clock;
 use crate::config::queue::QueueConfig;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::fair::Party;
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::listen::Notification;
 use crate::storage::queue::{Claimed, HandBack};
@@ -153,8 +152,7 @@ impl Shared {
                 if let Some(claimed) = self.storage.claim_update(&due, &claim, self.lease()).await? {
                     metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
                     begun += 1;
-                    let party = Party::new(Some(claimed.due.vault.as_str()), None);
-                    self.tasks.spawn(party.scope(self.clone().run(claimed, permit)));
+                    self.tasks.spawn(self.clone().run(claimed, permit));
                 }
             }
             if begun == 0 {
@@ -194,6 +192,7 @@ impl Shared {
                 .await
         } else {
             let work = async {
+                // Large, and on the way of nothing that is done often.
                 let end = Box::pin(self.run_to_its_end(&claimed, claimed.attempts < max)).await;
                 self.end(&claimed, end).await
             };
