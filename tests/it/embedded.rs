@@ -289,6 +289,7 @@ async fn as_root_a_private_folder_made_for_the_data_lets_the_account_through_and
 }
 
 /// The account of the cluster, for tests that play its part; nothing where the suite does not run as root.
+#[expect(clippy::print_stderr, reason = "says why nothing was tried")]
 fn account_of(data_dir: &Path) -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: what root does in folders of the database's account is tried as root only");

@@ -106,7 +106,6 @@ async fn goes_on_after(fate: Fate, batches: &str) {
         }
         more_are_created(&created).await;
         let took = promoted.elapsed();
-        eprintln!("{fate:?}, batches {batches}: the first write {took:?} after the promotion");
         assert!(took < SOON, "{fate:?}: {took:?}");
         eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
         stop.store(true, Ordering::Relaxed);
