@@ -8,6 +8,7 @@ use super::role::RoleOutcome;
 use super::run::{Running, Saved};
 use super::steps::{Step, WRITE_EVERY};
 use super::{OnInvalid, Pipeline, PipelineError, UpdateRequest};
+use crate::domain::evidence::masked;
 use crate::domain::faults::Omitted;
 use crate::domain::ids::ActorId;
 use crate::domain::memory::Limits;
@@ -177,7 +178,7 @@ impl Pipeline {
             dry_run: request.dry_run,
             resolves: None,
             limits: self.limits.of_operations(self.settings.max_additions),
-            title: format!("update: {}", title_of(&request.task)),
+            title: format!("update: {}", title_of(&masked(&request.task))),
             progress_base: base.clone(),
             base,
             accepted: Vec::new(),
