@@ -171,9 +171,10 @@ mod tests {
     async fn a_program_of_another_user_is_left_alone_whatever_its_arguments_are() {
         let dir = tempfile::tempdir().unwrap();
         let cluster = dir.path().join("cluster");
-        let mut other = Command::new("sh")
-            .args(["-c", "sleep 5; :"])
+        let mut other = Command::new("tail")
+            .args(["-f", "/dev/null"])
             .arg(&cluster)
+            .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
         let pid = Pid::from_child(&other);
@@ -186,6 +187,13 @@ mod tests {
             .runs()
         };
         let user = rustix::process::geteuid().as_raw();
+        // Its arguments are shown a moment after it was started.
+        for _ in 0..500 {
+            if is_of(user) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         assert!(is_of(user) && !is_of(user + 1));
         other.kill().unwrap();
         other.wait().unwrap();
