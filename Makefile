@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run test test-clients demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-neighbours bench-memory
+.PHONY: help run test test-clients test-dashboard demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
 .PHONY: bench-quality
 
 help: ## List the targets
@@ -17,6 +17,9 @@ test: rust postgres ## Run all tests, with a throw-away database
 
 test-clients: rust postgres ## Test the client in Python, and with clients of others: Anthropic's SDK, those of the Model Context Protocol
 	@sh scripts/test-clients.sh
+
+test-dashboard: rust postgres ## Run the dashboard's tests in a real Chromium, and look at its pages (target/dashboard)
+	@sh scripts/test-dashboard.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database
 	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh
@@ -91,6 +94,10 @@ bench-memory: rust postgres ## Measure the service's memory under attack by larg
 bench-neighbours: rust postgres ## Measure what a vault notices of 64 worst requests at once about another
 	cargo build --release --locked
 	@python3 benches/neighbours/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
+bench-dashboard: rust postgres ## Measure the pages of the dashboard: first byte, weight, a hundred people at once
+	cargo build --release --locked
+	@WORKING_MEMORY_BIN="$$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/working-memory" \
+		DASHBOARD_SUITE=bench.mjs sh scripts/test-dashboard.sh
 
 postgres: ## Install the PostgreSQL server binaries, if there are none
 	@sh scripts/install-postgres.sh

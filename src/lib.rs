@@ -3,7 +3,7 @@
 //! The rooms and who may call whom (`tests/it/architecture.rs` holds the arrows):
 //!
 //! ```text
-//! main → cli → {http, mcp, background, pipeline} → {storage, llm} → domain
+//! main → cli → {http, mcp, dashboard, background, pipeline} → {storage, llm} → domain
 //! ```
 //!
 //! - [`domain`]: the pure core: documents, the update DSL, what an update does to a memory.
@@ -12,6 +12,7 @@
 //! - [`pipeline`]: `/update`, from a task and messages to a new version.
 //! - [`http`]: routes, extractors, problems, middleware, and the OpenAPI document.
 //! - `mcp`: tools, resources and prompts of the Model Context Protocol, over requests of the HTTP interface.
+//! - `dashboard`: pages for people, over requests of the HTTP interface.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
 //! - [`config`], [`telemetry`], [`clock`], [`blocking`], [`random`], [`tokens`], [`fair`]: what all of them are given.
@@ -21,6 +22,7 @@ pub mod blocking;
 pub mod cli;
 pub mod clock;
 pub mod config;
+mod dashboard;
 pub mod domain;
 pub mod fair;
 pub mod http;

@@ -1,5 +1,6 @@
 //! Logs, metrics and traces: set up once at the start of the process.
 
+pub mod failures;
 mod fields;
 mod lines;
 pub mod meters;

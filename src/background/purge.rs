@@ -28,6 +28,11 @@ pub(super) async fn purge(storage: Storage) {
             Ok(deleted) => tracing::debug!(deleted, "expired prompt items deleted"),
             Err(error) => tracing::warn!(%error, "expired prompt items could not be deleted"),
         }
+        match storage.purge_sessions().await {
+            Ok(0) => {}
+            Ok(deleted) => tracing::debug!(deleted, "expired sessions deleted"),
+            Err(error) => tracing::warn!(%error, "expired sessions could not be deleted"),
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 //! A service without API keys is open: whoever reaches it is an administrator of every vault.
 
 mod scope;
+mod session;
 mod token;
 
 pub use scope::VaultScope;
+pub use session::SessionToken;
 pub use token::{SecretHash, Token};
 
 use crate::domain::ids::{ActorId, KeyId, VaultId};

@@ -5,6 +5,7 @@
 
 mod addresses;
 mod budget;
+mod dashboard;
 mod extract;
 mod feed;
 mod middleware;

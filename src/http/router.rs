@@ -1,6 +1,7 @@
 //! The table of routes. Documentation is registered with each route, so that neither is without the other.
 
 use super::middleware::bounds::Weighs;
+use super::dashboard::Pages;
 use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
 use super::routes::{
@@ -9,6 +10,7 @@ use super::routes::{
     vaults, window,
 };
 use super::{Settings, openapi, state::AppState};
+use crate::dashboard;
 use axum::Router;
 use axum::extract::Extension;
 use axum::http::Method;
@@ -20,7 +22,10 @@ use utoipa_axum::routes;
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let (router, _) = with_bounds(&state).split_for_parts();
+    let pages = Pages::new(&state, of_pages(&state));
+    let pages = dashboard::router().route_layer(from_fn_with_state(pages, middleware::around_pages));
     let router = router
+        .merge(pages)
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed);
     let layers = (
@@ -69,6 +74,25 @@ fn of_tools(state: &AppState) -> Router {
         ..
     } = *state.settings;
     let (router, _) = quick()
+        .route_layer(bounded(request_timeout))
+        .merge(with_models().route_layer(bounded(update_timeout)))
+        .split_for_parts();
+    router.fallback(no_such_route).with_state(state.clone())
+}
+
+/// What pages of the dashboard ask for on behalf of whoever looks at them.
+fn of_pages(state: &AppState) -> Router {
+    let bounded = |time| {
+        let state = state.clone();
+        from_fn_with_state(Work { state, time }, middleware::around_forms)
+    };
+    let Settings {
+        request_timeout,
+        update_timeout,
+        ..
+    } = *state.settings;
+    let (router, _) = quick()
+        .merge(health())
         .route_layer(bounded(request_timeout))
         .merge(with_models().route_layer(bounded(update_timeout)))
         .split_for_parts();

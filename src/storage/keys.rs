@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Where keys stand in place of a vault.
-const INSTALLATION: &str = "*";
+pub(super) const INSTALLATION: &str = "*";
 
 /// How many keys may be active at once: every instance holds all of them in memory.
 pub const MAX_ACTIVE_KEYS: usize = 10_000;

@@ -53,13 +53,18 @@ impl Storage {
     /// The database's.
     #[tracing::instrument(name = "db.migrations.current", skip_all)]
     pub async fn schema_is_current(&self) -> Result<bool, StorageError> {
+        let own = MIGRATOR.iter().map(|migration| migration.version).max();
+        Ok(Some(self.schema_version().await?) >= own)
+    }
+
+    /// The newest migration that the database has been through; 0 for none.
+    pub(super) async fn schema_version(&self) -> Result<i64, StorageError> {
         // The library's own table, which the database that queries are checked with need not have.
         let newest: Option<i64> =
             sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
                 .fetch_one(&mut *self.own_reader().await?)
                 .await?;
-        let own = MIGRATOR.iter().map(|migration| migration.version).max();
-        Ok(newest >= own)
+        Ok(newest.unwrap_or(0))
     }
 
     /// The library makes a savepoint of each migration in a transaction that it knows of.

@@ -1,10 +1,10 @@
 //! The rooms call each other along the arrows and no other way:
-//! `main → cli → {http, mcp, pipeline} → {storage, llm} → domain`, and `http → mcp`.
+//! `main → cli → {http, mcp, dashboard, pipeline} → {storage, llm} → domain`, and `http → {mcp, dashboard}`.
 
 use std::path::{Path, PathBuf};
 
 /// A room and what it may not name.
-const FORBIDDEN: [(&str, &[&str]); 7] = [
+const FORBIDDEN: [(&str, &[&str]); 8] = [
     (
         "domain",
         &[
@@ -13,6 +13,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
             "crate::pipeline",
             "crate::http",
             "crate::mcp",
+            "crate::dashboard",
             "crate::cli",
             "crate::config",
             "crate::clock",
@@ -37,6 +38,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
             "crate::pipeline",
             "crate::http",
             "crate::mcp",
+            "crate::dashboard",
             "crate::cli",
             "axum",
             "reqwest",
@@ -50,6 +52,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
             "crate::pipeline",
             "crate::http",
             "crate::mcp",
+            "crate::dashboard",
             "crate::cli",
             "axum",
             "sqlx",
@@ -61,6 +64,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
         &[
             "crate::http",
             "crate::mcp",
+            "crate::dashboard",
             "crate::cli",
             "axum",
             "sqlx",
@@ -68,6 +72,19 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
         ],
     ),
     ("http", &["crate::cli", "crate::llm::", "sqlx", "reqwest"]),
+    (
+        "dashboard",
+        &[
+            "crate::llm",
+            "crate::pipeline",
+            "crate::http",
+            "crate::mcp",
+            "crate::cli",
+            "crate::config",
+            "sqlx",
+            "reqwest",
+        ],
+    ),
     (
         "mcp",
         &[
@@ -97,7 +114,7 @@ const FORBIDDEN: [(&str, &[&str]); 7] = [
 /// What only these rooms may name, wherever else it would stand.
 const RESERVED: [(&str, &[&str]); 4] = [
     ("sqlx::query", &["storage"]),
-    ("axum::", &["http"]),
+    ("axum::", &["http", "dashboard"]),
     ("rmcp::", &["mcp", "http", "cli"]),
     ("reqwest::", &["llm", "cli"]),
 ];

@@ -5,6 +5,7 @@ mod access;
 mod architecture;
 mod bounds;
 mod cli;
+mod dashboard;
 mod embedded;
 mod events;
 mod every_schema;

@@ -60,7 +60,7 @@ impl Token {
     /// What is stored of it.
     #[must_use]
     pub fn hash(&self) -> SecretHash {
-        SecretHash(Sha256::digest(self.text.expose_secret().as_bytes()).into())
+        SecretHash::of(self.text.expose_secret())
     }
 
     /// The text itself, to be shown once to its holder.
@@ -75,6 +75,11 @@ impl Token {
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
+    /// Of a text that nobody can guess.
+    pub(super) fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+
     /// A stored hash; `None` if it is none.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {

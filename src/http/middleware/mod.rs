@@ -14,9 +14,12 @@ pub(crate) mod observe;
 pub(crate) mod rate;
 pub(crate) mod site;
 
+use super::dashboard::Pages;
+use super::problem::Cause;
 use super::state::AppState;
 use crate::clock::Clock;
 use crate::fair::Party;
+use crate::dashboard;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -25,9 +28,15 @@ use std::time::Duration;
 
 /// The layer around all routes, also around those that are not there.
 pub(crate) async fn around_all(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let is_page = dashboard::is_page(request.uri().path());
     let admit = |request| access::check(&state, request, |request| next.run(request));
     let check = |request| site::check(&state, request, admit);
-    observe::observe(&*state.clock, request, check).await
+    let response = observe::observe(&*state.clock, request, check).await;
+    if is_page {
+        Box::pin(dashboard::as_page(response)).await
+    } else {
+        response
+    }
 }
 
 /// The layer around what answers while the service starts.
@@ -36,8 +45,14 @@ pub(crate) async fn around_start(
     request: Request,
     next: Next,
 ) -> Response {
+    let is_page = dashboard::is_page(request.uri().path());
     let check = |request| site::check_host(request, |request| next.run(request));
-    observe::observe(&*clock, request, check).await
+    let response = observe::observe(&*clock, request, check).await;
+    if is_page {
+        Box::pin(dashboard::as_page(response)).await
+    } else {
+        response
+    }
 }
 
 /// What bounds the work of a route.
@@ -67,6 +82,33 @@ pub(crate) async fn around_work(State(work): State<Work>, request: Request, next
 pub(crate) async fn around_tools(State(time): State<Duration>, request: Request, next: Next) -> Response {
     let run = move |request| bounds::time(time, request, move |request| next.run(request));
     access::check_again(request, run).await
+}
+
+/// The layer around pages of the dashboard, which ask the routes below [`around_forms`].
+pub(crate) async fn around_pages(State(pages): State<Pages>, request: Request, next: Next) -> Response {
+    let state = &pages.state;
+    let time = state.settings.update_timeout;
+    let give = |mut request| {
+        pages.give(&mut request);
+        bounds::time(time, request, |request| next.run(request))
+    };
+    bounds::concurrency(state, request, give).await
+}
+
+/// The layer around routes that a page asks: as [`around_work`], where the caller was found out in front of the page.
+pub(crate) async fn around_forms(State(work): State<Work>, request: Request, next: Next) -> Response {
+    let Work { state, time } = &work;
+    let time = *time;
+    let run = move |request| bounds::time(time, request, move |request| next.run(request));
+    let once = |request| idempotency::once(state, time, request, run);
+    let method = request.method().clone();
+    let response = access::check_again(request, once).await;
+    // The page tells what went wrong; why stands in the log alone.
+    if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
+        let status = response.status().as_u16();
+        tracing::warn!(%method, status, %cause, "what a page asked for failed");
+    }
+    response
 }
 
 /// The layer around routes that answer also when all others are refused.

@@ -5,6 +5,7 @@
 
 use crate::clock::Clock;
 use crate::http::problem::{Cause, Problem};
+use crate::telemetry::failures::{self, FailedRequest};
 use crate::telemetry::{requests, traces};
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -57,6 +58,7 @@ pub(super) async fn observe<F: Future<Output = Response>>(
         Err(panic) => Problem::internal(format_args!("panic: {}", panic_text(&*panic))).into_response(),
     };
     line.end(&response);
+    line.keep_failure(clock);
     traces::request_ended(&span, line.status);
     response.headers_mut().insert(X_REQUEST_ID, request_id);
     response
@@ -106,13 +108,15 @@ struct LogLine {
     vault: Option<String>,
 }
 
-/// The route below which a path holds a vault's id, and which of its segments that is.
-const VAULT_ROUTE: &str = "/v1/vaults/{vault_id}";
+/// The routes below which a path holds a vault's id, and which of its segments that is.
+const VAULT_ROUTES: [&str; 2] = ["/v1/vaults/{vault_id}", "/ui/vaults/{vault_id}"];
 const VAULT_SEGMENT: usize = 3;
 
 /// The first twelve hexadecimal digits of the SHA-256 of a vault's id.
 fn vault_hash(route: &str, path: &str) -> Option<String> {
-    let behind = route.strip_prefix(VAULT_ROUTE)?;
+    let behind = VAULT_ROUTES
+        .iter()
+        .find_map(|begins| route.strip_prefix(begins))?;
     let segment = path
         .split('/')
         .nth(VAULT_SEGMENT)
@@ -156,6 +160,28 @@ impl LogLine {
     }
 }
 
+impl LogLine {
+    fn is_failure(&self) -> bool {
+        self.status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() && !self.passing
+    }
+
+    /// Keeps what failed for whoever looks at the state of the service.
+    fn keep_failure(&self, clock: &dyn Clock) {
+        if !self.is_failure() {
+            return;
+        }
+        failures::keep(FailedRequest {
+            at: clock.now(),
+            method: self.method,
+            route: self.route.clone(),
+            status: self.status,
+            millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            request_id: self.request_id.to_str().unwrap_or_default().to_owned(),
+            cause: self.cause.as_ref().map(|Cause(cause)| cause.clone()),
+        });
+    }
+}
+
 impl Drop for LogLine {
     fn drop(&mut self) {
         let elapsed = self.started.elapsed();
@@ -166,7 +192,7 @@ impl Drop for LogLine {
         let vault = self.vault.as_deref();
         let cause = self.cause.as_ref().map(|cause| &*cause.0);
         let detail = self.detail.as_ref().map(|detail| &*detail.0);
-        if status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() && !self.passing {
+        if self.is_failure() {
             tracing::error!(
                 method, route, vault, status, millis, request_id, cause, detail, "request"
             );
@@ -241,6 +267,11 @@ mod tests {
         assert_ne!(
             of("/v1/vaults/Acme/memories/m/context"),
             of("/v1/vaults/acme/memories/m/context")
+        );
+        let page = "/ui/vaults/{vault_id}/inbox";
+        assert_eq!(
+            vault_hash(page, "/ui/vaults/acme/inbox").as_deref(),
+            Some("822b33ad87c1")
         );
         assert_eq!(vault_hash("/v1/vaults", "/v1/vaults"), None);
         assert_eq!(vault_hash(NO_ROUTE, "/v1/vaults/acme"), None);

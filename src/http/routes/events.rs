@@ -42,6 +42,25 @@ pub(crate) struct Chosen {
     /// is what they send when they come back.
     #[param(nullable = false, pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$")]
     last_event_id: Option<String>,
+    /// Of a page of JSON: `oldest` first (the default), or `newest` first, of all that are kept.
+    #[param(value_type = Option<OrderName>, inline)]
+    order: Option<Order>,
+}
+
+/// Which way a page of events is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Oldest,
+    Newest,
+}
+
+/// The values of `order`.
+#[derive(utoipa::ToSchema)]
+#[schema(as = EventOrder, rename_all = "lowercase")]
+#[expect(dead_code, reason = "documents the values of the parameter `order`")]
+enum OrderName {
+    Oldest,
+    Newest,
 }
 
 impl FromQuery for Chosen {
@@ -50,6 +69,7 @@ impl FromQuery for Chosen {
             memory_id: query.parse::<MemoryId>("memory_id")?.map(|id| id.to_string()),
             kinds: query.text("kinds")?,
             last_event_id: query.text("last_event_id")?,
+            order: query.one_of("order", &[("oldest", Order::Oldest), ("newest", Order::Newest)])?,
         })
     }
 }
@@ -146,8 +166,13 @@ pub(crate) async fn events(
     };
     let Chosen { memory_id, kinds, .. } = &chosen;
     let list = format!("events/{vault_id}/{memory_id:?}/{kinds:?}");
+    let order = chosen.order.unwrap_or(Order::Oldest);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
+        Representation::Json if order == Order::Newest => {
+            let body = read_newest(&state, &vault_id, &filter, &page, &list).await?;
+            Ok(Json(body).into_response())
+        }
         Representation::Json => {
             let body = read_page(&state, &vault_id, &filter, &page, place, &list).await?;
             Ok(Json(body).into_response())
@@ -235,6 +260,41 @@ async fn read_page(
         ),
         last_event_id,
         reset,
+    })
+}
+
+async fn read_newest(
+    state: &AppState,
+    vault: &VaultId,
+    filter: &Filter,
+    page: &Page,
+    list: &str,
+) -> Result<EventPage, Problem> {
+    let list = format!("{list}/newest");
+    let before = page
+        .after::<Place>(&list)?
+        .map_or(i64::MAX, |place| place.sequence);
+    state.storage.sequence_events(vault).await?;
+    let kinds = filter.kind_names();
+    let events = state
+        .storage
+        .events_before(
+            vault,
+            before,
+            filter.memory.as_deref(),
+            kinds.as_deref(),
+            page.fetch(),
+        )
+        .await?;
+    Ok(EventPage {
+        last_event_id: state.storage.stream_state(vault).await?.last.to_string(),
+        list: page.of(
+            &list,
+            events,
+            |event| event.place.clone(),
+            |event| EventBody::of(vault, event),
+        ),
+        reset: false,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Events as they are read, and a client's place among them.
 
 use super::EventKind;
-use crate::domain::ids::VaultId;
+use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -184,7 +184,8 @@ impl Storage {
         kinds: Option<&[String]>,
         limit: i64,
     ) -> Result<Vec<Event>, StorageError> {
-        let rows = sqlx::query!(
+        let rows = sqlx::query_as!(
+            Row,
             r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
                       source, update_id, details
                FROM events
@@ -200,7 +201,61 @@ impl Storage {
         )
         .fetch_all(&mut *self.event_reader().await?)
         .await?;
-        let events = rows.into_iter().map(|row| Event {
+        Ok(rows.into_iter().map(Event::from).collect())
+    }
+
+    /// Events before a number, the newest first; otherwise as [`Self::events_behind`].
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.newest", skip_all)]
+    pub async fn events_before(
+        &self,
+        vault: &VaultId,
+        sequence: i64,
+        memory: Option<&str>,
+        kinds: Option<&[String]>,
+        limit: i64,
+    ) -> Result<Vec<Event>, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
+                      source, update_id, details
+               FROM events
+               WHERE vault_id = $1 AND sequence < $2 AND ($3::text IS NULL OR memory_id = $3)
+                 AND ($4::text[] IS NULL OR kind = ANY ($4))
+               ORDER BY sequence DESC
+               LIMIT $5"#,
+            vault.as_str(),
+            sequence,
+            memory,
+            kinds,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        Ok(rows.into_iter().map(Event::from).collect())
+    }
+}
+
+/// An event as the lists select it.
+struct Row {
+    event_id: String,
+    sequence: i64,
+    memory_id: MemoryId,
+    kind: EventKind,
+    created_at: DateTime<Utc>,
+    version: Option<i64>,
+    context_id: Option<String>,
+    actor_id: Option<String>,
+    source: Option<String>,
+    update_id: Option<String>,
+    details: Option<Value>,
+}
+
+impl From<Row> for Event {
+    fn from(row: Row) -> Self {
+        Self {
             place: Place::of(row.sequence, &row.event_id),
             kind: row.kind,
             memory_id: row.memory_id.to_string(),
@@ -211,8 +266,7 @@ impl Storage {
             source: row.source,
             update_id: row.update_id,
             details: row.details,
-        });
-        Ok(events.collect())
+        }
     }
 }
 

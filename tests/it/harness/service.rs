@@ -260,6 +260,7 @@ impl Service {
             "idempotency_keys" => "SELECT count(*) FROM idempotency_keys",
             "api_keys" => "SELECT count(*) FROM api_keys",
             "events" => "SELECT count(*) FROM events",
+            "sessions" => "SELECT count(*) FROM sessions",
             "prompt_items" => "SELECT count(*) FROM prompt_items",
             "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),

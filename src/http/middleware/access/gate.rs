@@ -86,18 +86,32 @@ impl Gate {
     ///
     /// # Errors
     /// 503 if the database does not answer.
-    pub(super) async fn holder_of(
+    pub(crate) async fn holder_of(
         &self,
         token: &Token,
         arrived: Instant,
         offline: bool,
     ) -> Result<Option<Caller>, Problem> {
-        let shown = token.hash();
+        self.holder_of_secret(token.key_id(), &token.hash(), arrived, offline)
+            .await
+    }
+
+    /// The same of a key by its id and the hash of its secret.
+    ///
+    /// # Errors
+    /// 503 if the database does not answer.
+    pub(crate) async fn holder_of_secret(
+        &self,
+        key_id: &KeyId,
+        shown: &SecretHash,
+        arrived: Instant,
+        offline: bool,
+    ) -> Result<Option<Caller>, Problem> {
         let now = self.storage.now();
         for newer_than in [None, Some(arrived)] {
             let known = self.known_or_last(newer_than, offline).await?;
-            let found = known.active.keys.get(token.key_id());
-            if let Some(found) = found.filter(|found| found.is_opened_by(&shown, now)) {
+            let found = known.active.keys.get(key_id);
+            if let Some(found) = found.filter(|found| found.is_opened_by(shown, now)) {
                 return Ok(found
                     .key
                     .is_active(now)

@@ -9,12 +9,14 @@ mod credentials;
 mod document;
 mod gate;
 mod policy;
+pub(crate) mod session;
 
 pub(crate) use admission::Admission;
 pub(crate) use document::{document, document_route};
 pub(crate) use gate::Gate;
 
 use super::rate::{Standing, Subject};
+use crate::dashboard;
 use crate::domain::access::{Caller, Token};
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
@@ -41,6 +43,10 @@ pub(super) async fn check<F: Future<Output = Response>>(
     let Some(route) = parts.extensions.get::<MatchedPath>().cloned() else {
         return next(Request::from_parts(parts, body)).await;
     };
+    if dashboard::is_page(route.as_str()) {
+        let request = Request::from_parts(parts, body);
+        return session::check(state, request, route.as_str(), next).await;
+    }
     if policy::is_public(route.as_str()) {
         return next(Request::from_parts(parts, body)).await;
     }

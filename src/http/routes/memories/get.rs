@@ -19,10 +19,6 @@ pub(crate) struct MemoryBody {
     /// What lists show.
     #[serde(flatten)]
     entry: MemoryEntry,
-    /// Who made the newest version.
-    last_actor_id: String,
-    /// What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`.
-    last_source: &'static str,
     /// The largest number ever given to a record, by kind; the next one is greater.
     counters: ByKind,
     /// How many records there are.
@@ -95,8 +91,6 @@ pub(crate) async fn get(
         .await?
         .ok_or_else(memory::missing)?;
     Ok(Json(MemoryBody {
-        last_actor_id: summary.actor_id.to_string(),
-        last_source: summary.source.name(),
         entry: summary.into(),
         counters: ByKind::of(|kind| counters.get(kind)),
         records: RecordCounts {

@@ -7,10 +7,13 @@ use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::memories::MemorySummary;
+use crate::storage::memories_sorted::MemoryOrder;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
 
 /// Which memories to show.
 #[derive(Debug, utoipa::IntoParams)]
@@ -19,13 +22,58 @@ pub(crate) struct MemoryParams {
     /// Only those whose id begins like this.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     prefix: Option<MemoryId>,
+    /// What they are sorted by: `memory_id` (the default), or the largest first `changed_at` or `bytes`.
+    #[param(value_type = Option<SortName>, inline)]
+    sort: Option<MemoryOrder>,
+}
+
+/// What memories can be sorted by.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MemorySort, rename_all = "snake_case")]
+#[expect(dead_code, reason = "documents the values of the parameter `sort`")]
+enum SortName {
+    MemoryId,
+    ChangedAt,
+    Bytes,
 }
 
 impl FromQuery for MemoryParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
         Ok(Self {
             prefix: query.parse("prefix")?,
+            sort: query
+                .one_of(
+                    "sort",
+                    &[
+                        ("memory_id", None),
+                        ("changed_at", Some(MemoryOrder::ChangedAt)),
+                        ("bytes", Some(MemoryOrder::Bytes)),
+                    ],
+                )?
+                .flatten(),
         })
+    }
+}
+
+/// Where a page of a sorted list begins.
+struct Key(i64, MemoryId);
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(number, memory) = self;
+        write!(f, "{number} {memory}")
+    }
+}
+
+impl FromStr for Key {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (number, memory) = text.split_once(' ').ok_or(())?;
+        Ok(Self(
+            number.parse().map_err(|_| ())?,
+            memory.parse().map_err(|_| ())?,
+        ))
     }
 }
 
@@ -49,6 +97,10 @@ pub(crate) struct MemoryEntry {
     /// The size of the newest version's text in bytes.
     #[schema(minimum = 0)]
     bytes: i32,
+    /// Who made the newest version.
+    last_actor_id: String,
+    /// What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`.
+    last_source: &'static str,
 }
 
 impl From<MemorySummary> for MemoryEntry {
@@ -61,13 +113,15 @@ impl From<MemorySummary> for MemoryEntry {
             created_at: memory.created_at,
             changed_at: memory.changed_at,
             bytes: memory.bytes,
+            last_actor_id: memory.actor_id.to_string(),
+            last_source: memory.source.name(),
         }
     }
 }
 
 /// List the memories of a vault
 ///
-/// In the order of their ids' bytes. A vault that nothing was put into has none.
+/// In the order of their ids' bytes, or as `sort` says. A vault that nothing was put into has none.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories",
@@ -81,8 +135,19 @@ pub(crate) async fn list(
     VaultPath { vault_id }: VaultPath,
     Query(params): Query<(MemoryParams, Page)>,
 ) -> Result<Json<List<MemoryEntry>>, Problem> {
-    let (MemoryParams { prefix }, page) = params;
+    let (MemoryParams { prefix, sort }, page) = params;
     let begins = prefix.as_ref().map_or("", MemoryId::as_str);
+    if let Some(order) = sort {
+        let name = format!("memories/{vault_id}/{begins}/{order:?}");
+        let behind = page.after::<Key>(&name)?;
+        let behind = behind.as_ref().map(|Key(number, id)| (*number, id));
+        let memories = state
+            .storage
+            .list_memories_sorted(&vault_id, prefix.as_ref(), order, behind, page.fetch())
+            .await?;
+        let key = |memory: &MemorySummary| Key(order.number(memory), memory.memory_id.clone());
+        return Ok(Json(page.of(&name, memories, key, MemoryEntry::from)));
+    }
     let name = format!("memories/{vault_id}/{begins}");
     let after = page.after::<MemoryId>(&name)?;
     let memories = state

@@ -46,6 +46,7 @@ async fn memories_are_listed_in_pages_in_the_order_of_their_bytes() {
         json!([{
             "vault_id": "acme", "memory_id": "B", "version": 2, "context_id": put["context_id"], "bytes": 4,
             "created_at": "2026-11-21T02:00:00Z", "changed_at": "2026-11-21T02:00:00Z",
+            "last_actor_id": "anonymous", "last_source": "put",
         }])
     );
 }

@@ -1,0 +1,188 @@
+//! How pages ask the routes of the HTTP interface, on behalf of whoever looks at them.
+
+use super::failure::{Failure, Refusal};
+use super::link;
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tower::ServiceExt;
+
+/// The routes, and what they need to know of whoever asks: put among the extensions of a request for a page by the room
+/// that has the routes.
+#[derive(Clone)]
+pub(crate) struct Routes {
+    routes: Router,
+    carried: Extensions,
+}
+
+impl Routes {
+    /// `carried` is put among the extensions of each request; `routes` test what it allows.
+    pub(crate) fn new(routes: Router, carried: Extensions) -> Self {
+        Self { routes, carried }
+    }
+
+    /// Asks a route that reads.
+    pub(super) fn get(&self, segments: &[&str]) -> Ask {
+        self.ask(Method::GET, segments)
+    }
+
+    /// Asks a route that does something.
+    pub(super) fn post(&self, segments: &[&str]) -> Ask {
+        self.ask(Method::POST, segments)
+    }
+
+    /// Asks a route below `/v1`.
+    pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Ask {
+        let path = format!("/v1{}", link::path(segments));
+        self.ask_path(method, path).header("accept", "application/json")
+    }
+
+    /// Asks a route by its path, which is escaped already.
+    pub(super) fn ask_path(&self, method: Method, path: String) -> Ask {
+        Ask {
+            routes: self.clone(),
+            method,
+            path,
+            query: Vec::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+}
+
+/// One request of a page.
+#[must_use = "a request does nothing until it is sent"]
+pub(super) struct Ask {
+    routes: Routes,
+    method: Method,
+    path: String,
+    query: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+/// What a route answered.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Ask {
+    pub(super) fn query(mut self, name: &str, value: impl ToString) -> Self {
+        self.query.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    /// A parameter that may be missing; an empty one counts as missing.
+    pub(super) fn maybe(self, name: &str, value: Option<&str>) -> Self {
+        match value.filter(|value| !value.is_empty()) {
+            Some(value) => self.query(name, value),
+            None => self,
+        }
+    }
+
+    /// A header, in place of one of its name.
+    pub(super) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers
+            .retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// `If-Match` with the version that the form was made for.
+    pub(super) fn if_match(self, context_id: &str) -> Self {
+        self.header("if-match", format!("\"{context_id}\""))
+    }
+
+    pub(super) fn text(self, text: String) -> Self {
+        let mut ask = self.header("content-type", "text/plain; charset=utf-8");
+        ask.body = text.into_bytes();
+        ask
+    }
+
+    pub(super) fn json(self, body: &Value) -> Self {
+        let mut ask = self.header("content-type", "application/json");
+        ask.body = body.to_string().into_bytes();
+        ask
+    }
+
+    pub(super) fn body(mut self, body: Vec<u8>) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// Sends it. Whatever the status: the answer as it comes, of which more may follow.
+    pub(super) async fn send(self) -> Result<Response, Failure> {
+        let query: Vec<(&str, Option<&str>)> = self
+            .query
+            .iter()
+            .map(|(name, value)| (name.as_str(), Some(value.as_str())))
+            .collect();
+        let mut request = Request::builder()
+            .method(self.method)
+            .uri(link::with_query(&self.path, &query))
+            .body(Body::from(self.body))
+            .map_err(|_| {
+                Failure::said(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "what was entered is too long for a request",
+                )
+            })?;
+        for (name, value) in self.headers {
+            let name = HeaderName::try_from(name);
+            let value = HeaderValue::try_from(value);
+            let (Ok(name), Ok(value)) = (name, value) else {
+                return Err(Failure::said(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "a header must be one line of visible ASCII",
+                ));
+            };
+            request.headers_mut().append(name, value);
+        }
+        *request.extensions_mut() = self.routes.carried;
+        match self.routes.routes.oneshot(request).await {
+            Ok(response) => Ok(response),
+            Err(never) => match never {},
+        }
+    }
+
+    /// Sends it and reads all of its answer, whatever the status.
+    pub(super) async fn answer(self) -> Result<Answer, Failure> {
+        let (parts, body) = self.send().await?.into_parts();
+        // Made by this service, whose answers are bounded by its own limits.
+        let body = to_bytes(body, usize::MAX).await.map_err(Failure::internal)?;
+        Ok(Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        })
+    }
+
+    /// Sends it; what is no success is a failure of the page.
+    pub(super) async fn done(self) -> Result<Answer, Failure> {
+        let answer = self.answer().await?;
+        if answer.status.is_success() {
+            return Ok(answer);
+        }
+        Err(Failure::refused(answer.status, Refusal::read(&answer.body)))
+    }
+
+    /// Sends it and reads the JSON of its answer.
+    pub(super) async fn read<T: DeserializeOwned>(self) -> Result<T, Failure> {
+        serde_json::from_slice(&self.done().await?.body).map_err(Failure::internal)
+    }
+
+    /// The same, where nothing may be there.
+    pub(super) async fn find<T: DeserializeOwned>(self) -> Result<Option<T>, Failure> {
+        match self.read().await {
+            Ok(found) => Ok(Some(found)),
+            Err(failure) if failure.status() == StatusCode::NOT_FOUND => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+}

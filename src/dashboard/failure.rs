@@ -1,0 +1,189 @@
+//! What went wrong, as a page with the words of the problem.
+//!
+//! Handlers answer `application/problem+json` like routes do; so does what stands in front of them. On its way to the
+//! browser each becomes a page, in one place.
+
+use super::layout::{self, Crumb, Page};
+use super::visit::now_of;
+use askama::Template;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::fmt::Display;
+
+const PROBLEM: &str = "application/problem+json";
+
+/// The longest problem that is shown.
+const MAX_PROBLEM_BYTES: usize = 64 * 1024;
+
+/// A problem as a route told it.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Refusal {
+    #[serde(default)]
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) detail: String,
+    #[serde(flatten)]
+    pub(super) members: Map<String, Value>,
+}
+
+impl Refusal {
+    pub(super) fn read(body: &[u8]) -> Self {
+        serde_json::from_slice(body).unwrap_or_default()
+    }
+}
+
+/// Why a page is not shown.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Not signed in: the place of signing in.
+    SignIn(String),
+    /// What a route or the page itself refused.
+    Refused(StatusCode, Box<Refusal>),
+    /// A fault of the service; the cause goes to the log.
+    Internal(String),
+}
+
+impl Failure {
+    pub(super) fn refused(status: StatusCode, refusal: Refusal) -> Self {
+        Self::Refused(status, Box::new(refusal))
+    }
+
+    /// What the page itself refuses.
+    pub(super) fn said(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self::refused(
+            status,
+            Refusal {
+                title: status.canonical_reason().unwrap_or("Error").to_owned(),
+                detail: detail.into(),
+                members: Map::new(),
+            },
+        )
+    }
+
+    pub(super) fn internal(cause: impl Display) -> Self {
+        Self::Internal(cause.to_string())
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::SignIn(_) => StatusCode::SEE_OTHER,
+            Self::Refused(status, _) => *status,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What was refused, if it was.
+    pub(super) fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused(_, refusal) => Some(refusal),
+            Self::SignIn(_) | Self::Internal(_) => None,
+        }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let refusal = match self {
+            Self::SignIn(place) => return Redirect::to(&place).into_response(),
+            Self::Refused(_, refusal) => *refusal,
+            Self::Internal(cause) => {
+                tracing::error!(%cause, "a page could not be made");
+                Refusal {
+                    title: "A fault of the service".to_owned(),
+                    detail: "The page could not be made because of a fault of the service.".to_owned(),
+                    members: Map::new(),
+                }
+            }
+        };
+        let mut body = refusal.members;
+        body.insert("title".to_owned(), json!(refusal.title));
+        body.insert("detail".to_owned(), json!(refusal.detail));
+        let body = Value::Object(body).to_string();
+        (status, [(CONTENT_TYPE, PROBLEM)], body).into_response()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct View {
+    page: Page,
+    status: u16,
+    refusal: Refusal,
+    advice: &'static str,
+}
+
+/// What a person can do about it.
+fn advice(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => {
+            "The address may be misspelt, what it named may have been deleted, or your key may not reach it."
+        }
+        StatusCode::UNAUTHORIZED => "Sign in again.",
+        StatusCode::FORBIDDEN => "Ask an administrator for a key with that right.",
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => {
+            "Somebody was there first. Go back, load the page again, and look at what changed."
+        }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            "Wait a moment and load the page again."
+        }
+        status if status.is_server_error() => "Load the page again. If it stays, look at the service's log.",
+        _ => "Go back and change what the message names.",
+    }
+}
+
+#[derive(Template)]
+#[template(path = "again.html")]
+struct Again {
+    page: Page,
+}
+
+/// Has a browser ask for the page again, by itself and not for another site's page.
+pub(crate) fn arrive_again() -> Response {
+    let page = Page::plain("One moment", None);
+    layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
+}
+
+/// The answer to a request for a page: a problem becomes a page, all else stays.
+pub(crate) async fn as_page(response: Response) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let media_type = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .map(|value| value.as_bytes().to_vec());
+    if !is_error
+        || media_type
+            .as_deref()
+            .is_some_and(|value| value.starts_with(b"text/html"))
+    {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let refusal = if media_type.as_deref() == Some(PROBLEM.as_bytes()) {
+        Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
+    } else {
+        // An address that is not percent-encoded UTF-8.
+        Refusal {
+            detail: "The address of the page cannot be read.".to_owned(),
+            ..Refusal::default()
+        }
+    };
+    let view = View {
+        page: Page::plain("Not shown", now_of(&parts.extensions)).crumb(Crumb::here(parts.status.as_str())),
+        status: parts.status.as_u16(),
+        refusal,
+        advice: advice(parts.status),
+    };
+    let text = view.render().unwrap_or_default();
+    parts.headers.remove(CONTENT_LENGTH);
+    parts
+        .headers
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    layout::guard(&mut parts.headers);
+    Response::from_parts(parts, Body::from(text))
+}

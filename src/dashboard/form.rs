@@ -1,0 +1,178 @@
+//! What a form sent, if it is one of this browser's own.
+//!
+//! A page of another site can have a browser send a form here, with its cookies. Three things keep it out: the cookie is
+//! `SameSite=Strict`; the form has a token that only pages of this service have; and what the browser says of the page
+//! that sent it (`Sec-Fetch-Site`, else `Origin`) has to be this site.
+
+use super::failure::Failure;
+use super::visit::{Anybody, Visit};
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::{HeaderMap, StatusCode};
+use subtle::ConstantTimeEq;
+
+/// The field with the token.
+pub(super) const TOKEN: &str = "form_token";
+
+/// Bytes that a form may have beside a document.
+const AROUND_A_DOCUMENT: usize = 128 * 1024;
+
+/// Each byte of a document may be three in a form.
+const BYTES_PER_BYTE: usize = 3;
+
+/// The fields of a form, with the visitor who sent it.
+pub(crate) struct Form<V = Visit> {
+    pub(super) visit: V,
+    pub(super) headers: HeaderMap,
+    fields: Vec<(String, String)>,
+}
+
+impl<V> Form<V> {
+    /// A field; an empty one counts as missing.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.fields.iter().find(|(other, _)| other == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// A field as it was sent; empty if it is missing.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+
+    /// All values of a field.
+    pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.fields
+            .iter()
+            .filter(move |(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// What a form needs to know of who sent it.
+pub(super) trait Sender {
+    fn form_token(&self) -> &str;
+    fn context_bytes(&self) -> usize;
+}
+
+impl Sender for Visit {
+    fn form_token(&self) -> &str {
+        &self.form_token
+    }
+
+    fn context_bytes(&self) -> usize {
+        self.facts.context_bytes
+    }
+}
+
+impl Sender for Anybody {
+    fn form_token(&self) -> &str {
+        &self.visitor.form_token
+    }
+
+    fn context_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl<S, V> FromRequest<S> for Form<V>
+where
+    S: Send + Sync,
+    V: Sender + FromRequestParts<S, Rejection = Failure> + Send,
+{
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let (mut parts, body) = request.into_parts();
+        let visit = V::from_request_parts(&mut parts, state).await?;
+        if !is_own_site(&parts.headers) {
+            return Err(foreign());
+        }
+        let is_form = parts
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|value| value.split(';').next() == Some("application/x-www-form-urlencoded"));
+        if !is_form {
+            return Err(Failure::said(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "A form sends application/x-www-form-urlencoded.",
+            ));
+        }
+        let most = visit.context_bytes() * BYTES_PER_BYTE + AROUND_A_DOCUMENT;
+        let body = to_bytes(body, most).await.map_err(|_| {
+            Failure::said(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("The form did not arrive whole, or has more than {most} bytes."),
+            )
+        })?;
+        let fields: Vec<(String, String)> = url::form_urlencoded::parse(&body).into_owned().collect();
+        let shown = fields
+            .iter()
+            .find(|(name, _)| name == TOKEN)
+            .map(|(_, value)| value.as_bytes());
+        if !bool::from(shown.unwrap_or_default().ct_eq(visit.form_token().as_bytes())) {
+            return Err(foreign());
+        }
+        Ok(Self {
+            visit,
+            headers: parts.headers,
+            fields,
+        })
+    }
+}
+
+fn foreign() -> Failure {
+    Failure::said(
+        StatusCode::FORBIDDEN,
+        "The form was not sent by a page of this service in this browser, or is older than your session; nothing was \
+         done. Load the page again and send it once more.",
+    )
+}
+
+/// Whether the browser says that a page of this site sent the request. A program says nothing; it has to know the token.
+fn is_own_site(headers: &HeaderMap) -> bool {
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site == "same-origin" || site == "none";
+    }
+    let Some(origin) = headers.get(ORIGIN) else {
+        return true;
+    };
+    let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(HOST).map(|host| host.to_str())) else {
+        return false;
+    };
+    origin
+        .split_once("://")
+        .is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::{HeaderName, HeaderValue};
+
+    fn own(headers: &[(&'static str, &'static str)]) -> bool {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        is_own_site(&headers.collect())
+    }
+
+    #[test]
+    fn what_another_site_sends_is_told_apart() {
+        assert!(own(&[]));
+        assert!(own(&[
+            ("sec-fetch-site", "same-origin"),
+            ("origin", "https://proxied")
+        ]));
+        assert!(own(&[("origin", "http://a:1"), ("host", "a:1")]));
+        for foreign in ["cross-site", "same-site", ""] {
+            assert!(!own(&[("sec-fetch-site", foreign)]), "{foreign}");
+        }
+        for foreign in ["null", "http://b:1", "http://a:2", "a:1"] {
+            assert!(!own(&[("origin", foreign), ("host", "a:1")]), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What all pages have: their head, their way back, and the headers they are sent with.
+
+use super::assets;
+use super::failure::Failure;
+use super::link;
+use super::parts::When;
+use super::visit::Visit;
+use askama::Template;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+
+/// Nothing but what this service sends itself, and no script or style within a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// One step of the way back.
+#[derive(Debug)]
+pub(super) struct Crumb {
+    pub(super) label: String,
+    pub(super) href: Option<String>,
+}
+
+impl Crumb {
+    pub(super) fn to(label: impl Into<String>, href: String) -> Self {
+        Self {
+            label: label.into(),
+            href: Some(href),
+        }
+    }
+
+    pub(super) fn here(label: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            href: None,
+        }
+    }
+}
+
+/// A page beside this one.
+#[derive(Debug)]
+pub(super) struct Tab {
+    pub(super) label: &'static str,
+    pub(super) href: String,
+    pub(super) is_here: bool,
+}
+
+/// Who is signed in.
+#[derive(Debug)]
+pub(super) struct Who {
+    /// The key's name; `None` where no key is asked for.
+    pub(super) name: Option<String>,
+    pub(super) role: &'static str,
+    pub(super) is_admin: bool,
+    pub(super) runs_the_service: bool,
+}
+
+/// What the base of all pages shows.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) title: String,
+    pub(super) crumbs: Vec<Crumb>,
+    pub(super) tabs: Vec<Tab>,
+    pub(super) who: Option<Who>,
+    pub(super) form_token: String,
+    /// What a form just did.
+    pub(super) notice: Option<&'static str>,
+    /// The stream that tells when this page is out of date.
+    pub(super) live: Option<String>,
+    pub(super) style: &'static str,
+    pub(super) script: &'static str,
+    pub(super) icon: &'static str,
+    pub(super) version: &'static str,
+    pub(super) now: Option<DateTime<Utc>>,
+}
+
+/// What forms say when they are done: `?done=` in the address of the page they lead to.
+const NOTICES: [(&str, &str); 13] = [
+    ("put", "Saved as a new version."),
+    (
+        "unchanged",
+        "Nothing was changed: the text is that of the newest version.",
+    ),
+    ("restored", "Restored as a new version."),
+    ("redacted", "The text of this version was redacted."),
+    ("deleted", "The memory was deleted."),
+    ("approved", "Approved and applied."),
+    (
+        "approved-unchanged",
+        "Approved; nothing of it held any more, so the memory stays as it was.",
+    ),
+    ("rejected", "Rejected. The run is kept with the reason."),
+    ("cancelled", "Cancelled; it will save nothing."),
+    ("revoked", "The key was revoked, and its sessions have ended."),
+    ("refreshed", "The handoff was compiled again."),
+    ("signed-out", "You are signed out."),
+    ("signed-in", "You are signed in."),
+];
+
+impl Page {
+    /// A page for whoever looks at it.
+    pub(super) fn of(visit: &Visit, title: impl Into<String>) -> Self {
+        let mut page = Self::plain(title, Some(visit.now));
+        page.who = Some(Who {
+            name: visit.caller.key.as_ref().map(|key| key.name.to_string()),
+            role: visit.caller.role.name(),
+            is_admin: visit.may_admin(),
+            runs_the_service: visit.runs_the_service(),
+        });
+        page.form_token.clone_from(&visit.form_token);
+        page.notice = visit.param("done").and_then(notice);
+        page
+    }
+
+    /// A page for anybody.
+    pub(super) fn plain(title: impl Into<String>, now: Option<DateTime<Utc>>) -> Self {
+        Self {
+            title: title.into(),
+            crumbs: vec![Crumb::to("Vaults", "/ui/".to_owned())],
+            tabs: Vec::new(),
+            who: None,
+            form_token: String::new(),
+            notice: None,
+            live: None,
+            style: assets::style(),
+            script: assets::script(),
+            icon: assets::icon(),
+            version: env!("CARGO_PKG_VERSION"),
+            now,
+        }
+    }
+
+    pub(super) fn crumb(mut self, crumb: Crumb) -> Self {
+        self.crumbs.push(crumb);
+        self
+    }
+
+    /// A page of a vault; `here` is the label of the tab that it is.
+    pub(super) fn in_vault(mut self, vault: &str, here: &str) -> Self {
+        let tab = |label, below: &[&str]| Tab {
+            label,
+            href: link::vault(vault, below),
+            is_here: label == here,
+        };
+        self.tabs = vec![
+            tab("Memories", &[]),
+            tab("Search", &["search"]),
+            tab("Inbox", &["inbox"]),
+            tab("Usage", &["usage"]),
+            tab("Events", &["events"]),
+        ];
+        self.crumb(Crumb::to(vault, link::vault(vault, &[])))
+    }
+
+    /// A page of a memory; `here` is the label of the tab that it is.
+    pub(super) fn in_memory(mut self, vault: &str, memory: &str, here: &str) -> Self {
+        let tab = |label, below: &[&str]| Tab {
+            label,
+            href: link::memory(vault, memory, below),
+            is_here: label == here,
+        };
+        self.tabs = vec![
+            tab("Document", &[]),
+            tab("Timeline", &["timeline"]),
+            tab("Diff", &["diff"]),
+            tab("Blame", &["blame"]),
+            tab("Records", &["records"]),
+            tab("Updates", &["updates"]),
+            tab("Window", &["window"]),
+            tab("Prompt", &["prompt"]),
+            tab("Handoff", &["handoff"]),
+        ];
+        self.crumb(Crumb::to(vault, link::vault(vault, &[])))
+            .crumb(Crumb::to(memory, link::memory(vault, memory, &[])))
+    }
+
+    /// Has the page load again when something happens that it shows.
+    pub(super) fn live(mut self, vault: &str, memory: Option<&str>) -> Self {
+        let stream = link::vault(vault, &["stream"]);
+        self.live = Some(link::with_query(&stream, &[("memory_id", memory)]));
+        self
+    }
+
+    /// When the page was made.
+    pub(super) fn made(&self) -> Option<When> {
+        self.now.map(|now| When::new(now, now))
+    }
+
+    /// Whether there is somebody to sign out.
+    pub(super) fn can_sign_out(&self) -> bool {
+        self.who.as_ref().is_some_and(|who| who.name.is_some())
+    }
+}
+
+fn notice(name: &str) -> Option<&'static str> {
+    let (_, text) = NOTICES.iter().find(|(known, _)| *known == name)?;
+    Some(text)
+}
+
+/// The address of a page that says that a form was done.
+pub(super) fn done(path: &str, what: &str) -> axum::response::Redirect {
+    axum::response::Redirect::to(&link::with_query(path, &[("done", Some(what))]))
+}
+
+/// The headers of every page.
+pub(super) fn guard(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        // A browser that may not say where a form comes from says "null", which is no site's origin.
+        (REFERRER_POLICY, "same-origin"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+/// The answer that is this page.
+pub(super) fn render(view: &impl Template) -> Result<Response, Failure> {
+    let text = view.render().map_err(Failure::internal)?;
+    let mut response = ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response();
+    guard(response.headers_mut());
+    Ok(response)
+}

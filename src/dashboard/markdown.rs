@@ -1,0 +1,157 @@
+//! Markdown of memories as HTML: what a document says in Markdown is shown, what it says in HTML stays text. Nothing of
+//! it is loaded from anywhere, and links lead away only by http, https and mail, without telling where from.
+
+use super::parts::Escaped;
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+
+/// Headings of a document stand below those of its page.
+const LEVELS_DOWN: usize = 2;
+
+/// A Markdown text as HTML.
+pub(super) fn render(text: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let mut links = Vec::new();
+    let events = Parser::new_ext(text, options).flat_map(move |event| safe(event, &mut links));
+    let mut written = String::with_capacity(text.len() * 2);
+    html::push_html(&mut written, events);
+    written
+}
+
+/// One event, without what a document must not do. `links` has for each open link whether it is shown as one.
+fn safe<'t>(event: Event<'t>, links: &mut Vec<bool>) -> Vec<Event<'t>> {
+    match event {
+        Event::Html(text) | Event::InlineHtml(text) => vec![Event::Text(text)],
+        Event::Start(Tag::HtmlBlock) => vec![Event::Start(Tag::Paragraph)],
+        Event::End(TagEnd::HtmlBlock) => vec![Event::End(TagEnd::Paragraph)],
+        Event::Start(Tag::Heading { level, .. }) => vec![Event::Start(Tag::Heading {
+            level: lowered(level),
+            id: None,
+            classes: Vec::new(),
+            attrs: Vec::new(),
+        })],
+        Event::End(TagEnd::Heading(level)) => vec![Event::End(TagEnd::Heading(lowered(level)))],
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            let leads_away = may_be_followed(&dest_url);
+            links.push(leads_away);
+            if leads_away {
+                let href = Escaped(&dest_url);
+                vec![own(format!(
+                    r#"<a href="{href}" rel="noreferrer noopener nofollow">"#
+                ))]
+            } else {
+                Vec::new()
+            }
+        }
+        Event::End(TagEnd::Link) => match links.pop() {
+            Some(true) => vec![own("</a>".to_owned())],
+            _ => Vec::new(),
+        },
+        Event::Start(Tag::Image { dest_url, .. }) => {
+            let address = Escaped(&dest_url);
+            vec![own(format!(
+                r#"<span class="muted">[image <bdi>{address}</bdi>: "#
+            ))]
+        }
+        Event::End(TagEnd::Image) => vec![own("]</span>".to_owned())],
+        Event::Start(Tag::Table(columns)) => vec![
+            own(
+                r#"<div class="scroll" role="region" aria-label="Table of the document" tabindex="0">"#
+                    .to_owned(),
+            ),
+            Event::Start(Tag::Table(columns)),
+        ],
+        Event::End(TagEnd::Table) => vec![Event::End(TagEnd::Table), own("</div>".to_owned())],
+        other => vec![other],
+    }
+}
+
+/// HTML of this file, in which all that is a document's was escaped.
+fn own(text: String) -> Event<'static> {
+    Event::InlineHtml(CowStr::from(text))
+}
+
+fn lowered(level: HeadingLevel) -> HeadingLevel {
+    HeadingLevel::try_from(level as usize + LEVELS_DOWN).unwrap_or(HeadingLevel::H6)
+}
+
+fn may_be_followed(address: &str) -> bool {
+    let scheme = address
+        .split_once(':')
+        .map(|(scheme, _)| scheme.to_ascii_lowercase());
+    matches!(scheme.as_deref(), Some("http" | "https" | "mailto"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_is_shown() {
+        let shown = render("# One\n\n* *a* `b`\n\n[x](https://e.org/?a=1&b=2)\n");
+        assert!(shown.contains("<h3>One</h3>"), "{shown}");
+        assert!(shown.contains("<em>a</em> <code>b</code>"), "{shown}");
+        assert!(
+            shown
+                .contains(r#"<a href="https://e.org/?a=1&amp;b=2" rel="noreferrer noopener nofollow">x</a>"#),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn what_a_document_says_in_html_stays_text() {
+        for hostile in [
+            "<script>alert(1)</script>",
+            "a <img src=x onerror=alert(1)> b",
+            "<div>\n\n<style>*{}</style>\n</div>",
+            "<!-- x --><iframe src=//e.org></iframe>",
+            "[a](javascript:alert(1))",
+            "[a](JAVASCRIPT:alert(1))",
+            "[a](data:text/html,x)",
+            "![a\"><script>](https://e.org/x.png\"onload=x)",
+            "[a](https://e.org/\"onmouseover=\"x)",
+            "```\"><script>\n<b>\n```",
+            "| a |\n|---|\n| <b>x</b> |",
+        ] {
+            let shown = render(hostile);
+            for tag in [
+                "<script",
+                "<img",
+                "<style",
+                "<iframe",
+                "<b>",
+                "<!--",
+                "href=\"javascript",
+                "href=\"data",
+                "<input",
+            ] {
+                assert!(!shown.to_lowercase().contains(tag), "{hostile}: {shown}");
+            }
+            assert!(
+                !shown.contains("\"onmouseover") && !shown.contains("\"onload"),
+                "{hostile}: {shown}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_tag_that_is_opened_is_closed() {
+        for text in [
+            "[a](b",
+            "> - [x](https://e.org) **b",
+            "| a\n|--\n| [c](x:y) |",
+            "<div",
+            "a<b>c</d>",
+        ] {
+            let shown = render(text);
+            for tag in ["a", "div", "p", "strong", "table"] {
+                let opened =
+                    shown.matches(&format!("<{tag}>")).count() + shown.matches(&format!("<{tag} ")).count();
+                assert_eq!(
+                    opened,
+                    shown.matches(&format!("</{tag}>")).count(),
+                    "{text}: {shown}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! A document as HTML: records as entries with their age and evidence, all else as Markdown.
+
+use super::super::link;
+use super::super::markdown;
+use super::super::parts::{Escaped, Markup, When};
+use super::data;
+use crate::domain::document::{Record, record_places, records};
+use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Bytes of HTML after which a document goes on on another page.
+const PAGE_BYTES: usize = 60_000;
+
+/// Bytes of a document that become one piece of HTML at most.
+const PIECE_BYTES: usize = 8_000;
+
+/// What is known of a document beside its text.
+pub(super) struct About<'a> {
+    pub(super) vault: &'a str,
+    pub(super) memory: &'a str,
+    pub(super) now: DateTime<Utc>,
+    /// The records that the service knows, by id.
+    pub(super) known: HashMap<String, data::Record>,
+    /// What was made after this version is marked.
+    pub(super) since: Option<i64>,
+}
+
+/// A document, or some of it.
+pub(super) struct Shown {
+    pub(super) html: Markup,
+    /// Where the next page of it begins, in bytes.
+    pub(super) next: Option<usize>,
+}
+
+enum Piece<'t> {
+    Text(&'t str),
+    Record(Record, &'t str),
+}
+
+/// Shows a document from a byte on.
+pub(super) fn show(text: &str, from: usize, about: &About<'_>) -> Shown {
+    let mut html = String::new();
+    let mut in_list = false;
+    let mut next = None;
+    for (start, piece) in pieces(text) {
+        if start < from {
+            continue;
+        }
+        if html.len() > PAGE_BYTES {
+            next = Some(start);
+            break;
+        }
+        match piece {
+            Piece::Text(text) => {
+                if text.trim().is_empty() {
+                    continue;
+                }
+                if std::mem::take(&mut in_list) {
+                    html.push_str("</ul>");
+                }
+                html.push_str(&markdown::render(text));
+            }
+            Piece::Record(record, written) => {
+                if !std::mem::replace(&mut in_list, true) {
+                    html.push_str(r#"<ul class="records">"#);
+                }
+                entry(&mut html, &record, written, about);
+            }
+        }
+    }
+    if in_list {
+        html.push_str("</ul>");
+    }
+    Shown {
+        html: Markup(html),
+        next,
+    }
+}
+
+/// The records of a document and what stands between them, in order, with where each begins.
+fn pieces(text: &str) -> Vec<(usize, Piece<'_>)> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for ((_, range), record) in record_places(text).into_iter().zip(records(text)) {
+        cut(&mut pieces, text, at, range.start);
+        at = range.end;
+        pieces.push((range.start, Piece::Record(record, &text[range])));
+    }
+    cut(&mut pieces, text, at, text.len());
+    pieces
+}
+
+/// Cuts a text at empty lines outside of code fences, so that no piece is long; a long line is cut within.
+fn cut<'t>(pieces: &mut Vec<(usize, Piece<'t>)>, text: &'t str, begin: usize, end: usize) {
+    let mut at = begin;
+    while at < end {
+        let rest = &text[at..end];
+        let length = if rest.len() <= PIECE_BYTES {
+            rest.len()
+        } else {
+            length_of_piece(rest)
+        };
+        pieces.push((at, Piece::Text(&rest[..length])));
+        at += length;
+    }
+}
+
+fn length_of_piece(rest: &str) -> usize {
+    let window = &rest[..rest.floor_char_boundary(PIECE_BYTES)];
+    let mut fenced = false;
+    let mut between = None;
+    let mut any_line = None;
+    let mut at = 0;
+    for line in window.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            fenced = !fenced;
+        }
+        at += line.len();
+        if line.ends_with('\n') {
+            any_line = Some(at);
+            if trimmed.trim_end().is_empty() && !fenced {
+                between = Some(at);
+            }
+        }
+    }
+    between.or(any_line).unwrap_or(window.len())
+}
+
+/// Writing to a string cannot fail, so what it returns is not looked at.
+fn entry(html: &mut String, record: &Record, written: &str, about: &About<'_>) {
+    let id = record.id.to_string();
+    let known = about.known.get(&id);
+    let is_new = known
+        .zip(about.since)
+        .is_some_and(|(known, since)| known.created_version > since);
+    let new = if is_new { " new" } else { "" };
+    let href = link::memory(about.vault, about.memory, &["records", &id]);
+    let _ = write!(
+        html,
+        r#"<li class="record{new}" id="{id}"><div class="head"><a href="{href}"><code>{id}</code></a>"#
+    );
+    if let Some(known) = known {
+        let when = When::new(known.created_at, about.now);
+        let version = link::memory(
+            about.vault,
+            about.memory,
+            &["versions", &known.created_version.to_string()],
+        );
+        let _ = write!(
+            html,
+            r#"<span>{when}</span><span class="muted">by <bdi>{}</bdi> in <a href="{version}">version {}</a></span>"#,
+            Escaped(&known.created_by),
+            known.created_version,
+        );
+        if known.failed {
+            html.push_str(r#"<span class="tag bad">failed</span>"#);
+        }
+    } else if let Some(time) = record.time {
+        let _ = write!(html, "<span>{}</span>", When::new(time, about.now));
+    }
+    if is_new {
+        html.push_str(r#"<span class="tag warn">new</span>"#);
+    }
+    html.push_str("</div>");
+    match &record.label {
+        Some(label) => {
+            let _ = write!(
+                html,
+                "<p><strong><bdi>{}</bdi></strong></p><pre><code>{}</code></pre>",
+                Escaped(label),
+                Escaped(&record.content)
+            );
+        }
+        None => {
+            let _ = write!(html, r#"<p class="free">{}</p>"#, Escaped(&record.content));
+        }
+    }
+    if let Some(reason) = &record.reason {
+        let _ = write!(
+            html,
+            r#"<p class="reason">because <bdi>{}</bdi></p>"#,
+            Escaped(reason)
+        );
+    }
+    let evidence = known.map(|known| known.evidence.as_slice()).unwrap_or_default();
+    if !evidence.is_empty() {
+        let _ = write!(
+            html,
+            "<details><summary>Evidence of {id} ({})</summary>",
+            evidence.len()
+        );
+        for passage in evidence {
+            let _ = write!(
+                html,
+                r#"<blockquote class="free">{}</blockquote><p class="hint">{}</p>"#,
+                Escaped(&passage.quote),
+                Escaped(&passage.place())
+            );
+        }
+        html.push_str("</details>");
+    }
+    debug_assert!(!written.is_empty(), "a record has lines");
+    html.push_str("</li>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about() -> About<'static> {
+        About {
+            vault: "v",
+            memory: "m",
+            now: DateTime::UNIX_EPOCH,
+            known: HashMap::new(),
+            since: None,
+        }
+    }
+
+    fn all(text: &str) -> (String, usize) {
+        let (mut from, mut pages, mut whole) = (0, 0, String::new());
+        loop {
+            let Shown { html, next } = show(text, from, &about());
+            assert!(html.0.len() < 120_000, "{}", html.0.len());
+            whole.push_str(&html.0);
+            pages += 1;
+            match next {
+                Some(next) => {
+                    assert!(next > from);
+                    from = next;
+                }
+                None => return (whole, pages),
+            }
+        }
+    }
+
+    #[test]
+    fn records_are_entries_and_all_else_is_markdown() {
+        let text = "# Notes\n*a*\n\n# Key Learnings\nprose\n- KL-1 because <b>x</b>: one & <i>two</i>\n- KL-2 because y: three\n\n# End\n";
+        let (html, pages) = all(text);
+        assert_eq!(pages, 1);
+        assert_eq!(html.matches("<li class=\"record\"").count(), 2, "{html}");
+        assert_eq!(html.matches("<ul class=\"records\">").count(), 1, "{html}");
+        assert!(html.contains("one &amp; &lt;i&gt;two&lt;/i&gt;"), "{html}");
+        assert!(
+            html.contains("<em>a</em>") && html.contains("<h3>End</h3>") && html.contains("<p>prose</p>")
+        );
+        assert!(!html.contains("<b>") && !html.contains("<i>"));
+    }
+
+    #[test]
+    fn a_long_document_goes_on_on_another_page_and_loses_nothing() {
+        let line = "a".repeat(100_000);
+        let (html, pages) = all(&line);
+        assert!(pages >= 2);
+        assert_eq!(html.matches('a').count(), line.len());
+        let (html, _) = all(&"&<".repeat(50_000));
+        assert_eq!(html.matches("&lt;").count(), 50_000);
+        let paragraphs = "word word\n\n".repeat(9_000);
+        assert_eq!(all(&paragraphs).0.matches("<p>").count(), 9_000);
+    }
+
+    #[test]
+    fn characters_of_many_bytes_are_not_cut() {
+        let (html, _) = all(&"ñ漢🙂".repeat(9_000));
+        assert_eq!(html.matches("🙂").count(), 9_000);
+    }
+}

@@ -1,0 +1,157 @@
+//! `GET` and `POST …/edit`: a new version of a document, or the first one of a memory.
+
+use super::super::failure::{Failure, Refusal};
+use super::super::form::Form;
+use super::super::layout::{self, Crumb, Page};
+use super::super::link;
+use super::super::parts::size;
+use super::super::visit::Visit;
+use super::conflict::{Since, since};
+use super::data::Context;
+use askama::Template;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+#[derive(Template)]
+#[template(path = "pages/edit.html")]
+struct View {
+    page: Page,
+    base: String,
+    text: String,
+    /// The version that the text was made of; empty for a first one.
+    if_match: String,
+    line_ends: &'static str,
+    /// Whether the text has both, so that saving makes them the same.
+    is_mixed: bool,
+    once: String,
+    most: String,
+    refusal: Option<Refusal>,
+    loses: bool,
+    since: Option<Since>,
+}
+
+/// The form with the newest text.
+pub(in crate::dashboard) async fn show(
+    visit: Visit,
+    Path((vault, memory)): Path<(String, String)>,
+) -> Result<Response, Failure> {
+    writes_here(&visit, &vault)?;
+    let context: Option<Context> = visit
+        .api
+        .get(&["vaults", &vault, "memories", &memory, "context"])
+        .find()
+        .await?;
+    let (text, if_match) = context
+        .map(|context| (context.context, context.context_id))
+        .unwrap_or_default();
+    layout::render(&view(&visit, (&vault, &memory), text, if_match))
+}
+
+/// Only whoever may write gets a form to write with.
+fn writes_here(visit: &Visit, vault: &str) -> Result<(), Failure> {
+    let sees = vault.parse().is_ok_and(|vault| visit.caller.sees(&vault));
+    if !sees {
+        return Err(Failure::said(
+            StatusCode::NOT_FOUND,
+            "There is no such vault for this key.",
+        ));
+    }
+    if visit.may_write() {
+        return Ok(());
+    }
+    Err(Failure::said(
+        StatusCode::FORBIDDEN,
+        "Documents are written with the role writer or more.",
+    ))
+}
+
+fn view(visit: &Visit, (vault, memory): (&str, &str), text: String, if_match: String) -> View {
+    View {
+        page: Page::of(visit, format!("Edit {memory}"))
+            .in_memory(vault, memory, "Document")
+            .crumb(Crumb::here("edit")),
+        base: link::memory(vault, memory, &[]),
+        // A browser sends every line end as CRLF, whatever it was.
+        line_ends: if text.contains("\r\n") && !has_lone_line_feed(&text) {
+            "crlf"
+        } else {
+            "lf"
+        },
+        is_mixed: text.contains("\r\n") && has_lone_line_feed(&text),
+        text,
+        if_match,
+        once: visit.once(),
+        most: size(i64::try_from(visit.facts.context_bytes).unwrap_or(i64::MAX)),
+        refusal: None,
+        loses: false,
+        since: None,
+    }
+}
+
+fn has_lone_line_feed(text: &str) -> bool {
+    text.replace("\r\n", "").contains('\n')
+}
+
+#[derive(Deserialize)]
+struct Put {
+    unchanged: bool,
+}
+
+/// Saves it. Where that is refused the form comes back with what was written, and why.
+pub(in crate::dashboard) async fn save(
+    Path((vault, memory)): Path<(String, String)>,
+    form: Form,
+) -> Result<Response, Failure> {
+    let visit = &form.visit;
+    let sent = form.text("text").replace("\r\n", "\n");
+    let text = if form.get("line_ends") == Some("crlf") {
+        sent.replace('\n', "\r\n")
+    } else {
+        sent
+    };
+    let if_match = form.text("if_match");
+    let mut ask = visit
+        .api
+        .ask(
+            axum::http::Method::PUT,
+            &["vaults", &vault, "memories", &memory, "context"],
+        )
+        .header("idempotency-key", form.text("once"))
+        .maybe("confirm", form.get("confirm"));
+    ask = if if_match.is_empty() {
+        ask.header("if-none-match", "*")
+    } else {
+        ask.if_match(if_match)
+    };
+    let base = link::memory(&vault, &memory, &[]);
+    let failure = match ask.text(text.clone()).read::<Put>().await {
+        Ok(Put { unchanged: true }) => return Ok(layout::done(&base, "unchanged").into_response()),
+        Ok(_) => return Ok(layout::done(&base, "put").into_response()),
+        Err(failure) => failure,
+    };
+    let status = failure.status();
+    let may_be_mended = !matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
+    let Some(refusal) = failure.refusal().filter(|_| may_be_mended).cloned() else {
+        return Err(failure);
+    };
+    let mut view = view(visit, (&vault, &memory), text, if_match.to_owned());
+    if status == StatusCode::PRECONDITION_FAILED {
+        view.since = since(visit, &vault, &memory, if_match).await?;
+        // Sent once more, it is meant for what is there now.
+        view.if_match = view
+            .since
+            .as_ref()
+            .map(|since| since.head_id.clone())
+            .unwrap_or_default();
+    }
+    view.loses = refusal
+        .members
+        .get("field")
+        .is_some_and(|field| field == "confirm");
+    view.refusal = Some(refusal);
+    let mut response = layout::render(&view)?;
+    *response.status_mut() = status;
+    Ok(response)
+}

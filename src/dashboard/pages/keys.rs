@@ -1,0 +1,239 @@
+//! `/ui/keys`: API keys, made, rotated and revoked.
+
+use super::super::failure::{Failure, Refusal};
+use super::super::form::Form;
+use super::super::layout::{self, Crumb, Page};
+use super::super::link;
+use super::super::parts::{Id, Pager, When};
+use super::super::visit::Visit;
+use super::actions::is_sure;
+use super::data::{Key, List};
+use askama::Template;
+use axum::extract::Path;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::NaiveDate;
+use serde_json::{Value, json};
+
+#[derive(Template)]
+#[template(path = "pages/keys.html")]
+struct ListView {
+    page: Page,
+    rows: Vec<Row>,
+    pager: Pager,
+    is_open: bool,
+    refusal: Option<Refusal>,
+    /// What was entered, if it was refused.
+    entered: Entered,
+}
+
+#[derive(Default)]
+struct Entered {
+    name: String,
+    role: String,
+    reach: String,
+    vaults: String,
+}
+
+struct Row {
+    key: Key,
+    made: When,
+    reach: String,
+    state: (&'static str, &'static str),
+}
+
+impl Row {
+    fn of(key: Key, visit: &Visit) -> Self {
+        let state = if key.revoked_at.is_some() {
+            ("bad", "revoked")
+        } else if key.active {
+            ("good", "active")
+        } else {
+            ("warn", "expired")
+        };
+        Self {
+            made: When::new(key.created_at, visit.now),
+            reach: match (&key.vaults, &key.vault_prefix) {
+                (Some(vaults), _) => vaults.join(", "),
+                (None, Some(prefix)) => format!("{prefix}…"),
+                (None, None) => "every vault".to_owned(),
+            },
+            state,
+            key,
+        }
+    }
+}
+
+/// `GET /ui/keys`
+pub(in crate::dashboard) async fn list(visit: Visit) -> Result<Response, Failure> {
+    listed(&visit, None, Entered::default()).await
+}
+
+async fn listed(visit: &Visit, refusal: Option<Refusal>, entered: Entered) -> Result<Response, Failure> {
+    let cursor = visit.param("cursor");
+    let list: List<Key> = visit.api.get(&["keys"]).maybe("cursor", cursor).read().await?;
+    layout::render(&ListView {
+        page: Page::of(visit, "Keys").crumb(Crumb::here("Keys")),
+        pager: Pager::new("/ui/keys", &[], cursor, list.next_cursor.as_deref()),
+        rows: list.items.into_iter().map(|key| Row::of(key, visit)).collect(),
+        is_open: visit.caller.key.is_none(),
+        refusal,
+        entered,
+    })
+}
+
+/// `POST /ui/keys`
+pub(in crate::dashboard) async fn create(form: Form) -> Result<Response, Failure> {
+    let mut body = json!({
+        "name": form.text("name").trim(),
+        "role": form.text("role"),
+        "speaks_for_others": form.get("speaks_for_others").is_some(),
+    });
+    let vaults = form.text("vaults");
+    match form.text("reach") {
+        "list" => body["vaults"] = names(vaults),
+        "prefix" => body["vault_prefix"] = json!(vaults.trim()),
+        _ => {}
+    }
+    if let Some(day) = form.get("expires") {
+        // The day is over at its end, in the zone that times are shown in.
+        let end = day
+            .parse::<NaiveDate>()
+            .ok()
+            .and_then(|day| day.and_hms_opt(23, 59, 59));
+        body["expires_at"] = end.map_or_else(|| json!(day), |end| json!(end.and_utc()));
+    }
+    match form.visit.api.post(&["keys"]).json(&body).read::<Key>().await {
+        Ok(key) => shown_once(&form.visit, key, "Made"),
+        Err(failure) => {
+            let Some(refusal) = failure
+                .refusal()
+                .filter(|_| failure.status().is_client_error())
+                .cloned()
+            else {
+                return Err(failure);
+            };
+            let entered = Entered {
+                name: form.text("name").to_owned(),
+                role: form.text("role").to_owned(),
+                reach: form.text("reach").to_owned(),
+                vaults: vaults.to_owned(),
+            };
+            let mut response = listed(&form.visit, Some(refusal), entered).await?;
+            *response.status_mut() = failure.status();
+            Ok(response)
+        }
+    }
+}
+
+fn names(text: &str) -> Value {
+    let names = text
+        .split([',', ' ', '\n', '\r', '\t'])
+        .filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
+}
+
+#[derive(Template)]
+#[template(path = "pages/new_key.html")]
+struct NewView {
+    page: Page,
+    row: Row,
+    secret: String,
+    what: &'static str,
+    was_open: bool,
+}
+
+/// The only page that ever shows the key.
+fn shown_once(visit: &Visit, mut key: Key, what: &'static str) -> Result<Response, Failure> {
+    let secret = key
+        .key
+        .take()
+        .ok_or_else(|| Failure::internal("a new key without its secret"))?;
+    layout::render(&NewView {
+        page: Page::of(visit, "A new key")
+            .crumb(Crumb::to("Keys", "/ui/keys".to_owned()))
+            .crumb(Crumb::here(key.key_id.clone())),
+        row: Row::of(key, visit),
+        secret,
+        what,
+        was_open: visit.caller.key.is_none(),
+    })
+}
+
+impl NewView {
+    fn secret(&self) -> Id<'_> {
+        Id(&self.secret)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/key.html")]
+struct OneView {
+    page: Page,
+    row: Row,
+    rotated: Option<When>,
+    expires: Option<When>,
+    revoked: Option<When>,
+    is_own: bool,
+}
+
+/// `GET /ui/keys/{key_id}`
+pub(in crate::dashboard) async fn show(visit: Visit, Path(id): Path<String>) -> Result<Response, Failure> {
+    let key: Key = visit.api.get(&["keys", &id]).read().await?;
+    let when = |time: Option<_>| time.map(|time| When::new(time, visit.now));
+    layout::render(&OneView {
+        page: Page::of(&visit, format!("Key {}", key.name))
+            .crumb(Crumb::to("Keys", "/ui/keys".to_owned()))
+            .crumb(Crumb::here(id)),
+        rotated: when(key.rotated_at),
+        expires: when(key.expires_at),
+        revoked: when(key.revoked_at),
+        is_own: visit
+            .caller
+            .key
+            .as_ref()
+            .is_some_and(|own| own.key_id.as_str() == key.key_id),
+        row: Row::of(key, &visit),
+    })
+}
+
+impl OneView {
+    fn id(&self) -> Id<'_> {
+        Id(&self.row.key.key_id)
+    }
+}
+
+/// `POST /ui/keys/{key_id}/revoke`
+pub(in crate::dashboard) async fn revoke(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
+    is_sure(&form)?;
+    form.visit.api.ask(Method::DELETE, &["keys", &id]).done().await?;
+    Ok(layout::done(&link::path(&["ui", "keys", &id]), "revoked").into_response())
+}
+
+/// `POST /ui/keys/{key_id}/rotate`
+pub(in crate::dashboard) async fn rotate(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
+    let grace = form.text("grace_seconds");
+    if !grace.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Failure::said(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "The seconds must be a number.",
+        ));
+    }
+    let ask = form
+        .visit
+        .api
+        .post(&["keys", &id, "rotate"])
+        .maybe("grace_seconds", Some(grace));
+    shown_once(&form.visit, ask.read().await?, "Rotated")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vaults_are_listed_with_whatever_stands_between_them() {
+        assert_eq!(names(" a, b\r\nc "), json!(["a", "b", "c"]));
+        assert_eq!(names(" ,"), json!([]));
+    }
+}

@@ -1,0 +1,30 @@
+//! One file a page: what it asks the routes for, what its template shows, and what its forms do.
+
+pub(super) mod actions;
+pub(super) mod api;
+pub(super) mod blame;
+pub(super) mod conflict;
+pub(super) mod data;
+pub(super) mod diff;
+pub(super) mod document;
+pub(super) mod edit;
+pub(super) mod events;
+pub(super) mod handoff;
+pub(super) mod keys;
+pub(super) mod memories;
+pub(super) mod memory;
+pub(super) mod metrics;
+pub(super) mod prompt;
+pub(super) mod raw;
+pub(super) mod record;
+pub(super) mod records;
+pub(super) mod run;
+pub(super) mod search;
+pub(super) mod service;
+pub(super) mod sign_in;
+pub(super) mod timeline;
+pub(super) mod updates;
+pub(super) mod usage;
+pub(super) mod vaults;
+pub(super) mod version;
+pub(super) mod window;

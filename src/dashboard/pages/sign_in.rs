@@ -1,0 +1,93 @@
+//! `GET` and `POST /ui/sign-in`, `POST /ui/sign-out`.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::layout::{self, Page};
+use super::super::visit::{Anybody, Visit};
+use askama::Template;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::header::SET_COOKIE;
+use axum::response::{IntoResponse, Redirect, Response};
+
+#[derive(Template)]
+#[template(path = "pages/sign_in.html")]
+struct View {
+    page: Page,
+    next: String,
+    refused: bool,
+}
+
+/// The form.
+pub(in crate::dashboard) async fn show(anybody: Anybody, request: Request) -> Result<Response, Failure> {
+    let query = request.uri().query().unwrap_or_default();
+    let next = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
+    let next = next.map(|(_, value)| value.into_owned()).unwrap_or_default();
+    if anybody.visitor.caller.is_some() {
+        return Ok(Redirect::to(own(&next)).into_response());
+    }
+    form(&anybody, next, false)
+}
+
+fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Failure> {
+    let mut page = Page::plain("Sign in", Some(anybody.facts.clock.now()));
+    page.crumbs.clear();
+    page.form_token.clone_from(&anybody.visitor.form_token);
+    layout::render(&View { page, next, refused })
+}
+
+/// Begins a session.
+pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Response, Failure> {
+    let key = form.text("key").trim().to_owned();
+    let next = form.text("next").to_owned();
+    let signed_in = match form.visit.facts.door.sign_in(&key, &form.headers).await {
+        Ok(signed_in) => signed_in,
+        Err(problem) => return Ok(problem),
+    };
+    let Some(cookie) = signed_in else {
+        let mut response = self::form(&form.visit, next, true)?;
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
+        return Ok(response);
+    };
+    Ok(([(SET_COOKIE, cookie)], Redirect::to(own(&next))).into_response())
+}
+
+/// Ends it.
+pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response, Failure> {
+    match form.visit.facts.door.sign_out(&form.headers).await {
+        Ok(cookie) => Ok(([(SET_COOKIE, cookie)], Redirect::to("/ui/sign-in")).into_response()),
+        Err(problem) => Ok(problem),
+    }
+}
+
+/// Where to go after signing in: a page of this service and no other.
+fn own(next: &str) -> &str {
+    let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_plain && next.starts_with("/ui/") && !next.starts_with("/ui/sign-in") {
+        next
+    } else {
+        "/ui/"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own;
+
+    #[test]
+    fn signing_in_leads_to_no_other_site() {
+        assert_eq!(own("/ui/vaults/v?sort=bytes"), "/ui/vaults/v?sort=bytes");
+        for foreign in [
+            "",
+            "https://e.org",
+            "//e.org",
+            "/\\e.org",
+            "/ui/\\..",
+            "/ui/ x",
+            "/v1/vaults",
+            "/ui/sign-in",
+        ] {
+            assert_eq!(own(foreign), "/ui/", "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Who looks at a page, and what a page can do for them.
+
+use super::api::Routes;
+use super::door::{Door, Visitor};
+use super::failure::Failure;
+use super::link;
+use crate::clock::Clock;
+use crate::domain::access::{AccessRole, Caller, VaultScope};
+use crate::storage::Storage;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{Extensions, Method, StatusCode};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What pages know of the service: among the extensions of every request for one.
+#[derive(Clone)]
+pub(crate) struct Facts {
+    /// The time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Signing in and out.
+    pub(crate) door: Arc<dyn Door>,
+    /// The largest document, in bytes.
+    pub(crate) context_bytes: usize,
+    /// What the database says of itself is asked of it.
+    pub(crate) storage: Storage,
+    /// The public document of the routes.
+    pub(crate) document: fn() -> &'static Value,
+}
+
+/// The time of a request, for pages that know nothing else.
+pub(super) fn now_of(extensions: &Extensions) -> Option<DateTime<Utc>> {
+    Some(extensions.get::<Facts>()?.clock.now())
+}
+
+/// A page that is asked for by somebody who is let in.
+pub(crate) struct Visit {
+    pub(super) api: Routes,
+    pub(super) caller: Caller,
+    pub(super) form_token: String,
+    pub(super) facts: Facts,
+    pub(super) now: DateTime<Utc>,
+    query: Vec<(String, String)>,
+}
+
+impl Visit {
+    /// Whether the visitor may change memories.
+    pub(super) fn may_write(&self) -> bool {
+        self.caller.may(AccessRole::Writer)
+    }
+
+    /// Whether the visitor may take history away, and make keys.
+    pub(super) fn may_admin(&self) -> bool {
+        self.caller.may(AccessRole::Admin)
+    }
+
+    /// Whether the visitor may see what is of all vaults.
+    pub(super) fn runs_the_service(&self) -> bool {
+        self.may_admin() && self.caller.scope == VaultScope::All
+    }
+
+    /// A parameter of the page; an empty one counts as missing.
+    pub(super) fn param(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(other, _)| other == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// A name for what a form does once, however often it is sent.
+    pub(super) fn once(&self) -> String {
+        format!("ui-{}", self.facts.clock.new_id().simple())
+    }
+}
+
+/// What a page has in its request, whoever asks.
+fn present<T: Clone + Send + Sync + 'static>(parts: &Parts) -> Result<T, Failure> {
+    let found = parts.extensions.get::<T>().cloned();
+    found.ok_or_else(|| Failure::internal("a page was asked for past the layer in front of it"))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visit {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let visitor: Visitor = present(parts)?;
+        let here = parts
+            .uri
+            .path_and_query()
+            .map_or("/ui/", |whole| whole.as_str())
+            .to_owned();
+        let Some(caller) = visitor.caller else {
+            if parts.method == Method::GET {
+                let next = (here != "/ui/").then_some(here.as_str());
+                return Err(Failure::SignIn(link::with_query(
+                    "/ui/sign-in",
+                    &[("next", next)],
+                )));
+            }
+            return Err(Failure::said(
+                StatusCode::UNAUTHORIZED,
+                "You are not signed in any more; what you sent was not done.",
+            ));
+        };
+        let facts: Facts = present(parts)?;
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self {
+            api: present(parts)?,
+            caller,
+            form_token: visitor.form_token,
+            now: facts.clock.now(),
+            facts,
+            query: url::form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        })
+    }
+}
+
+/// A page that is asked for by anybody.
+pub(crate) struct Anybody {
+    pub(super) visitor: Visitor,
+    pub(super) facts: Facts,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Anybody {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self {
+            visitor: present(parts)?,
+            facts: present(parts)?,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The dashboard among the routes: what its pages are given, and how one signs in and out.
+
+use super::middleware::access::{Admission, session};
+use super::middleware::bounds::Slot;
+use super::openapi;
+use super::problem::Problem;
+use super::serve::Peer;
+use super::state::AppState;
+use crate::dashboard::{Door, Facts, Routes};
+use crate::domain::access::{Caller, Token};
+use crate::storage::sessions::{SESSION_DAYS, Session};
+use async_trait::async_trait;
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::ORIGIN;
+use axum::http::{Extensions, HeaderMap};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+use tokio::time::Instant;
+
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// The public document, read when a page first shows it.
+static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::to_value(openapi::document()).unwrap_or_default());
+
+/// What the layer in front of all pages gives them.
+#[derive(Clone)]
+pub(crate) struct Pages {
+    pub(super) state: AppState,
+    /// What pages ask; tests what the visitor may do.
+    routes: Router,
+    facts: Facts,
+}
+
+impl Pages {
+    pub(super) fn new(state: &AppState, routes: Router) -> Self {
+        Self {
+            state: state.clone(),
+            routes,
+            facts: Facts {
+                clock: state.clock.clone(),
+                door: Arc::new(FrontDoor(state.clone())),
+                context_bytes: state.settings.context_bytes,
+                storage: state.storage.clone(),
+                document: || &DOCUMENT,
+            },
+        }
+    }
+
+    /// Gives a request for a page what the page needs.
+    pub(super) fn give(&self, request: &mut Request) {
+        let extensions = request.extensions_mut();
+        let mut carried = Extensions::new();
+        carry::<Caller>(extensions, &mut carried);
+        carry::<Admission>(extensions, &mut carried);
+        carry::<Slot>(extensions, &mut carried);
+        carry::<Peer>(extensions, &mut carried);
+        extensions.insert(Routes::new(self.routes.clone(), carried));
+        extensions.insert(self.facts.clone());
+    }
+}
+
+fn carry<T: Clone + Send + Sync + 'static>(from: &Extensions, to: &mut Extensions) {
+    if let Some(value) = from.get::<T>() {
+        to.insert(value.clone());
+    }
+}
+
+/// Signing in and out, by the keys of this service.
+struct FrontDoor(AppState);
+
+impl FrontDoor {
+    async fn begin(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+        let Some(token) = Token::parse(key) else {
+            return Ok(None);
+        };
+        let state = &self.0;
+        if state
+            .gate
+            .holder_of(&token, Instant::now(), false)
+            .await?
+            .is_none()
+        {
+            crate::telemetry::refused("unauthorized");
+            return Ok(None);
+        }
+        // Never one that the browser brought along: whoever planted it would be signed in, too.
+        let session = session::new()?;
+        let begun = Session {
+            key_id: token.key_id().clone(),
+            secret: token.hash(),
+        };
+        state.storage.begin_session(&session.hash(), &begun).await?;
+        let seconds = SESSION_DAYS * SECONDS_PER_DAY;
+        Ok(Some(session::cookie(
+            &session,
+            Some(seconds),
+            self.is_secure(headers),
+        )))
+    }
+
+    async fn end(&self, headers: &HeaderMap) -> Result<String, Problem> {
+        if let Some(session) = session::of(headers) {
+            self.0.storage.end_session(&session.hash()).await?;
+        }
+        Ok(session::no_cookie(self.is_secure(headers)))
+    }
+
+    /// Whether the browser speaks TLS, to the service itself or to what stands in front of it.
+    fn is_secure(&self, headers: &HeaderMap) -> bool {
+        let by_proxy = headers
+            .get(ORIGIN)
+            .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+        self.0.settings.tls.is_some() || by_proxy
+    }
+}
+
+#[async_trait]
+impl Door for FrontDoor {
+    async fn sign_in(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Response> {
+        self.begin(key, headers)
+            .await
+            .map_err(IntoResponse::into_response)
+    }
+
+    async fn sign_out(&self, headers: &HeaderMap) -> Result<String, Response> {
+        self.end(headers).await.map_err(IntoResponse::into_response)
+    }
+}

@@ -1,0 +1,222 @@
+//! Who looks at a page of the dashboard: by the session of its cookie, which counts for pages alone and never for a route
+//! of the interface.
+
+use super::{Admission, Gate, Refused};
+use crate::dashboard::{self, Visitor};
+use crate::domain::access::{Caller, SessionToken};
+use crate::http::middleware::rate::{Standing, Subject};
+use crate::http::problem::Problem;
+use crate::http::serve::Peer;
+use crate::http::state::AppState;
+use crate::random;
+use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::response::{IntoResponse, Response};
+use tokio::time::Instant;
+
+/// The cookie of sessions, and before signing in of forms.
+const NAME: &str = "wm_session";
+
+/// A visitor, how it stands with its rate, and the cookie that it gets.
+struct Admitted {
+    standing: Option<Standing>,
+    cookie: Option<SessionToken>,
+}
+
+/// Lets everybody through to the pages, and says who they are.
+pub(super) async fn check<F: Future<Output = Response>>(
+    state: &AppState,
+    request: Request,
+    route: &str,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    if dashboard::is_public(route) && route != "/ui/sign-in" {
+        return next(request).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    if comes_from_elsewhere(&parts) {
+        return dashboard::arrive_again();
+    }
+    let (response, standing, cookie) = match admit(state, &mut parts).await {
+        Ok(Admitted { standing, cookie }) => (next(Request::from_parts(parts, body)).await, standing, cookie),
+        Err((problem, standing)) => (problem.into_response(), standing, None),
+    };
+    let mut response = response;
+    if let Some(standing) = standing {
+        standing.write(response.headers_mut());
+    }
+    if let Some(token) = cookie {
+        give(&mut response, &token, state.settings.tls.is_some());
+    }
+    response
+}
+
+async fn admit(state: &AppState, parts: &mut Parts) -> Result<Admitted, Refused> {
+    let told = |(problem, standing)| (problem, Some(standing));
+    let shown = of(&parts.headers);
+    let found = match &shown {
+        _ if state
+            .gate
+            .is_open(false)
+            .await
+            .map_err(|problem| (problem, None))? =>
+        {
+            Some((Caller::open(), Admission::new(&state.gate, None)))
+        }
+        Some(token) => holder(state, token).await.map_err(|problem| (problem, None))?,
+        None => None,
+    };
+    let subject = match found.as_ref().and_then(|(caller, _)| caller.key.as_ref()) {
+        Some(key) => Some(Subject::Key(key.key_id.clone())),
+        None => parts
+            .extensions
+            .get::<Peer>()
+            .map(|Peer(address)| Subject::Address(*address)),
+    };
+    let standing = state.rates.count(subject).map_err(told)?;
+    let (token, cookie) = match shown {
+        Some(token) => (token, None),
+        None => {
+            let token = new().map_err(|problem| (problem, standing))?;
+            (token.clone(), Some(token))
+        }
+    };
+    parts.extensions.insert(Visitor {
+        caller: found.as_ref().map(|(caller, _)| caller.clone()),
+        form_token: token.form_token(),
+    });
+    if let Some((caller, admission)) = found {
+        parts.extensions.insert(caller);
+        parts.extensions.insert(admission);
+    }
+    Ok(Admitted { standing, cookie })
+}
+
+/// Whose session it is, if it goes on and its key is taken.
+async fn holder(state: &AppState, token: &SessionToken) -> Result<Option<(Caller, Admission)>, Problem> {
+    let arrived = Instant::now();
+    let Some(session) = state.storage.session(&token.hash()).await? else {
+        return Ok(None);
+    };
+    let gate: &std::sync::Arc<Gate> = &state.gate;
+    let caller = gate
+        .holder_of_secret(&session.key_id, &session.secret, arrived, false)
+        .await?;
+    Ok(caller.map(|caller| {
+        (
+            caller,
+            Admission::new(gate, Some((session.key_id, session.secret))),
+        )
+    }))
+}
+
+/// A session that nobody has signed in with yet.
+///
+/// # Errors
+/// 500 if the machine gives no randomness.
+pub(crate) fn new() -> Result<SessionToken, Problem> {
+    let secret =
+        random::secret_bytes().ok_or_else(|| Problem::internal("the machine gives no randomness"))?;
+    Ok(SessionToken::new(&secret))
+}
+
+/// The session that a browser shows.
+pub(crate) fn of(headers: &HeaderMap) -> Option<SessionToken> {
+    let values = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    let mut pairs = values
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(name, value)| (name.trim() == NAME).then(|| SessionToken::parse(value.trim()))?)
+}
+
+/// `Set-Cookie` with a session that lasts so many seconds; without them it ends with the browser.
+pub(crate) fn cookie(token: &SessionToken, seconds: Option<i64>, secure: bool) -> String {
+    let age = seconds
+        .map(|seconds| format!("; Max-Age={seconds}"))
+        .unwrap_or_default();
+    let secure = if secure { "; Secure" } else { "" };
+    format!(
+        "{NAME}={}; Path={}; HttpOnly; SameSite=Strict{age}{secure}",
+        token.expose(),
+        dashboard::ROOT
+    )
+}
+
+/// `Set-Cookie` that takes the session away.
+pub(crate) fn no_cookie(secure: bool) -> String {
+    let secure = if secure { "; Secure" } else { "" };
+    format!(
+        "{NAME}=; Path={}; HttpOnly; SameSite=Strict; Max-Age=0{secure}",
+        dashboard::ROOT
+    )
+}
+
+/// Pages have forms, whose tokens are made of the cookie.
+fn give(response: &mut Response, token: &SessionToken, secure: bool) {
+    let headers = response.headers_mut();
+    let is_page = headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    if is_page
+        && !headers.contains_key(SET_COOKIE)
+        && let Ok(value) = HeaderValue::try_from(cookie(token, None, secure))
+    {
+        headers.insert(SET_COOKIE, value);
+    }
+}
+
+/// Whether a link of another site led here: the browser keeps a strict cookie to itself then, and whoever is signed in
+/// would have to do it again.
+fn comes_from_elsewhere(parts: &Parts) -> bool {
+    let says = |name: &str, value: &str| parts.headers.get(name).is_some_and(|said| said == value);
+    parts.method == Method::GET
+        && of(&parts.headers).is_none()
+        && says("sec-fetch-site", "cross-site")
+        && says("sec-fetch-mode", "navigate")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_is_found_among_other_cookies() {
+        let digits = "ab".repeat(32);
+        let read = |text: &str| {
+            let value = HeaderValue::try_from(text).unwrap();
+            of(&HeaderMap::from_iter([(COOKIE, value)])).map(|token| token.expose().to_owned())
+        };
+        assert_eq!(
+            read(&format!("a=b; wm_session={digits}; c=d")),
+            Some(digits.clone())
+        );
+        assert_eq!(
+            read(&format!("wm_session=x; wm_session={digits}")),
+            Some(digits.clone())
+        );
+        assert_eq!(read(&format!("xwm_session={digits}")), None);
+        assert_eq!(read("wm_session="), None);
+    }
+
+    #[test]
+    fn a_cookie_is_kept_from_scripts_and_from_other_sites() {
+        let token = SessionToken::new(&[7; 32]);
+        let text = cookie(&token, Some(60), true);
+        for part in [
+            "wm_session=0707",
+            "Path=/ui",
+            "HttpOnly",
+            "SameSite=Strict",
+            "Max-Age=60",
+            "Secure",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!cookie(&token, None, false).contains("Secure"));
+    }
+}

@@ -1,0 +1,147 @@
+// What a person does with forms, at a service that asks for no key: put, conflict, restore, redact, approve, reject,
+// delete, try a call.
+import { accessible, launch, noFaults, watched } from "./browser.mjs";
+
+export async function forms({ test, open, browser, runs, shot, picture }) {
+  const api = open.api();
+  const base = `${open.address}/ui/vaults/forms/memories/page`;
+  const text = async () => (await api.must("GET", "/vaults/forms/memories/page/context")).context;
+
+  await test("a first document is written, edited, and its text is kept to the byte", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${open.address}/ui/vaults/forms`);
+    await page.fill("#memory", "page");
+    await page.click("text=Write >> nth=-1");
+    await page.fill("#text", "# One\n\n  two  \n\tthree ünï\n");
+    await page.click("text=Save as a new version");
+    await page.waitForURL("**/memories/page?done=put");
+    if ((await text()) !== "# One\n\n  two  \n\tthree ünï\n") throw new Error(JSON.stringify(await text()));
+    await api.put("forms", "page", "\r\nfirst line empty\r\nends\r\n");
+    await page.goto(`${base}/edit`);
+    await page.evaluate(() => document.querySelector("#text").focus());
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("more");
+    await page.click("text=Save as a new version");
+    await page.waitForURL("**?done=put");
+    if ((await text()) !== "\r\nfirst line empty\r\nends\r\nmore") throw new Error(JSON.stringify(await text()));
+    noFaults(page, "edit");
+    await page.close();
+  });
+
+  await test("somebody else's change in between is shown and not overwritten", async () => {
+    const page = await watched(browser, open.address);
+    await api.put("forms", "page", "# Plan\none\n");
+    await page.goto(`${base}/edit`);
+    await page.fill("#text", "# Plan\nmine\n");
+    await api.put("forms", "page", "# Plan\ntheirs\n", { "x-actor-id": "somebody" });
+    await page.click("text=Save as a new version");
+    await page.waitForSelector("text=Somebody else was first");
+    const shown = await page.textContent("main");
+    if (!shown.includes("theirs") || !shown.includes("somebody")) throw new Error("their change is not shown");
+    if ((await page.inputValue("#text")) !== "# Plan\nmine\n") throw new Error("my text is lost");
+    if ((await text()) !== "# Plan\ntheirs\n") throw new Error("their text was overwritten");
+    await accessible(page, "conflict");
+    await shot(page, "conflict");
+    await page.click("text=Save mine over version");
+    await page.waitForURL("**?done=put");
+    if ((await text()) !== "# Plan\nmine\n") throw new Error("my text was not saved in the end");
+    await page.close();
+  });
+
+  await test("a version is restored and redacted", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${base}/versions/1`);
+    await page.fill("#restore-reason", "it was better");
+    await page.click("text=Restore as version");
+    await page.waitForURL("**?done=restored");
+    if (!(await text()).includes("three ünï")) throw new Error("not restored");
+    await page.goto(`${base}/versions/3`);
+    await page.fill("#redact-reason", "it held a name");
+    await page.check("input[name=sure]");
+    await page.click("text=Redact version");
+    await page.waitForURL("**?done=redacted");
+    if (!(await page.textContent("main")).includes("it held a name")) throw new Error("the reason is not shown");
+    const gone = await api.ask("GET", "/vaults/forms/memories/page/contexts/3");
+    if (gone.status !== 410) throw new Error(JSON.stringify(gone));
+    // A form of a page that is out of date by now.
+    await page.goto(`${base}/versions/2`);
+    await api.put("forms", "page", "meanwhile\n");
+    await page.click("text=Restore as version");
+    await page.waitForSelector("text=Somebody else was first");
+    if ((await text()) !== "meanwhile\n") throw new Error("restored over somebody else's change");
+    await page.close();
+  });
+
+  await test("a proposal is approved in part, and another one rejected", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${open.address}/ui/vaults/acme/inbox`);
+    await accessible(page, "inbox");
+    await page.goto(`${open.address}/ui/vaults/acme/memories/importer/updates/${runs.second}`);
+    await shot(page, "proposal", { fullPage: true });
+    await picture(page, "proposal");
+    await page.uncheck(".record:has-text('an empty queue is no fault') input[name=operation]");
+    await page.fill("#comment", "only the dial");
+    await page.click("text=Approve what is chosen");
+    await page.waitForURL("**?done=approved");
+    const run = await api.must("GET", `/vaults/acme/memories/importer/updates/${runs.second}`);
+    if (run.status !== "approved" || run.outcome.review.operations.length !== 2) throw new Error(JSON.stringify(run.outcome.review));
+    const document = (await api.must("GET", "/vaults/acme/memories/importer/context")).context;
+    if (document.includes("an empty queue is no fault") || !document.includes("read the dial twice")) throw new Error("not what was chosen");
+    await page.goto(`${open.address}/ui/vaults/acme/memories/importer/updates/${runs.proposal}`);
+    await page.fill("#reason", "nobody measured it");
+    await page.click("text=Reject all of it");
+    await page.waitForURL("**?done=rejected");
+    if (!(await page.textContent("main")).includes("nobody measured it")) throw new Error("the reason is not shown");
+    await page.close();
+  });
+
+  await test("a call is tried from the reference, and a handoff compiled", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${open.address}/ui/api/PutContext`);
+    await page.fill("input[name='path:vault_id']", "forms");
+    await page.fill("input[name='path:memory_id']", "called");
+    await page.selectOption("#media_type", "text/plain");
+    await page.fill("#body", "from the reference\n");
+    await page.click("text=Call it");
+    await page.waitForSelector("text=201 Created");
+    await accessible(page, "called");
+    await page.goto(`${open.address}/ui/vaults/forms/memories/called/handoff`);
+    await page.click("text=Compile it now");
+    await page.waitForURL("**?done=refreshed");
+    noFaults(page, "handoff");
+    await page.close();
+  });
+
+  await test("a memory is deleted only by its name", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${open.address}/ui/vaults/forms/memories/called/delete`);
+    await page.fill("#name", "another");
+    await page.click("text=Delete the memory");
+    await page.waitForSelector("text=is not the memory's id");
+    await page.goBack();
+    await page.fill("#name", "called");
+    await page.click("text=Delete the memory");
+    await page.waitForURL("**/vaults/forms?done=deleted");
+    if ((await api.ask("GET", "/vaults/forms/memories/called")).status !== 404) throw new Error("it is still there");
+    await page.close();
+  });
+
+  await test("forms work without scripts", async () => {
+    const plain = await launch([], { javaScriptEnabled: false });
+    try {
+      const page = await plain.newPage();
+      await page.goto(`${base}/edit`);
+      await page.fill("#text", "without scripts\n");
+      await page.click("text=Save as a new version");
+      await page.waitForURL("**?done=put");
+      if ((await text()) !== "without scripts\n") throw new Error(await text());
+      await page.goto(base);
+      await page.focus("#slider");
+      await page.keyboard.press("Home");
+      await page.click("form.panel >> text=Show");
+      await page.waitForURL("**/versions/1");
+    } finally {
+      await plain.close();
+    }
+  });
+}

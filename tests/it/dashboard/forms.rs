@@ -1,0 +1,272 @@
+//! Forms: whose they are, what they do once, and what they do not overwrite.
+
+use super::{Browser, Form, furnish, place, shows};
+use crate::access::first_admin;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+
+const EDIT: &str = "/ui/vaults/acme/memories/agent/edit";
+const FIRST: [(&str, &str); 3] = [("text", "mine\n"), ("once", "one"), ("if_match", "")];
+
+#[tokio::test]
+async fn a_form_of_another_site_does_nothing() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    let other = Browser::signed_in(&service, &admin.token).await;
+    let with = |token: &str| {
+        let mut fields = vec![("form_token", token)];
+        fields.extend(FIRST);
+        browser.request(Method::POST, EDIT).form_of(&fields)
+    };
+    let token = browser.token();
+    for forged in [
+        browser.request(Method::POST, EDIT).form_of(&FIRST),
+        with(""),
+        with(&other.token()),
+        with(&token[1..]),
+        with(&token).header("Origin", "https://attacker.example"),
+        with(&token).header("Origin", "null"),
+        with(&token).header("Sec-Fetch-Site", "cross-site"),
+        with(&token).header("Sec-Fetch-Site", "same-site"),
+    ] {
+        let answer = Answer::to(forged).await.is(403);
+        assert!(
+            answer.text().contains("was not sent by a page of this service"),
+            "{}",
+            answer.text()
+        );
+    }
+    let as_json = browser
+        .request(Method::POST, EDIT)
+        .json(&serde_json::json!({"form_token": token}));
+    Answer::to(as_json).await.is(415);
+    assert_eq!(service.count("memories").await, 0);
+    Answer::to(with(&token).header("Sec-Fetch-Site", "same-origin"))
+        .await
+        .is(303);
+    assert_eq!(service.count("memories").await, 1);
+}
+
+#[tokio::test]
+async fn where_no_key_is_asked_for_forms_have_tokens_all_the_same() {
+    let service = Service::start().await;
+    let mut browser = Browser::new(&service);
+    Answer::to(browser.request(Method::POST, EDIT).form_of(&FIRST))
+        .await
+        .is(403);
+    browser.visit("/ui/").await;
+    browser.send(EDIT, &FIRST).await.is(303);
+    assert_eq!(service.memory("agent").get("context").await.text(), "mine\n");
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_twice_does_it_once() {
+    let service = Service::start().await;
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    for _ in 0..2 {
+        let answer = browser.send(EDIT, &FIRST).await.is(303);
+        assert_eq!(place(&answer), "/ui/vaults/acme/memories/agent?done=put");
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
+async fn a_stale_form_shows_what_changed_and_keeps_what_was_written() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let seen = memory.put("# Plan\none\n").await.json()["context_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    memory.put("# Plan\n<theirs>\n").await;
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    let fields = [
+        ("text", "# Plan\r\n<mine>\r\n"),
+        ("once", "x"),
+        ("if_match", &seen),
+    ];
+    let answer = browser.send(EDIT, &fields).await.is(412);
+    for part in [
+        "Somebody else was first",
+        "<theirs>",
+        "<mine>",
+        "Save mine over version 2",
+    ] {
+        assert!(shows(&answer, part), "{part}: {}", answer.text());
+    }
+    assert_eq!(memory.get("context").await.text(), "# Plan\n<theirs>\n");
+    for (below, what) in [
+        ("versions/1/restore", "Restoring a version"),
+        ("versions/1/redact", "Redacting a version"),
+        ("delete", "Deleting the memory"),
+    ] {
+        let path = format!("/ui/vaults/acme/memories/agent/{below}");
+        let fields = [
+            ("if_match", seen.as_str()),
+            ("once", below),
+            ("reason", "x"),
+            ("sure", "yes"),
+            ("name", "agent"),
+        ];
+        let answer = browser.send(&path, &fields).await.is(412);
+        assert!(
+            answer.text().contains(what) && shows(&answer, "<theirs>"),
+            "{below}"
+        );
+    }
+    assert_eq!(service.count("memory_contexts").await, 2);
+    // A first document of a memory that somebody else made meanwhile.
+    browser.send(EDIT, &FIRST).await.is(412);
+}
+
+#[tokio::test]
+async fn a_stale_decision_leaves_the_proposal_waiting() {
+    let service = Service::start().await;
+    let [run, _] = furnish(&service, None, "acme").await;
+    let mut browser = Browser::new(&service);
+    let here = format!("/ui/vaults/acme/memories/agent/updates/{run}");
+    let page = browser.visit(&here).await.is(200);
+    let (_, behind) = page.text().split_once(r#"name="if_match" value=""#).unwrap();
+    let seen = behind.split('"').next().unwrap().to_owned();
+    service.memory("agent").put("meanwhile\n").await.is(201);
+    let fields = [
+        ("if_match", seen.as_str()),
+        ("once", "a"),
+        ("operation", "0"),
+        ("reason", "x"),
+    ];
+    browser.send(&format!("{here}/approve"), &fields).await.is(412);
+    browser.send(&format!("{here}/reject"), &fields).await.is(412);
+    let status = service
+        .get(&format!("/v1{}", here.strip_prefix("/ui").unwrap()))
+        .await
+        .json()["status"]
+        .clone();
+    assert_eq!(status, "proposed");
+}
+
+#[tokio::test]
+async fn what_is_approved_is_what_was_ticked() {
+    let service = Service::start().await;
+    let [first, second] = furnish(&service, None, "acme").await;
+    let mut browser = Browser::new(&service);
+    let here = format!("/ui/vaults/acme/memories/agent/updates/{first}");
+    let head = async || service.memory("agent").get_json("context").await.json();
+    browser.visit("/ui/").await;
+    let id = head().await["context_id"].as_str().unwrap().to_owned();
+    let fields = [
+        ("if_match", id.as_str()),
+        ("once", "a"),
+        ("operation", "1"),
+        ("comment", "fine"),
+    ];
+    let answer = browser.send(&format!("{here}/approve"), &fields).await.is(303);
+    assert_eq!(place(&answer), format!("{here}?done=approved"));
+    let text = head().await["context"].as_str().unwrap().to_owned();
+    assert!(
+        text.contains("two is proposed") && !text.contains("one is proposed"),
+        "{text}"
+    );
+    let there = format!("/ui/vaults/acme/memories/agent/updates/{second}");
+    let id = head().await["context_id"].as_str().unwrap().to_owned();
+    let fields = [("if_match", id.as_str()), ("once", "b"), ("reason", "<no>")];
+    browser.send(&format!("{there}/reject"), &fields).await.is(303);
+    let page = browser.get(&there).await.is(200);
+    assert!(shows(&page, "<no>") && !page.text().contains("/approve"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_undone_is_asked_about() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory.put("one\n").await;
+    let head = memory.put("two\n").await.json()["context_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    let redact = "/ui/vaults/acme/memories/agent/versions/1/redact";
+    let fields = [("if_match", head.as_str()), ("once", "a"), ("reason", "x")];
+    browser.send(redact, &fields).await.is(422);
+    let delete = "/ui/vaults/acme/memories/agent/delete";
+    browser
+        .send(delete, &[("if_match", &head), ("name", "another")])
+        .await
+        .is(422);
+    assert_eq!(memory.get("contexts/1").await.text(), "one\n");
+    browser
+        .send(delete, &[("if_match", &head), ("name", "agent")])
+        .await
+        .is(303);
+    assert_eq!(service.count("memories").await, 0);
+}
+
+#[tokio::test]
+async fn a_document_is_kept_to_the_byte_by_a_form() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    for text in [
+        "\nbegins empty\n",
+        "ends\r\nin\r\nCRLF\r\n",
+        " \ttabs & <marks> \"ü\"\n\n",
+        "no end",
+    ] {
+        let put = memory.put(text).await.json();
+        let page = browser.get(EDIT).await.is(200);
+        let ends = if text.contains('\r') { "crlf" } else { "lf" };
+        assert!(
+            page.text()
+                .contains(&format!(r#"name="line_ends" value="{ends}""#)),
+            "{text:?}"
+        );
+        // As a browser does: every line end as CRLF.
+        let sent = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        let id = put["context_id"].as_str().unwrap();
+        let fields = [
+            ("text", sent.as_str()),
+            ("once", id),
+            ("if_match", id),
+            ("line_ends", ends),
+        ];
+        let answer = browser.send(EDIT, &fields).await.is(303);
+        assert_eq!(
+            place(&answer),
+            "/ui/vaults/acme/memories/agent?done=unchanged",
+            "{text:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_its_faults_are_told() {
+    let service = Service::start().await;
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/keys").await;
+    let answer = browser
+        .send(
+            "/ui/keys",
+            &[("name", "<b>"), ("role", "admin"), ("reach", "all")],
+        )
+        .await
+        .is(422);
+    assert!(answer.text().contains("name") && shows(&answer, "<b>"));
+    let answer = browser
+        .send(
+            "/ui/keys",
+            &[("name", "root"), ("role", "admin"), ("reach", "all")],
+        )
+        .await
+        .is(200);
+    let (_, behind) = answer.text().split_once(r#"data-copy="wm_"#).unwrap();
+    let token = format!("wm_{}", behind.split('"').next().unwrap());
+    browser.get("/ui/keys").await.is(303);
+    let signed_in = Browser::signed_in(&service, &token).await;
+    let list = signed_in.get("/ui/keys").await.is(200);
+    assert!(list.text().contains("root") && !list.text().contains(&token));
+}

@@ -1,0 +1,141 @@
+//! What every page is sent with.
+
+use super::{Browser, place};
+use crate::access::first_admin;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+
+#[tokio::test]
+async fn the_root_leads_to_the_vaults() {
+    let service = Service::start().await;
+    let browser = Browser::new(&service);
+    for path in ["/", "/ui"] {
+        let answer = browser.get(path).await.is(303);
+        assert_eq!(place(&answer), "/ui/");
+    }
+    let answer = browser.get("/ui/").await.is(200);
+    assert!(
+        answer.text().contains("There is no vault yet"),
+        "{}",
+        answer.text()
+    );
+}
+
+#[tokio::test]
+async fn pages_run_no_script_but_their_own_and_stand_in_no_frame() {
+    let service = Service::start().await;
+    let browser = Browser::new(&service);
+    for (path, status) in [
+        ("/ui/", 200),
+        ("/ui/nothing", 404),
+        ("/ui/vaults/acme/memories/none", 404),
+    ] {
+        let answer = browser.get(path).await.is(status);
+        let policy = answer.header("content-security-policy");
+        for part in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "frame-ancestors 'none'",
+            "form-action 'self'",
+            "base-uri 'none'",
+        ] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(
+            answer.header("content-type"),
+            "text/html; charset=utf-8",
+            "{path}"
+        );
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert_eq!(answer.header("referrer-policy"), "same-origin");
+    }
+}
+
+#[tokio::test]
+async fn assets_are_kept_for_ever_under_names_that_change_with_them() {
+    let service = Service::start().await;
+    let browser = Browser::new(&service);
+    let page = browser.get("/ui/").await.is(200);
+    let mut weight = page.body.len();
+    for (begins, media_type) in [
+        ("/ui/assets/style-", "text/css; charset=utf-8"),
+        ("/ui/assets/script-", "text/javascript; charset=utf-8"),
+        ("/ui/assets/icon-", "image/svg+xml"),
+    ] {
+        let at = page.text().find(begins).unwrap();
+        let address = page.text()[at..].split('"').next().unwrap();
+        let asset = browser.get(address).await.is(200);
+        assert_eq!(asset.header("content-type"), media_type);
+        assert_eq!(
+            asset.header("cache-control"),
+            "public, max-age=31536000, immutable"
+        );
+        weight += asset.body.len();
+    }
+    assert!(weight < 150_000, "{weight} bytes");
+    browser.get("/ui/assets/style-0000000000000000.css").await.is(404);
+    browser.get("/ui/assets/..%2fmod.rs").await.is(404);
+    let script = include_str!("../../../src/dashboard/assets/script.js");
+    assert!(script.lines().count() < 300);
+}
+
+#[tokio::test]
+async fn errors_are_pages_with_the_words_of_the_problem() {
+    let service = Service::start().await;
+    let browser = Browser::new(&service);
+    for (method, path, status, words) in [
+        (
+            Method::GET,
+            "/ui/nothing",
+            404,
+            "there is no route with this path",
+        ),
+        (Method::DELETE, "/ui/", 405, "DELETE is not allowed here"),
+        (
+            Method::GET,
+            "/ui/vaults/acme/memories/none",
+            404,
+            "the memory does not exist",
+        ),
+        (Method::GET, "/ui/vaults/-/memories/none", 422, "vault_id"),
+        (Method::GET, "/ui/vaults/%ff", 400, "cannot be read"),
+        (Method::GET, "/ui/vaults/acme?cursor=x", 400, "cursor"),
+    ] {
+        let answer = Answer::to(browser.request(method, path)).await.is(status);
+        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+        assert!(answer.text().contains(words), "{path}: {}", answer.text());
+        assert!(answer.text().contains("<h1>"), "{path}");
+    }
+    // A page of another site is told so as a page, too.
+    let foreign = browser
+        .request(Method::GET, "/ui/")
+        .header("Host", "attacker.example");
+    let answer = Answer::to(foreign).await.is(403);
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    // Routes of the interface go on answering problems.
+    service.get("/v1/nothing").await.problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn a_link_from_another_site_does_not_sign_anybody_out() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::new(&service);
+    // The browser keeps a strict cookie to itself here.
+    let arriving = browser
+        .request(Method::GET, "/ui/vaults/acme")
+        .header("Sec-Fetch-Site", "cross-site")
+        .header("Sec-Fetch-Mode", "navigate");
+    let answer = Answer::to(arriving).await.is(200);
+    assert!(
+        answer.text().contains(r#"http-equiv="refresh""#),
+        "{}",
+        answer.text()
+    );
+    assert!(answer.headers.get("set-cookie").is_none());
+    let signed_in = Browser::signed_in(&service, &admin.token).await;
+    signed_in.get("/ui/vaults/acme").await.is(200);
+}

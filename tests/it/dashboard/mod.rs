@@ -1,0 +1,198 @@
+//! The dashboard over HTTP: what a browser sends and gets, without one.
+
+mod forms;
+mod headers;
+mod pages;
+mod roles;
+mod sessions;
+
+use crate::harness::{Answer, Service};
+use reqwest::redirect::Policy;
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+
+/// A browser that follows no redirection, and keeps its session.
+struct Browser<'s> {
+    service: &'s Service,
+    client: reqwest::Client,
+    cookie: Option<String>,
+}
+
+impl<'s> Browser<'s> {
+    fn new(service: &'s Service) -> Self {
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .tls_certs_only([])
+            .redirect(Policy::none())
+            .build()
+            .unwrap();
+        Self {
+            service,
+            client,
+            cookie: None,
+        }
+    }
+
+    /// One that has signed in.
+    async fn signed_in(service: &'s Service, key: &str) -> Self {
+        let mut browser = Self::new(service);
+        browser.sign_in(key).await.is(303);
+        browser
+    }
+
+    /// Signs in and keeps the session, if there is one.
+    async fn sign_in(&mut self, key: &str) -> Answer {
+        self.visit("/ui/sign-in").await;
+        let answer = self.send("/ui/sign-in", &[("key", key)]).await;
+        self.keep_cookie(&answer);
+        answer
+    }
+
+    /// A request with its cookie, to be refined.
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let address = format!("http://{}{path}", self.service.socket_address());
+        let request = self.client.request(method, address);
+        match &self.cookie {
+            Some(cookie) => request.header("Cookie", format!("wm_session={cookie}")),
+            None => request,
+        }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path)).await
+    }
+
+    /// GET, keeping what it sets.
+    async fn visit(&mut self, path: &str) -> Answer {
+        let answer = self.get(path).await;
+        self.keep_cookie(&answer);
+        answer
+    }
+
+    fn keep_cookie(&mut self, answer: &Answer) {
+        let set = answer.headers.get("set-cookie");
+        let pair = set.and_then(|value| value.to_str().unwrap().split(';').next());
+        if let Some((_, value)) = pair.and_then(|pair| pair.split_once('=')) {
+            self.cookie = Some(value.to_owned());
+        }
+    }
+
+    /// The token of this browser's forms.
+    fn token(&self) -> String {
+        let session = working_memory::domain::access::SessionToken::parse(self.cookie.as_deref().unwrap());
+        session.unwrap().form_token()
+    }
+
+    /// A form with its token, to be refined.
+    fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let token = self.token();
+        let mut all = vec![("form_token", token.as_str())];
+        all.extend(fields);
+        self.request(Method::POST, path).form_of(&all)
+    }
+
+    async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        Answer::to(self.form(path, fields)).await
+    }
+}
+
+trait Form {
+    fn form_of(self, fields: &[(&str, &str)]) -> Self;
+}
+
+impl Form for RequestBuilder {
+    fn form_of(self, fields: &[(&str, &str)]) -> Self {
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(fields);
+        self.header("Content-Type", "application/x-www-form-urlencoded")
+            .body(body.finish())
+    }
+}
+
+/// Whether a page shows a text, in either of the forms in which one is escaped.
+fn shows(page: &Answer, text: &str) -> bool {
+    let named = text.replace('<', "&lt;").replace('>', "&gt;");
+    let numbered = text.replace('<', "&#60;").replace('>', "&#62;");
+    page.text().contains(&named) || page.text().contains(&numbered)
+}
+
+/// Where an answer leads.
+fn place(answer: &Answer) -> &str {
+    answer.header("location")
+}
+
+/// A memory with versions, records, a task, a decision, a run, two proposals and a handoff. The ids of the proposals.
+async fn furnish(service: &Service, key: Option<&str>, vault: &str) -> [String; 2] {
+    let path = |below: &str| format!("/v1/vaults/{vault}/memories/agent/{below}");
+    let with_key = |request: RequestBuilder| match key {
+        Some(key) => request.bearer_auth(key),
+        None => request,
+    };
+    for text in [
+        "# Notes\nfirst\n",
+        "# Notes\nsecond\n\n# Key Learnings\n- KL-1 because a: b\n",
+    ] {
+        let put = service.request(Method::PUT, &path("context"));
+        let put = put.header("Content-Type", "text/plain").body(text);
+        Answer::to(with_key(put)).await.is(201);
+    }
+    let mut runs = Vec::new();
+    for (method, below, body) in [
+        (
+            Method::POST,
+            "tasks",
+            json!({"intent": "Read", "summary": "Done"}),
+        ),
+        (Method::POST, "decisions", json!({"decision": "Go on"})),
+        (Method::POST, "update", json!({"task": "Go on", "messages": []})),
+        (
+            Method::POST,
+            "operations?mode=propose",
+            json!({"operations": [
+            {"op": "add", "section": "learnings", "reason": "a test", "content": "one is proposed"},
+            {"op": "add", "section": "learnings", "reason": "a test", "content": "two is proposed"}]}),
+        ),
+        (
+            Method::POST,
+            "operations?mode=propose",
+            json!({"operations": [
+            {"op": "add", "section": "learnings", "reason": "a test", "content": "three is proposed"}]}),
+        ),
+        (Method::POST, "handoff/refresh", json!({})),
+    ] {
+        let request = service.request(method, &path(below)).json(&body);
+        let answer = Answer::to(with_key(request)).await;
+        assert!(answer.status < 300, "{below}: {}", answer.text());
+        if below.ends_with("propose") {
+            runs.push(answer.json()["update_id"].as_str().unwrap().to_owned());
+        }
+    }
+    runs.try_into().unwrap()
+}
+
+/// All pages of a vault and of its memory `agent`.
+fn pages(vault: &str, run: &str) -> Vec<String> {
+    let mut pages = Vec::new();
+    for below in ["", "/search?q=notes", "/inbox", "/usage", "/events"] {
+        pages.push(format!("/ui/vaults/{vault}{below}"));
+    }
+    for below in [
+        "",
+        "/raw",
+        "/timeline",
+        "/versions/1",
+        "/diff?base=1&to=2",
+        "/diff?base=1&to=2&view=sides",
+        "/blame",
+        "/records?status=all",
+        "/records/KL-1",
+        "/updates",
+        "/window",
+        "/prompt",
+        "/handoff",
+    ] {
+        pages.push(format!("/ui/vaults/{vault}/memories/agent{below}"));
+    }
+    pages.push(format!("/ui/vaults/{vault}/memories/agent/updates/{run}"));
+    pages
+}

@@ -1,0 +1,180 @@
+//! Every page on hostile text, and what some of them tell.
+
+use super::{Browser, furnish, pages};
+use crate::harness::Service;
+
+const HOSTILE: &str = "# <script>alert(1)</script>\n<img src=x onerror=alert(1)>\n</main><!-- \u{202e}desrever\n\n\
+                       [a](javascript:alert(1))\n\n# Key Learnings\n- KL-1 because <b>x</b>: \"><script>alert(1)</script>\n\n\
+                       # Verbatim Context\n- VC-1 because y: </code></pre><script> => <script>alert(1)</script>\n";
+
+#[tokio::test]
+async fn what_a_memory_says_is_text_on_every_page() {
+    let service = Service::start().await;
+    let [run, _] = furnish(&service, None, "acme").await;
+    let memory = service.memory("agent");
+    memory.put(HOSTILE).await.is(201);
+    let browser = Browser::new(&service);
+    let mut looked = pages("acme", &run);
+    for below in ["/edit", "/diff", "/versions/5", "/records/VC-1", "/raw?ref=3"] {
+        looked.push(format!("/ui/vaults/acme/memories/agent{below}"));
+    }
+    for path in looked {
+        let page = browser.get(&path).await.is(200);
+        let (_, main) = page.text().split_once("<main").unwrap();
+        for tag in [
+            "<script",
+            "<img",
+            "<b>",
+            "<!--",
+            "onerror=alert(1)>\n",
+            "href=\"javascript",
+        ] {
+            let escaped = main.replace("&lt;", "");
+            assert!(!escaped.contains(tag), "{path}: {tag}");
+        }
+        assert_eq!(page.text().matches("</main>").count(), 1, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_new_since_a_version_is_marked() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    memory
+        .put("# Key Learnings\n- KL-1 because a: old\n")
+        .await
+        .is(201);
+    memory
+        .put("# Key Learnings\n- KL-1 because a: old\n- KL-2 because b: fresh\n")
+        .await
+        .is(201);
+    let browser = Browser::new(&service);
+    let path = "/ui/vaults/acme/memories/agent";
+    let page = browser.get(&format!("{path}?since=1")).await.is(200);
+    assert_eq!(page.text().matches(r#"class="record new""#).count(), 1);
+    assert!(page.text().contains("Changed since version 1"));
+    let page = browser.get(path).await.is(200);
+    assert_eq!(page.text().matches("record new").count(), 0);
+}
+
+#[tokio::test]
+async fn memories_are_sorted_by_size_and_by_change_page_by_page() {
+    let service = Service::start().await;
+    for number in 0..120 {
+        let text = "x".repeat(1 + (number * 7) % 120);
+        service.memory(&format!("m{number:03}")).put(text).await.is(201);
+        service.clock.advance(std::time::Duration::from_secs(1));
+    }
+    let read = async |sort: &str, member: &str| {
+        let (mut all, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = service
+                .get(&format!("/v1/vaults/acme/memories?sort={sort}&limit=50{cursor}"))
+                .await
+                .is(200)
+                .json();
+            for item in page["items"].as_array().unwrap() {
+                all.push((
+                    item[member].to_string(),
+                    item["memory_id"].as_str().unwrap().to_owned(),
+                    item["bytes"].as_i64().unwrap(),
+                ));
+            }
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return all,
+            }
+        }
+    };
+    let by_size = read("bytes", "bytes").await;
+    assert_eq!(by_size.len(), 120);
+    assert!(
+        by_size
+            .windows(2)
+            .all(|pair| (pair[0].2, &pair[0].1) > (pair[1].2, &pair[1].1))
+    );
+    let by_change = read("changed_at", "changed_at").await;
+    let ids: Vec<_> = by_change.iter().map(|(_, id, _)| id.clone()).collect();
+    let expected: Vec<_> = (0..120).rev().map(|number| format!("m{number:03}")).collect();
+    assert_eq!(ids, expected);
+    service
+        .get("/v1/vaults/acme/memories?sort=colour")
+        .await
+        .problem(422, "invalid", Some("sort"));
+    let browser = Browser::new(&service);
+    let page = browser.get("/ui/vaults/acme?sort=changed_at").await.is(200);
+    assert!(page.text().contains(r#"aria-sort="descending""#));
+}
+
+#[tokio::test]
+async fn events_are_told_newest_first_page_by_page() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    for number in 0..7 {
+        memory.put(format!("{number}\n")).await.is(201);
+    }
+    let versions = |page: &serde_json::Value| -> Vec<i64> {
+        page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["version"].as_i64().unwrap())
+            .collect()
+    };
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let request = service
+            .request(
+                reqwest::Method::GET,
+                &format!("/v1/vaults/acme/events?order=newest&limit=3{cursor}"),
+            )
+            .header("Accept", "application/json");
+        let page = crate::harness::Answer::to(request).await.is(200).json();
+        seen.extend(versions(&page));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, [7, 6, 5, 4, 3, 2, 1]);
+}
+
+#[tokio::test]
+async fn the_service_tells_its_state() {
+    let service = Service::start().await;
+    service.memory("agent").put("one\n").await.is(201);
+    let browser = Browser::new(&service);
+    let page = browser.get("/ui/service").await.is(200);
+    for part in [
+        "PostgreSQL",
+        "schema",
+        "Slowest routes",
+        "Recent errors",
+        "/v1/vaults/{vault_id}/memories/{memory_id}/context",
+    ] {
+        assert!(page.text().contains(part), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn the_reference_has_every_operation_of_the_document() {
+    let service = Service::start().await;
+    let browser = Browser::new(&service);
+    let list = browser.get("/ui/api").await.is(200);
+    let document = working_memory::http::openapi_yaml();
+    let operations = document
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("operationId: "));
+    let mut count = 0;
+    for operation in operations {
+        assert!(
+            list.text().contains(&format!("/ui/api/{operation}\"")),
+            "{operation}"
+        );
+        browser.get(&format!("/ui/api/{operation}")).await.is(200);
+        count += 1;
+    }
+    assert!(count > 50, "{count}");
+    browser.get("/ui/api/Nothing").await.is(404);
+}

@@ -1,0 +1,139 @@
+//! Who sees what, and who may do what.
+
+use super::{Browser, furnish, pages};
+use crate::access::first_admin;
+use crate::harness::Service;
+use serde_json::json;
+
+/// Every form that changes something.
+fn forms(vault: &str, run: &str) -> Vec<String> {
+    let memory = format!("/ui/vaults/{vault}/memories/agent");
+    [
+        "edit".to_owned(),
+        "delete".to_owned(),
+        "versions/1/restore".to_owned(),
+        "versions/1/redact".to_owned(),
+        "handoff".to_owned(),
+        format!("updates/{run}/approve"),
+        format!("updates/{run}/reject"),
+        format!("updates/{run}/cancel"),
+    ]
+    .iter()
+    .map(|below| format!("{memory}/{below}"))
+    .chain([
+        "/ui/keys".to_owned(),
+        "/ui/keys/x/revoke".to_owned(),
+        "/ui/keys/x/rotate".to_owned(),
+    ])
+    .collect()
+}
+
+const FIELDS: [(&str, &str); 7] = [
+    ("text", "x"),
+    ("name", "agent"),
+    ("role", "admin"),
+    ("reason", "x"),
+    ("sure", "yes"),
+    ("once", "x"),
+    ("if_match", "x"),
+];
+
+#[tokio::test]
+async fn a_reader_reads_every_page_and_changes_nothing() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let [run, _] = furnish(&service, Some(&admin.token), "acme").await;
+    let reader = admin
+        .make(json!({"name": "eve", "role": "reader", "vaults": ["acme"]}))
+        .await;
+    let browser = Browser::signed_in(&service, &reader.token).await;
+    let before = service.count("memory_contexts").await;
+    for path in pages("acme", &run) {
+        let page = browser.get(&path).await.is(200);
+        for action in page.text().split(r#"method="post" action=""#).skip(1) {
+            assert!(action.starts_with("/ui/sign-out"), "{path}: {}", &action[..60]);
+        }
+    }
+    for path in forms("acme", &run) {
+        browser.send(&path, &FIELDS).await.is(403);
+    }
+    assert_eq!(service.count("memory_contexts").await, before);
+    assert_eq!(service.count("api_keys").await, 2);
+    for path in [
+        "/ui/keys",
+        "/ui/service",
+        "/ui/vaults/acme/memories/agent/edit",
+        "/ui/vaults/acme/memories/agent/delete",
+    ] {
+        browser.get(path).await.is(403);
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_another_tenant_is_on_any_page() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let [run, _] = furnish(&service, Some(&admin.token), "acme").await;
+    let canary = "canary7f3a";
+    let vault = format!("other-{canary}");
+    let [theirs, _] = furnish(&service, Some(&admin.token), &vault).await;
+    admin.put(&vault, &format!("# {canary}\n")).await.is(201);
+    let own = admin
+        .make(json!({"name": "ann", "role": "admin", "vaults": ["acme"]}))
+        .await;
+    let browser = Browser::signed_in(&service, &own.token).await;
+    let mut looked = pages("acme", &run);
+    looked.extend([
+        "/ui/".to_owned(),
+        "/ui/keys".to_owned(),
+        "/ui/api".to_owned(),
+        format!("/ui/vaults/acme/search?q={canary}x"),
+    ]);
+    for path in looked {
+        let page = browser.get(&path).await.is(200);
+        let text = page.text().replace(&format!("{canary}x"), "");
+        assert!(!text.contains(canary), "{path}");
+        assert!(!text.contains(&theirs), "{path}");
+    }
+    for path in pages(&vault, &theirs) {
+        let page = browser.get(&path).await.is(404);
+        assert!(!page.text().contains(&theirs), "{path}");
+    }
+    for path in forms(&vault, &theirs).iter().filter(|path| path.contains(&vault)) {
+        let status = browser.send(path, &FIELDS).await.status;
+        assert_eq!(status, 404, "{path}");
+    }
+    browser.get(&format!("/ui/vaults/{vault}/stream")).await.is(404);
+    browser
+        .get(&format!("/ui/vaults/{vault}/memories/agent/edit"))
+        .await
+        .is(404);
+    // An administrator of some vaults does not see what is of all of them.
+    browser.get("/ui/service").await.is(403);
+    // A call from the reference has the same rights.
+    let fields = [("path:vault_id", vault.as_str()), ("path:memory_id", "agent")];
+    let page = browser.send("/ui/api/GetLatestContext", &fields).await.is(200);
+    assert!(page.text().contains("404 Not Found") && !page.text().contains(&format!("# {canary}")));
+}
+
+#[tokio::test]
+async fn a_stream_is_for_whoever_is_signed_in() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let stranger = Browser::new(&service);
+    stranger.get("/ui/vaults/acme/stream").await.is(303);
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    let request = browser.request(reqwest::Method::GET, "/ui/vaults/acme/stream");
+    let mut response = request.send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    admin.put("acme", "one\n").await.is(201);
+    let mut told = String::new();
+    while !told.contains("event: version") {
+        told.push_str(&String::from_utf8_lossy(
+            &response.chunk().await.unwrap().unwrap(),
+        ));
+    }
+    // It ends with the session's key.
+    admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
+    while let Ok(Some(_)) = response.chunk().await {}
+}

@@ -1,0 +1,171 @@
+//! Signing in and out, and what ends a session.
+
+use super::{Browser, place};
+use crate::access::first_admin;
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::json;
+
+#[tokio::test]
+async fn without_keys_nobody_signs_in() {
+    let service = Service::start().await;
+    let mut browser = Browser::new(&service);
+    let page = browser.visit("/ui/").await.is(200);
+    let cookie = page.header("set-cookie");
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/ui"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let answer = browser.get("/ui/sign-in").await.is(303);
+    assert_eq!(place(&answer), "/ui/");
+}
+
+#[tokio::test]
+async fn with_keys_a_page_leads_to_the_form_and_the_form_back_to_the_page() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let mut browser = Browser::new(&service);
+    let answer = browser.get("/ui/vaults/acme?sort=bytes").await.is(303);
+    assert_eq!(
+        place(&answer),
+        "/ui/sign-in?next=%2Fui%2Fvaults%2Facme%3Fsort%3Dbytes"
+    );
+    browser
+        .visit("/ui/sign-in?next=%2Fui%2Fvaults%2Facme")
+        .await
+        .is(200);
+    let before = browser.cookie.clone();
+    let fields = [("key", admin.token.as_str()), ("next", "/ui/vaults/acme")];
+    let answer = browser.send("/ui/sign-in", &fields).await.is(303);
+    assert_eq!(place(&answer), "/ui/vaults/acme");
+    browser.keep_cookie(&answer);
+    assert_ne!(
+        browser.cookie, before,
+        "a session that somebody planted would be theirs, too"
+    );
+    browser.get("/ui/vaults/acme").await.is(200);
+    let fields = [
+        ("key", admin.token.as_str()),
+        ("next", "https://attacker.example/"),
+    ];
+    assert_eq!(place(&browser.send("/ui/sign-in", &fields).await), "/ui/");
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_taken_begins_no_session() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let mut browser = Browser::new(&service);
+    let (own, _) = admin.token.rsplit_once('_').unwrap();
+    let almost = format!("{own}_{}", "0".repeat(64));
+    for key in ["", "x", &almost, "wm_nobody_x"] {
+        let answer = browser.sign_in(key).await.is(401);
+        assert!(answer.text().contains("The key is not taken"), "{key}");
+        assert!(!answer.text().contains(&almost));
+        browser.get("/ui/vaults/acme").await.is(303);
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_stored_as_its_hash_and_the_key_not_at_all() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    for secret in [browser.cookie.as_deref().unwrap(), &admin.token, &browser.token()] {
+        assert_eq!(service.tables_that_hold(secret).await, [""; 0]);
+    }
+    assert_eq!(service.count("sessions").await, 1);
+}
+
+#[tokio::test]
+async fn a_session_counts_for_pages_and_a_key_for_routes() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    Answer::to(browser.request(Method::GET, "/v1/vaults"))
+        .await
+        .problem(401, "unauthorized", None);
+    let with_key = Browser::new(&service);
+    let request = with_key.request(Method::GET, "/ui/vaults/acme");
+    Answer::to(request.bearer_auth(&admin.token)).await.is(303);
+}
+
+#[tokio::test]
+async fn a_session_ends_with_its_key() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let key = admin.make(json!({"name": "ann", "role": "writer"})).await;
+    let browser = Browser::signed_in(&service, &key.token).await;
+    browser.get("/ui/vaults/acme").await.is(200);
+    admin.delete(&format!("/v1/keys/{}", key.key_id)).await.is(204);
+    browser.get("/ui/vaults/acme").await.is(303);
+    let fields = [("text", "x"), ("once", "a"), ("if_match", "")];
+    browser
+        .send("/ui/vaults/acme/memories/m/edit", &fields)
+        .await
+        .is(401);
+    assert_eq!(service.count("memories").await, 0);
+    // A rotation ends what the old secret began.
+    let key = admin.make(json!({"name": "ben", "role": "writer"})).await;
+    let browser = Browser::signed_in(&service, &key.token).await;
+    admin
+        .post(&format!("/v1/keys/{}/rotate", key.key_id), &json!({}))
+        .await
+        .is(200);
+    browser.get("/ui/vaults/acme").await.is(303);
+}
+
+#[tokio::test]
+async fn a_session_ends_when_its_time_is_over_and_its_row_is_purged() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    service.clock.advance(std::time::Duration::from_secs(6 * 86_400));
+    browser.get("/ui/vaults/acme").await.is(200);
+    assert_eq!(service.storage().purge_sessions().await.unwrap(), 0);
+    service.clock.advance(std::time::Duration::from_secs(2 * 86_400));
+    browser.get("/ui/vaults/acme").await.is(303);
+    assert_eq!(service.storage().purge_sessions().await.unwrap(), 1);
+    assert_eq!(service.count("sessions").await, 0);
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session_for_whoever_has_its_cookie() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let browser = Browser::signed_in(&service, &admin.token).await;
+    let answer = browser.send("/ui/sign-out", &[]).await.is(303);
+    assert!(answer.header("set-cookie").contains("Max-Age=0"));
+    browser.get("/ui/vaults/acme").await.is(303);
+    assert_eq!(service.count("sessions").await, 0);
+}
+
+#[tokio::test]
+async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let first = Browser::signed_in(&service, &admin.token).await;
+    for _ in 0..100 {
+        service.clock.advance(std::time::Duration::from_secs(1));
+        Browser::signed_in(&service, &admin.token).await;
+    }
+    assert_eq!(service.count("sessions").await, 100);
+    first.get("/ui/vaults/acme").await.is(303);
+}
+
+#[tokio::test]
+async fn behind_a_proxy_with_tls_the_cookie_is_for_tls_alone() {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/sign-in").await;
+    let form = browser
+        .form("/ui/sign-in", &[("key", &admin.token)])
+        .header("Origin", "https://memory.example")
+        .header("Sec-Fetch-Site", "same-origin");
+    let answer = Answer::to(form).await.is(303);
+    assert!(
+        answer.header("set-cookie").ends_with("; Secure"),
+        "{}",
+        answer.header("set-cookie")
+    );
+}
