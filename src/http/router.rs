@@ -1,7 +1,7 @@
 //! The table of routes. Documentation is registered with each route, so that neither is without the other.
 
-use super::middleware::bounds::Weighs;
 use super::dashboard::Pages;
+use super::middleware::bounds::Weighs;
 use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
 use super::routes::{
@@ -84,7 +84,8 @@ fn of_tools(state: &AppState) -> Router {
 fn of_pages(state: &AppState) -> Router {
     let bounded = |time| {
         let state = state.clone();
-        from_fn_with_state(Work { state, time }, middleware::around_forms)
+        let weighs = Weighs::Work;
+        from_fn_with_state(Work { state, time, weighs }, middleware::around_forms)
     };
     let Settings {
         request_timeout,

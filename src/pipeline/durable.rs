@@ -95,7 +95,7 @@ impl Pipeline {
             is_tried_again,
         };
         self.refuse_over_tokens(&request.vault).await?;
-        let result = self.run_update(&request, Some((claim, claimed.created_at))).await;
+        let result = Box::pin(self.run_update(&request, Some((claim, claimed.created_at)))).await;
         measured::ended(RunKind::Update, &result);
         result
     }

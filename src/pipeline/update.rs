@@ -50,7 +50,7 @@ impl Pipeline {
         })?;
         let _place = self.admission.enter(&request.vault).await;
         self.refuse_over_tokens(&request.vault).await?;
-        self.run_update(request, None).await
+        Box::pin(self.run_update(request, None)).await
     }
 
     /// Runs an update whose turn it is; under a claim, and as of when it was accepted, if it was queued. Its steps are

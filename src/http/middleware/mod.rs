@@ -18,8 +18,8 @@ use super::dashboard::Pages;
 use super::problem::Cause;
 use super::state::AppState;
 use crate::clock::Clock;
-use crate::fair::Party;
 use crate::dashboard;
+use crate::fair::Party;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -92,12 +92,15 @@ pub(crate) async fn around_pages(State(pages): State<Pages>, request: Request, n
         pages.give(&mut request);
         bounds::time(time, request, |request| next.run(request))
     };
-    bounds::concurrency(state, request, give).await
+    let party = request.extensions().get::<Party>().cloned().unwrap_or_default();
+    party
+        .scope(bounds::concurrency(state, bounds::Weighs::Work, request, give))
+        .await
 }
 
 /// The layer around routes that a page asks: as [`around_work`], where the caller was found out in front of the page.
 pub(crate) async fn around_forms(State(work): State<Work>, request: Request, next: Next) -> Response {
-    let Work { state, time } = &work;
+    let Work { state, time, .. } = &work;
     let time = *time;
     let run = move |request| bounds::time(time, request, move |request| next.run(request));
     let once = |request| idempotency::once(state, time, request, run);
