@@ -249,7 +249,9 @@ pub(super) async fn count(
         return Ok(());
     }
     sqlx::query!(
-        "INSERT INTO vault_storage (vault_id, change_id, memories, bytes) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO vault_storage (vault_id, change_id, memories, bytes) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (vault_id, change_id)
+         DO UPDATE SET memories = vault_storage.memories + excluded.memories, bytes = vault_storage.bytes + excluded.bytes",
         vault.as_str(),
         change_id,
         after.memories - before.memories,

@@ -89,7 +89,7 @@ export interface paths {
         };
         /**
          * Whether the service can work
-         * @description Asks the database, and whether its schema is that of this program. The answer names each check with `ok`; a
+         * @description Asks the database, whether its schema is that of this program, and whether writes get through. The answer names each check with `ok`; a
          *     problem has them as `checks`, with `ok`, `failed` or `unknown`.
          */
         get: operations["GetReadiness"];
@@ -307,7 +307,7 @@ export interface paths {
         };
         /**
          * List the memories of a vault
-         * @description In the order of their ids' bytes. A vault that nothing was put into has none.
+         * @description In the order of their ids' bytes, or as `sort` says. A vault that nothing was put into has none.
          */
         get: operations["ListMemories"];
         put?: never;
@@ -1128,8 +1128,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the models of a vault cost
-         * @description By day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
+         * What a vault uses
+         * @description What it holds and may hold, and what its models cost by day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
          *     that failed or was only tried. A vault that used no model has no entries.
          */
         get: operations["GetUsage"];
@@ -1868,10 +1868,6 @@ export interface components {
         };
         /** @description A memory by itself. */
         Memory: components["schemas"]["MemoryEntry"] & {
-            /** @description Who made the newest version. */
-            last_actor_id: string;
-            /** @description What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`. */
-            last_source: string;
             /** @description The largest number ever given to a record, by kind; the next one is greater. */
             counters: components["schemas"]["ByKind"];
             /** @description How many records there are. */
@@ -1905,6 +1901,10 @@ export interface components {
              * @description The size of the newest version's text in bytes.
              */
             bytes: number;
+            /** @description Who made the newest version. */
+            last_actor_id: string;
+            /** @description What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`. */
+            last_source: string;
         };
         /** @description What the `tool_result` block says. */
         MemoryToolAnswer: {
@@ -2273,6 +2273,11 @@ export interface components {
              * @description Where in the body, in bytes from its beginning.
              */
             offset?: number;
+            /**
+             * Format: int64
+             * @description How many rejected items there are besides those that are told.
+             */
+            more_rejected?: number;
             /**
              * Format: date-time
              * @description When the quota is open again.
@@ -2875,10 +2880,14 @@ export interface components {
             rebased: boolean;
             /** @description What was changed. */
             operations: components["schemas"]["OperationReport"][];
-            /** @description What was not applied. */
+            /** @description What was not applied; of each text the first 200 items. */
             rejected: components["schemas"]["Rejection"][];
-            /** @description What is worth knowing. */
+            /** @description How many more items were not applied; absent if those are all. */
+            more_rejected?: number;
+            /** @description What is worth knowing; of each text the first 200 warnings. */
             warnings: components["schemas"]["Warning"][];
+            /** @description How many more warnings there are; absent if those are all. */
+            more_warnings?: number;
             /** @description A unified diff of the document. */
             diff: string;
             /** @description The change in words. */
@@ -2947,6 +2956,26 @@ export interface components {
              * @description How many may be in a day; null without a limit.
              */
             tokens_per_day: number | null;
+            /**
+             * Format: int64
+             * @description Memories that the vault has now.
+             */
+            memories: number;
+            /**
+             * Format: int64
+             * @description How many it may have; null without a limit.
+             */
+            memories_limit: number | null;
+            /**
+             * Format: int64
+             * @description Bytes of the texts of all their versions now; those that were redacted take none.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description How many they may have; null without a limit.
+             */
+            bytes_limit: number | null;
         };
         /** @description What a model cost on a day. */
         UsageOfDay: components["schemas"]["Spent"] & {
@@ -3456,6 +3485,7 @@ export interface operations {
                      * @example ready
                      *     database ok
                      *     schema ok
+                     *     writes ok
                      */
                     "text/plain; charset=utf-8": string;
                 };
@@ -3750,7 +3780,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description As many keys are active as there may be. */
+            /** @description As many keys are active as there may be, in all or within the vaults of the key that was shown (`limits.vault_keys`). */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4214,6 +4244,8 @@ export interface operations {
                  *     is what they send when they come back.
                  */
                 last_event_id?: string;
+                /** @description Of a page of JSON: `oldest` first (the default), or `newest` first, of all that are kept. */
+                order?: "oldest" | "newest";
                 /** @description How many entries the page has at most. */
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
@@ -4298,7 +4330,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description More requests than the rate of this key or address. */
+            /** @description As many streams of the vault, or with the key, are open as may be. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5020,6 +5052,8 @@ export interface operations {
             query?: {
                 /** @description Only those whose id begins like this. */
                 prefix?: string;
+                /** @description What they are sorted by: `memory_id` (the default), or the largest first `changed_at` or `bytes`. */
+                sort?: "memory_id" | "changed_at" | "bytes";
                 /** @description How many entries the page has at most. */
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */

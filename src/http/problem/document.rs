@@ -55,6 +55,9 @@ pub(crate) struct ProblemDocument {
     /// Where in the body, in bytes from its beginning.
     #[schema(nullable = false)]
     offset: Option<i64>,
+    /// How many rejected items there are besides those that are told.
+    #[schema(nullable = false)]
+    more_rejected: Option<u64>,
     /// When the quota is open again.
     #[schema(nullable = false)]
     opens_at: Option<DateTime<Utc>>,

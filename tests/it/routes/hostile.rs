@@ -221,14 +221,7 @@ async fn wrong_methods_name_the_right_ones_on_every_route() {
             );
         }
     }
-    for path in [
-        "/",
-        "/v1",
-        "/v1/",
-        "/v1/vaults/v/memories/m/nothing",
-        "//",
-        "/%FF",
-    ] {
+    for path in ["/v1", "/v1/", "/v1/vaults/v/memories/m/nothing", "//", "/%FF"] {
         hostile.service.get(path).await.problem(404, "not-found", None);
     }
 }
@@ -257,10 +250,10 @@ async fn broken_requests_leave_the_service_working() {
         format!("{put}Content-Length: -1\r\n\r\n"),
         format!("{put}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
         "\0\0\0\0".to_owned(),
-        "GET / HTTP/9.9\r\n\r\n".to_owned(),
+        "GET /v1 HTTP/9.9\r\n\r\n".to_owned(),
         format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000)),
         format!(
-            "GET / HTTP/1.1\r\nHost: localhost\r\nX-Big: {}\r\n\r\n",
+            "GET /v1 HTTP/1.1\r\nHost: localhost\r\nX-Big: {}\r\n\r\n",
             "x".repeat(100_000)
         ),
     ] {

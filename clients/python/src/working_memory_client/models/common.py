@@ -218,6 +218,8 @@ class Problem(_ProblemRequired, total=False):
     """The tokens that the prompt needs at least."""
     offset: int
     """Where in the body, in bytes from its beginning."""
+    more_rejected: int
+    """How many rejected items there are besides those that are told."""
     opens_at: str
     """When the quota is open again."""
     current: str | None

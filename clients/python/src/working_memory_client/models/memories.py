@@ -38,6 +38,10 @@ class MemoryEntry(TypedDict):
     """When the newest version was made."""
     bytes: int
     """The size of the newest version's text in bytes."""
+    last_actor_id: str
+    """Who made the newest version."""
+    last_source: str
+    """What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`."""
 
 
 class MemoryEntryList(TypedDict):
@@ -61,10 +65,6 @@ class RecordCounts(TypedDict):
 class Memory(MemoryEntry):
     """A memory by itself."""
 
-    last_actor_id: str
-    """Who made the newest version."""
-    last_source: str
-    """What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`."""
     counters: ByKind
     """The largest number ever given to a record, by kind."""
     records: RecordCounts

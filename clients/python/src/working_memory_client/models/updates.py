@@ -274,9 +274,7 @@ class UpdateWarning(_UpdateWarningRequired, total=False):
     """Of operations sent as JSON the place in their list, from 0."""
 
 
-class UpdateAnswer(TypedDict):
-    """The answer to `/update` and `/operations`."""
-
+class _UpdateAnswerRequired(TypedDict):
     update_id: str
     """The run, see `GetUpdate`."""
     vault_id: str
@@ -296,7 +294,7 @@ class UpdateAnswer(TypedDict):
     operations: list[OperationReport]
     """What was changed."""
     rejected: list[Rejection]
-    """What was not applied."""
+    """What was not applied; of each text the first 200 items."""
     warnings: list[UpdateWarning]
     """What is worth knowing."""
     diff: str
@@ -307,6 +305,15 @@ class UpdateAnswer(TypedDict):
     """What each role's model cost."""
     document: DocumentReport
     """How full the document is."""
+
+
+class UpdateAnswer(_UpdateAnswerRequired, total=False):
+    """The answer to `/update` and `/operations`."""
+
+    more_rejected: int
+    """How many more items were not applied."""
+    more_warnings: int
+    """How many more warnings there are."""
 
 
 class _UpdateRequestRequired(TypedDict):

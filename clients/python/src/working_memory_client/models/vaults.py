@@ -130,6 +130,10 @@ _UsageOwn = TypedDict(
         "without_price": "list[str]",
         "tokens_today": "int",
         "tokens_per_day": "int | None",
+        "memories": "int",
+        "memories_limit": "int | None",
+        "bytes": "int",
+        "bytes_limit": "int | None",
     },
 )
 

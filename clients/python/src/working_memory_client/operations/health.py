@@ -44,8 +44,8 @@ def get_open_api() -> Call[str]:
 def get_readiness() -> Call[str]:
     """Whether the service can work.
 
-    Asks the database, and whether its schema is that of this program. The answer names each check with `ok`; a
-    problem has them as `checks`, with `ok`, `failed` or `unknown`.
+    Asks the database, whether its schema is that of this program, and whether writes get through. The answer names
+    each check with `ok`; a problem has them as `checks`, with `ok`, `failed` or `unknown`.
     """
     return Call(
         operation="GetReadiness",

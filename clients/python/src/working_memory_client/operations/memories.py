@@ -6,28 +6,34 @@ Written by tools/generate.py from openapi.yaml: not to be changed by hand.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .. import models
 from .._call import Call, Listing, entity_tag
 
 
 def list_memories(
-    vault_id: str, *, prefix: str | None = None, limit: int | None = None, cursor: str | None = None
+    vault_id: str,
+    *,
+    prefix: str | None = None,
+    sort: Literal["memory_id", "changed_at", "bytes"] | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
 ) -> Listing[models.MemoryEntry, models.MemoryEntryList]:
     """List the memories of a vault.
 
-    In the order of their ids' bytes. A vault that nothing was put into has none.
+    In the order of their ids' bytes, or as `sort` says. A vault that nothing was put into has none.
 
     Args:
         prefix: Only those whose id begins like this.
+        sort: What they are sorted by.
     """
     return Listing(
         operation="ListMemories",
         method="GET",
         path="/v1/vaults/{}/memories",
         ids=(vault_id,),
-        query={"prefix": prefix, "limit": limit, "cursor": cursor},
+        query={"prefix": prefix, "sort": sort, "limit": limit, "cursor": cursor},
         accept="application/json",
         answers="json",
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
+from typing import Literal
 
 from .. import models
 from .._call import Listing
@@ -33,6 +34,7 @@ def list_events(
     memory_id: str | None = None,
     kinds: str | Iterable[str] | None = None,
     last_event_id: str | None = None,
+    order: Literal["oldest", "newest"] | None = None,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Listing[models.Event, models.EventPage]:
@@ -46,6 +48,7 @@ def list_events(
     Args:
         kinds: Only those of these kinds, with commas between.
         last_event_id: As the header `Last-Event-ID`, for browsers, which cannot send it at first.
+        order: Of a page of JSON: `oldest` first (the default), or `newest` first, of all that are kept.
     """
     return Listing(
         operation="StreamEvents",
@@ -56,6 +59,7 @@ def list_events(
             "memory_id": memory_id,
             "kinds": kinds,
             "last_event_id": last_event_id,
+            "order": order,
             "limit": limit,
             "cursor": cursor,
         },
@@ -72,10 +76,11 @@ def get_usage(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Listing[models.UsageOfDay, models.Usage]:
-    """What the models of a vault cost.
+    """What a vault uses.
 
-    By day and model: requests, tokens and, where prices are configured, money. Counted for every update, also for one
-    that failed or was only tried. A vault that used no model has no entries.
+    What it holds and may hold, and what its models cost by day and model: requests, tokens and, where prices are
+    configured, money. Counted for every update, also for one that failed or was only tried. A vault that used no
+    model has no entries.
 
     Args:
         from_: The first day, as in `2026-11-21` (UTC).
