@@ -422,9 +422,12 @@ impl Incoming {
             self.event.version = Some((version, context_id));
             self.event.source = Some(Source::Import);
         }
-        let holds = stored::of_memory(&mut self.transaction, &self.vault, &self.memory).await?;
-        let change = (self.held, holds);
-        stored::count(&mut self.transaction, &self.vault, &self.event.event_id, change).await?;
+        // What is appended is counted as it is saved.
+        if matches!(self.target, Target::Create) {
+            let holds = stored::of_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+            let change = (self.held, holds);
+            stored::count(&mut self.transaction, &self.vault, &self.event.event_id, change).await?;
+        }
         events::append(
             &mut self.transaction,
             &self.vault,

@@ -64,6 +64,8 @@ counted AS (
     FROM moved
     JOIN version ON version.place = moved.place
     GROUP BY version.vault_id
+    ON CONFLICT (vault_id, change_id)
+    DO UPDATE SET memories = vault_storage.memories + excluded.memories, bytes = vault_storage.bytes + excluded.bytes
 ),
 happened AS (
     INSERT INTO events (
