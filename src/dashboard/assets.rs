@@ -41,7 +41,7 @@ const ASSETS: [Asset; 3] = [
 static ADDRESSES: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     ASSETS.map(|asset| {
         let hash = Sha256::digest(asset.text.as_bytes());
-        let digits: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = hex::encode(&hash[..8]);
         format!("/ui/assets/{}-{digits}.{}", asset.stem, asset.extension)
     })
 });

@@ -7,7 +7,6 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 /// The member of ours.
 const LOCAL: &str = "local";
@@ -141,9 +140,5 @@ pub(super) fn bytes(handoff: &Handoff, local: &Local) -> Result<Vec<u8>, Failure
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex::encode(Sha256::digest(bytes))
 }

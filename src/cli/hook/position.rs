@@ -7,7 +7,6 @@ use crate::cli::client::Failure;
 use crate::cli::handoff;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -59,15 +58,7 @@ impl Position {
         hash.update(session.as_bytes());
         hash.update([0]);
         hash.update(transcript.as_os_str().as_encoded_bytes());
-        let name = hash
-            .finalize()
-            .iter()
-            .take(16)
-            .fold(String::new(), |mut name, byte| {
-                // Writing to a string cannot fail.
-                let _ = write!(name, "{byte:02x}");
-                name
-            });
+        let name = hex::encode(&hash.finalize()[..16]);
         fs::create_dir_all(folder).map_err(broken)?;
         forget(folder);
         let lock = File::create(folder.join(format!("{name}.lock"))).map_err(broken)?;

@@ -7,7 +7,6 @@ use crate::domain::window::folder::{EPICS, WEEKLY};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
@@ -140,11 +139,5 @@ fn write_own(lock: &Lock<'_>, there: &Written, wanted: &Written) -> io::Result<(
 }
 
 fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut hash, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-            hash
-        })
+    hex::encode(Sha256::digest(bytes))
 }

@@ -5,7 +5,6 @@
 use super::SecretHash;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// Hexadecimal digits of a session.
 const DIGITS: usize = 64;
@@ -21,7 +20,7 @@ impl SessionToken {
     /// The session of this secret.
     #[must_use]
     pub fn new(secret: &[u8; 32]) -> Self {
-        Self(hexadecimal(secret).into())
+        Self(hex::encode(secret).into())
     }
 
     /// Reads what a browser sent; `None` if it has not the form of a session.
@@ -40,7 +39,7 @@ impl SessionToken {
     /// What its forms send back.
     #[must_use]
     pub fn form_token(&self) -> String {
-        hexadecimal(&Sha256::digest(format!("{FORM}{}", self.expose())))
+        hex::encode(Sha256::digest(format!("{FORM}{}", self.expose())))
     }
 
     /// The text itself, for the browser's cookie.
@@ -48,15 +47,6 @@ impl SessionToken {
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 use crate::domain::ids::KeyId;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use subtle::ConstantTimeEq;
 
 const BEGINNING: &str = "wm_";
@@ -26,11 +25,7 @@ impl Token {
     /// The token of a key with this secret.
     #[must_use]
     pub fn new(key_id: KeyId, secret: &[u8; 32]) -> Self {
-        let mut text = format!("{BEGINNING}{key_id}_");
-        for byte in secret {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
+        let text = format!("{BEGINNING}{key_id}_{}", hex::encode(secret));
         Self {
             key_id,
             text: text.into(),

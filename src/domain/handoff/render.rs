@@ -145,13 +145,7 @@ impl<'d> Sections<'d> {
 }
 
 fn hex_digest(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    hex::encode(Sha256::digest(text))
 }
 
 /// A page while it is written.

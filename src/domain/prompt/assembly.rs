@@ -12,7 +12,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// How many tokens a text has.
 pub type Count<'c> = &'c dyn Fn(&str) -> usize;
@@ -158,12 +157,7 @@ impl Assembly {
             .iter()
             .take_while(|part| STABLE.contains(&part.name.as_str()))
             .count();
-        let digest = Sha256::digest(written(&pieces(&self.parts[..stable])));
-        digest.iter().fold(String::new(), |mut digits, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-            digits
-        })
+        hex::encode(Sha256::digest(written(&pieces(&self.parts[..stable]))))
     }
 
     /// The tokens of each part, with the empty line behind it; their sum is that of the text.

@@ -14,7 +14,6 @@ use crate::domain::memory::Counters;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// A task and when it was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,13 +203,7 @@ pub(super) fn is_derived(id: &TaskId) -> bool {
 fn id_of_words(time: &str, task: &Task) -> String {
     let parts = [time, &one_line(&task.intent), &first_sentence(&task.summary)];
     let hash = Sha256::digest(parts.join("\n"));
-    hash.iter()
-        .take(DERIVED_BYTES)
-        .fold(DERIVED.to_owned(), |mut id, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(id, "{byte:02x}");
-            id
-        })
+    format!("{DERIVED}{}", hex::encode(&hash[..DERIVED_BYTES]))
 }
 
 /// A decision as a document would hold it: reading it back gives the same words.

@@ -12,7 +12,6 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 const IF_MATCH: &str = "If-Match";
 const IF_NONE_MATCH: &str = "If-None-Match";
@@ -33,12 +32,7 @@ impl ETag {
     /// The tag of an answer that is made of more than one version: of its bytes.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let digest = Sha256::digest(bytes);
-        let digits = digest.iter().take(16).fold(String::new(), |mut digits, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-            digits
-        });
-        Self(digits)
+        Self(hex::encode(&digest[..16]))
     }
 
     /// The tag of something that is no version; visible ASCII without a quote.

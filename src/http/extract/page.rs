@@ -4,7 +4,7 @@ use super::query::{FromQuery, QueryReader};
 use crate::http::problem::Problem;
 use crate::storage::Rows;
 use serde::Serialize;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 use std::str::FromStr;
 
 /// How many entries a page has if nothing is said.
@@ -127,26 +127,16 @@ impl<T> List<T> {
 
 /// A cursor: a check of the list in eight hexadecimal digits, then the key in hexadecimal.
 fn seal(list: &str, key: &str) -> String {
-    let mut cursor = format!("{:08x}", check(list));
-    for byte in key.bytes() {
-        // Writing to a string cannot fail.
-        let _ = write!(cursor, "{byte:02x}");
-    }
-    cursor
+    format!("{:08x}{}", check(list), hex::encode(key))
 }
 
 fn open(cursor: &str, list: &str) -> Option<String> {
-    let plain = cursor
-        .bytes()
-        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    if !plain || !cursor.len().is_multiple_of(2) {
-        return None;
-    }
-    let key = cursor.strip_prefix(&format!("{:08x}", check(list)))?;
-    let bytes = (0..key.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&key[at..at + 2], 16).ok());
-    String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+    let digits = cursor.strip_prefix(&format!("{:08x}", check(list)))?;
+    // Each key has one cursor: capitals would be another.
+    let key = hex::decode(digits)
+        .ok()
+        .filter(|key| hex::encode(key) == digits)?;
+    String::from_utf8(key).ok()
 }
 
 /// FNV-1a: it tells lists apart, it protects nothing (a cursor holds only what the list shows).

@@ -123,8 +123,7 @@ fn vault_hash(route: &str, path: &str) -> Option<String> {
         .filter(|_| behind.is_empty() || behind.starts_with('/'))?;
     let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
     let hash = Sha256::digest(id.as_bytes());
-    let digits = hash[..6].iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from_digit(digit.into(), 16)).collect()
+    Some(hex::encode(&hash[..6]))
 }
 
 impl LogLine {

@@ -8,7 +8,6 @@ use crate::storage::Class;
 use crate::storage::{Storage, StorageError};
 use futures::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 impl Storage {
@@ -142,7 +141,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         }
         snapshot.commit().await.map_err(StorageError::from)?;
         self.progress.memories += 1;
-        let sha256 = hex(self.hash.finalize_reset().as_slice());
+        let sha256 = hex::encode(self.hash.finalize_reset());
         let end = End {
             memory_id: id.to_owned(),
             counts,
@@ -161,13 +160,4 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         (self.report)(&self.progress);
         Ok(())
     }
-}
-
-/// Lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }

@@ -84,7 +84,7 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
 
     /// The hash of the lines since it was begun.
     pub(super) fn take_hash(&mut self) -> String {
-        super::export::hex(self.hash.finalize_reset().as_slice())
+        hex::encode(self.hash.finalize_reset())
     }
 
     /// An error of the newest line.

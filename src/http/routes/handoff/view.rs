@@ -157,11 +157,7 @@ pub(crate) fn answer(
     representation: Representation,
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
-    let hash: String = Sha256::digest(&body)
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = hex::encode(&Sha256::digest(&body)[..8]);
     let tag = ETag::opaque(format!("{id};{hash}"));
     let headers = [
         (ETAG, tag.header_value()),
