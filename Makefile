@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run test test-clients test-dashboard demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run install test test-clients test-dashboard test-docs docs demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
 .PHONY: bench-quality
 
@@ -12,6 +12,9 @@ help: ## List the targets
 run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), with a database of its own
 	cargo run --release -- serve
 
+install: rust postgres ## Install the program (into ~/.cargo/bin), and PostgreSQL's server programs if there are none
+	cargo install --locked --path .
+
 test: rust postgres ## Run all tests, with a throw-away database
 	@sh scripts/test.sh
 
@@ -20,6 +23,12 @@ test-clients: rust postgres ## Test the client in Python, and with clients of ot
 
 test-dashboard: rust postgres ## Run the dashboard's tests in a real Chromium, and look at its pages (target/dashboard)
 	@sh scripts/test-dashboard.sh
+
+test-docs: rust postgres ## Run every code block of README.md and docs, and follow every link
+	@sh scripts/test-docs.sh
+
+docs: ## Build README.md and docs as a site (target/docs/site) with mdBook
+	@sh scripts/docs.sh
 
 demo: rust postgres ## Show what the service does, with a throw-away database
 	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh

@@ -2,7 +2,7 @@
 
     client = anthropic.Anthropic()
     runner = client.beta.messages.tool_runner(
-        model="claude-sonnet-4-5",
+        model="claude-sonnet-5-5",
         max_tokens=2048,
         tools=[WorkingMemoryTool("http://127.0.0.1:8080", vault="acme", root="agent-1")],
         messages=[{"role": "user", "content": "Remember that I drink tea."}],
