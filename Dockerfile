@@ -9,21 +9,21 @@ COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/source/target \
     cargo build --locked --release --bin working-memory \
-    && cp target/release/working-memory /usr/local/bin/working-memory
+    && install -D target/release/working-memory /image/usr/bin/working-memory \
+    # Certificates, to reach models and databases over TLS.
+    && install -D -m 644 /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ca-certificates.crt \
+    && install -d -o 10001 -g 10001 /image/var/lib/working-memory
 
 FROM debian:bookworm-slim
-# Certificates, to reach models over TLS.
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates \
-    && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --user-group --create-home --home-dir /var/lib/working-memory working-memory
-COPY --from=build /usr/local/bin/working-memory /usr/local/bin/working-memory
+COPY --from=build /image /
 USER 10001:10001
 WORKDIR /var/lib/working-memory
 # All addresses of the container; which of them are reachable is decided where it is run.
-ENV WORKING_MEMORY__HTTP__BIND=0.0.0.0:8080
+ENV HOME=/var/lib/working-memory \
+    WORKING_MEMORY__HTTP__BIND=0.0.0.0:8080
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["working-memory", "health"]
+# Asks where these settings say that the service is, over TLS if they say so.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["working-memory", "health", "--settings"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["working-memory"]
 CMD ["serve"]

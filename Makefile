@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run install test test-clients test-dashboard test-docs docs demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run install test test-clients test-dashboard test-docs test-packaging docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
 .PHONY: bench-quality
 
@@ -27,6 +27,15 @@ test-dashboard: rust postgres ## Run the dashboard's tests in a real Chromium, a
 test-docs: rust postgres ## Run every code block of README.md and docs, and follow every link
 	@sh scripts/test-docs.sh
 
+test-packaging: rust postgres ## Check the files for systemd, containers, Kubernetes and Debian, and run two instances behind a balancer
+	@sh scripts/test-packaging.sh
+
+deny: rust ## Check licences, duplicates and sources of the dependencies, where cargo-deny is
+	@sh scripts/deny.sh
+
+deb: rust ## Make the Debian package (target/debian), with cargo-deb
+	@sh scripts/deb.sh
+
 docs: ## Build README.md and docs as a site (target/docs/site) with mdBook
 	@sh scripts/docs.sh
 
@@ -38,7 +47,7 @@ fuzz: rust ## Fuzz the reading of updates for FUZZ_SECONDS (60)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
 	RUSTC_BOOTSTRAP=1 cargo fuzz run dsl_parse -- -max_total_time=$(FUZZ_SECONDS) -dict=fuzz/dsl.dict
 
-check: fmt clippy doc prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
+check: fmt clippy doc deny prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All gates but the tests
 
 fmt: rust ## Check the formatting
 	cargo fmt --check

@@ -24,6 +24,8 @@ LINES = {
         "claude mcp add": "Claude Code is not installed here; tests/clients/claude_code.sh tries it where it is",
     },
     "docs/install.md": {
+        "make deb": "cargo-deb is not installed here; scripts/test-packaging.sh runs it where it is",
+        "sudo": "it would change the machine",
         "make install": "it builds a release for minutes",
         "docker compose": "there is no Docker here; scripts/test-packaging.sh looks at the files",
     },
@@ -37,6 +39,10 @@ LINES = {
 BLOCKS = {
     "docs/operations.md": {
         'working-memory.dump "$DATABASE_URL"': "it names servers of the reader's; the block after it does the same with the embedded one",
+    },
+    "docs/deploy.md": {
+        "docker compose": "there is no Docker here; scripts/test-packaging.sh tries the same without it",
+        "kubectl apply": "there is no cluster here; scripts/test-packaging.sh looks at the manifests",
     },
     "docs/transfer.md": {"--max-line-bytes N]": "it is a synopsis; docs/tour.md runs both commands"},
 }

@@ -76,3 +76,47 @@ fn files_that_cannot_be_used_are_named() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+/// `health --settings` in a folder without a file of settings, with these variables.
+async fn health(address: SocketAddr, environment: &[(&str, &str)]) -> std::process::Output {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_working-memory"));
+    command
+        .args(["health", "--settings", "--path", "/small"])
+        .current_dir(folder.path())
+        .env_remove("WORKING_MEMORY_URL")
+        .env(
+            "WORKING_MEMORY__HTTP__BIND",
+            format!("0.0.0.0:{}", address.port()),
+        )
+        .envs(environment.iter().copied());
+    command.output().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_health_check_follows_the_settings_of_the_service() {
+    let (certificate, key) = (data("one.crt"), data("one.key"));
+    let tls = Tls::load(&certificate, &key).unwrap();
+    let address = start(Settings {
+        tls: Some(Arc::new(tls)),
+        ..Settings::default()
+    })
+    .await;
+    let of_tls = [
+        (
+            "WORKING_MEMORY__HTTP__TLS__CERTIFICATE",
+            certificate.to_str().unwrap(),
+        ),
+        ("WORKING_MEMORY__HTTP__TLS__KEY", key.to_str().unwrap()),
+    ];
+    let output = health(address, &of_tls).await;
+    assert!(output.status.success(), "{output:?}");
+    // Settings that say plain HTTP ask so, and a service over TLS does not answer that.
+    assert_eq!(health(address, &[]).await.status.code(), Some(1));
+
+    let plain = start(Settings::default()).await;
+    let output = health(plain, &[]).await;
+    assert!(output.status.success(), "{output:?}");
+    let output = health(plain, &[("WORKING_MEMORY__HTTP__NONE", "1")]).await;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
