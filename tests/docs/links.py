@@ -98,4 +98,4 @@ def of_site(site: Path) -> list[str]:
 
 if __name__ == "__main__":
     wrong = of_site(Path(sys.argv[1]))
-    sys.exit("\n".join(wrong))
+    sys.exit("\n".join(wrong) or 0)
