@@ -1,5 +1,6 @@
 //! What the service does by itself, beside answering requests. Each task may run in any number of instances.
 
+mod embed;
 mod events;
 mod index;
 mod purge;
@@ -11,6 +12,7 @@ pub use updates::Workers;
 
 use crate::clock::Clock;
 use crate::domain::retention::Retention;
+use crate::pipeline::meaning::Meaning;
 use crate::storage::Storage;
 use chrono::TimeDelta;
 use std::sync::Arc;
@@ -56,6 +58,11 @@ impl Background {
     /// Starts ending proposals that have waited longer than `expire_after`.
     pub fn expire_proposals(&self, storage: &Storage, clock: &Arc<dyn Clock>, expire_after: TimeDelta) {
         self.spawn(review::expire(storage.clone(), clock.clone(), expire_after));
+    }
+
+    /// Starts embedding what searches by meaning read.
+    pub fn embed(&self, storage: &Storage, meaning: &Meaning) {
+        self.spawn(embed::embed(storage.clone(), meaning.clone()));
     }
 
     /// Ends them at their next pause and waits for that.

@@ -6,6 +6,7 @@ mod client;
 mod completions;
 mod decision;
 mod diff;
+mod embeddings;
 mod export;
 mod get;
 mod handoff;
@@ -74,6 +75,8 @@ pub enum Command {
     Keys(keys::Keys),
     /// Make records and their history anew from the versions.
     RebuildRecords(rebuild_records::RebuildRecords),
+    /// Tell how far searches by meaning are indexed, or index them anew.
+    Embeddings(embeddings::Embeddings),
     /// Print the OpenAPI document.
     Openapi,
     /// Ask a running service whether it is ready; exits with 0 if so.
@@ -112,6 +115,7 @@ pub fn run() -> ExitCode {
             Command::Import(command) => command.run().await,
             Command::Keys(command) => command.run().await,
             Command::RebuildRecords(command) => command.run().await,
+            Command::Embeddings(command) => command.run().await,
             Command::Openapi => openapi::run(),
             Command::WithPostgres(command) => command.run().await,
             Command::Client(command) => command.run(),

@@ -5,6 +5,7 @@ use crate::background::{Background, Workers};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::http::{self, AppState, Settings, Starting, Tls};
+use crate::llm::embeddings::Embedder;
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
@@ -82,6 +83,7 @@ fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>)
 async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> {
     // What can be wrong with the configuration is found before a database is made.
     let models = Models::from_config(&config.llm)?;
+    let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
     let mut settings = Settings::of(config);
     if let Some((certificate, key)) = config.http.tls.files() {
@@ -103,7 +105,16 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
         database = database(config) => database?,
         () = stop.wait() => return Ok(true),
     };
-    let served = with_database(config, &url, models, prompts, settings, starting, &mut stop).await;
+    let served = with_database(
+        config,
+        &url,
+        (models, embedder),
+        prompts,
+        settings,
+        starting,
+        &mut stop,
+    )
+    .await;
     if let Some(server) = embedded {
         server.stop().await?;
     }
@@ -140,7 +151,7 @@ async fn database(config: &Config) -> Result<(Option<EmbeddedServer>, String), B
 async fn with_database(
     config: &Config,
     url: &str,
-    models: Models,
+    (models, embedder): (Models, Option<Embedder>),
     prompts: Prompts,
     settings: Settings,
     starting: Starting,
@@ -155,6 +166,7 @@ async fn with_database(
         memories: config.limits.vault_memories,
         bytes: config.limits.vault_bytes,
     });
+    let storage = storage.embedding(embedder.is_some());
     if !config.http.may_be_open() && config.http.require_keys.is_none() && !storage.active_keys().await?.ever
     {
         storage.close().await;
@@ -171,7 +183,8 @@ async fn with_database(
     )
     .with_handoff(config.handoff.clone())
     .with_window(config.window.clone())
-    .with_review(config.review.clone());
+    .with_review(config.review.clone())
+    .with_embeddings(embedder);
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
     let stopping = state.stopping.clone();
     let router = http::router(state);
@@ -184,6 +197,9 @@ async fn with_database(
     tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
+    if pipeline.meaning().is_configured() {
+        background.embed(&storage, pipeline.meaning());
+    }
     background.keep_events(
         &storage,
         &clock,

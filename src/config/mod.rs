@@ -5,6 +5,7 @@
 //! the start: a misspelt limit would otherwise be no limit.
 
 pub mod database;
+pub mod embeddings;
 pub mod events;
 pub mod guard;
 pub mod handoff;
@@ -48,6 +49,8 @@ pub struct Config {
     pub guard: guard::GuardConfig,
     /// Which models write updates.
     pub llm: llm::LlmConfig,
+    /// Which model makes vectors for searches by meaning.
+    pub embeddings: embeddings::EmbeddingsConfig,
     /// How updates are run.
     pub pipeline: pipeline::PipelineConfig,
     /// What the streams of events tell.
@@ -165,6 +168,7 @@ impl Config {
         config.llm = config
             .llm
             .with_environment(key("OPENAI_API_KEY"), key("ANTHROPIC_API_KEY"));
+        config.embeddings = config.embeddings.with_environment(key("OPENAI_API_KEY"));
         config.validate()?;
         Ok(config)
     }
@@ -184,6 +188,7 @@ impl Config {
         self.retention.validate().map_err(ConfigError::Invalid)?;
         self.telemetry.validate().map_err(ConfigError::Invalid)?;
         self.window.validate().map_err(ConfigError::Invalid)?;
+        self.embeddings.validate().map_err(ConfigError::Invalid)?;
         self.llm
             .validate()
             .map_err(|error| ConfigError::Invalid(error.to_string()))?;

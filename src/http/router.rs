@@ -145,6 +145,7 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(handoffs::list::list))
         .routes(routes!(handoffs::get::get))
         .routes(routes!(search::search))
+        .routes(routes!(search::search_memory))
         .routes(routes!(
             items::list::of_memory,
             items::add::to_memory,

@@ -8,6 +8,7 @@
 pub mod anthropic;
 mod body;
 mod delivery;
+pub mod embeddings;
 mod endpoint;
 mod error;
 pub mod extractive;

@@ -47,7 +47,7 @@ impl Retry {
     }
 
     /// How long to wait after `attempts` failed ones, or `None` if there is to be no other.
-    fn wait(&self, attempts: u32, error: &ModelError, left: Duration) -> Option<Duration> {
+    pub(super) fn wait(&self, attempts: u32, error: &ModelError, left: Duration) -> Option<Duration> {
         if !error.is_retryable() || attempts > self.max_retries {
             return None;
         }

@@ -21,6 +21,7 @@ mod handoff_model;
 pub mod history;
 mod kept;
 mod log;
+pub mod meaning;
 mod measured;
 mod merge;
 mod operations;
@@ -54,6 +55,7 @@ use crate::config::review::ReviewConfig;
 use crate::config::window::WindowConfig;
 use crate::domain::ids::UpdateId;
 use crate::llm::Models;
+use crate::llm::embeddings::Embedder;
 use crate::storage::Storage;
 use std::sync::Arc;
 
@@ -71,6 +73,7 @@ pub struct Pipeline {
     handoff: HandoffConfig,
     window: WindowConfig,
     review: ReviewConfig,
+    meaning: meaning::Meaning,
     /// Handoffs of one memory are made one after another, so that two at once are one.
     handoffs: Arc<queue::Queue>,
 }
@@ -87,6 +90,7 @@ impl Pipeline {
         settings: PipelineConfig,
     ) -> Self {
         Self {
+            meaning: meaning::Meaning::new(storage.clone(), clock.clone(), None),
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),
@@ -124,6 +128,19 @@ impl Pipeline {
     pub fn with_review(mut self, review: ReviewConfig) -> Self {
         self.review = review;
         self
+    }
+
+    /// The same with searches by meaning, where a model is configured.
+    #[must_use]
+    pub fn with_embeddings(mut self, embedder: Option<Embedder>) -> Self {
+        self.meaning = meaning::Meaning::new(self.storage.clone(), self.clock.clone(), embedder);
+        self
+    }
+
+    /// Searches, by words and by meaning.
+    #[must_use]
+    pub fn meaning(&self) -> &meaning::Meaning {
+        &self.meaning
     }
 
     /// Instructions for agents that write the document themselves (DESIGN §6): `guidance.md`, the same text until

@@ -40,6 +40,7 @@ pub mod records;
 pub mod redact;
 mod retention;
 pub mod search;
+pub mod search_vectors;
 pub mod server_state;
 mod session;
 pub mod sessions;

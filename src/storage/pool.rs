@@ -53,8 +53,12 @@ pub struct Storage {
     /// How the heartbeat connects.
     pub(super) connect: Arc<PgConnectOptions>,
     pub(super) prepared_statements: bool,
+    /// Whether this service has an embedding model, so that what is indexed is to be embedded too.
+    pub(super) embeds: bool,
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
+    /// Wakes what embeds in this process.
+    pub(super) indexed: Arc<Notify>,
     /// The newest versions that are kept in the process.
     pub(super) head_cache: Arc<HeadCache>,
     /// What sends changes, reads and small writes in batches.
@@ -151,13 +155,22 @@ impl Storage {
             liveness,
             connect: Arc::new(connect),
             prepared_statements: options.prepared_statements,
+            embeds: false,
             written: Arc::default(),
+            indexed: Arc::default(),
             notifications: Arc::new(Notifications::new(head_cache.clone())),
             clock,
             head_cache,
             batchers: Arc::default(),
             group_commit: Arc::new(GroupCommit::new(options.gather_puts)),
         })
+    }
+
+    /// The same for a service that has an embedding model, or none.
+    #[must_use]
+    pub fn embedding(mut self, embeds: bool) -> Self {
+        self.embeds = embeds;
+        self
     }
 
     /// Asks the database for an answer.

@@ -4,6 +4,7 @@ use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use super::events::{self, EventKind, NewEvent};
 use super::handoffs::forget_handoffs;
 use super::idempotency::{Redacted, bury_redacted};
+use super::search_vectors::forget_vectors;
 use super::stored;
 use super::updates::redacted_json;
 use super::write::lock_memory;
@@ -134,6 +135,7 @@ impl Storage {
         clear_tasks(&mut transaction, &place, &quotations).await?;
         let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
+        forget_vectors(&mut transaction, vault, memory).await?;
         let context_id = &metadata.context_id;
         let gone = Redacted {
             context_id,

@@ -4,8 +4,9 @@
 //! once: an entry is only ever replaced by one of a newer version, so that doing the same work twice is only waste.
 
 use super::{Storage, StorageError, error};
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
-use crate::domain::search::{Query, extract, vector};
+use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::search::passages::place_of;
+use crate::domain::search::{Query, extract_at, vector};
 use crate::fair;
 use crate::storage::Class;
 use chrono::{DateTime, Utc};
@@ -85,6 +86,19 @@ pub struct SearchResult {
     pub creation_time: DateTime<Utc>,
     /// A part of the text as HTML in which the words searched for are marked.
     pub extract: String,
+    /// The record that stands there.
+    pub record: Option<RecordId>,
+    /// The section that it stands in.
+    pub section: Option<String>,
+}
+
+/// A document that was found, before anything of it is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchMatch {
+    /// Rank and memory.
+    pub place: SearchPlace,
+    /// The memory's newest version.
+    pub version: i64,
 }
 
 impl Storage {
@@ -201,13 +215,15 @@ impl Storage {
         let mut transaction = self.begin_for(Class::Maintenance).await?;
         // The memories first: who deletes one holds its row when its entries go with it.
         sqlx::query!(
-            "UPDATE memories SET indexed_version = indexed.version
+            "UPDATE memories SET indexed_version = indexed.version,
+                 embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END
              FROM unnest($1::text[], $2::text[], $3::bigint[]) AS indexed (vault_id, memory_id, version)
              WHERE memories.vault_id = indexed.vault_id AND memories.memory_id = indexed.memory_id
                AND memories.indexed_version < indexed.version",
             &vaults as &[&str],
             &memories as &[&str],
             &versions,
+            self.embeds,
         )
         .execute(&mut *transaction)
         .await?;
@@ -228,6 +244,7 @@ impl Storage {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
+        self.indexed.notify_one();
         Ok(())
     }
 
@@ -274,6 +291,12 @@ impl Storage {
         let _ = tokio::time::timeout(at_most, self.written.notified()).await;
     }
 
+    /// Waits until something was indexed through this value or a clone of it, or until `at_most` is over.
+    pub async fn indexed(&self, at_most: Duration) {
+        // Over: nothing was.
+        let _ = tokio::time::timeout(at_most, self.indexed.notified()).await;
+    }
+
     /// The newest versions of a vault that a query finds, by rank, those behind `after`, at most `limit`. A version
     /// that is not indexed yet is not found, and neither is the one before it.
     ///
@@ -286,7 +309,7 @@ impl Storage {
         query: &Query,
         after: Option<&SearchPlace>,
         limit: i64,
-    ) -> Result<Vec<SearchResult>, StorageError> {
+    ) -> Result<Vec<SearchMatch>, StorageError> {
         if query.is_empty() {
             return Ok(Vec::new());
         }
@@ -300,8 +323,7 @@ impl Storage {
         )
         .fetch_one(&mut *transaction)
         .await?;
-        let rows = sqlx::query_as!(
-            ResultRow,
+        let rows = sqlx::query!(
             r#"WITH found AS MATERIALIZED (
                  SELECT memory_id, version, words
                  FROM (
@@ -309,27 +331,20 @@ impl Storage {
                    FROM search_entries
                    WHERE vault_id = $1 AND words @@ $2::text::tsquery
                    ORDER BY creation_time DESC, memory_id
-                   LIMIT $9
+                   LIMIT $8
                  ) AS candidates
-                 WHERE NOT $10::boolean OR words @@ $3::text::tsquery
+                 WHERE NOT $9::boolean OR words @@ $3::text::tsquery
                  LIMIT $7
                ), ranked AS MATERIALIZED (
                  SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
-               ), page AS MATERIALIZED (
-                 SELECT ranked.memory_id, ranked.version, ranked.rank
-                 FROM ranked
-                 JOIN memories m
-                   ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
-                 WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
-                 ORDER BY rank DESC, ranked.memory_id
-                 LIMIT $6
                )
-               SELECT page.memory_id, page.version, page.rank AS "rank!", c.context_id, c.creation_time,
-                      left(c.context, $8) AS "context!"
-               FROM page
-               JOIN memory_contexts c
-                 ON c.vault_id = $1 AND c.memory_id = page.memory_id AND c.version = page.version
-               ORDER BY page.rank DESC, page.memory_id"#,
+               SELECT ranked.memory_id AS "memory_id: MemoryId", ranked.version, ranked.rank AS "rank!"
+               FROM ranked
+               JOIN memories m
+                 ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
+               WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
+               ORDER BY rank DESC, ranked.memory_id
+               LIMIT $6"#,
             vault.as_str(),
             query.candidates(vault),
             query.tsquery(),
@@ -337,20 +352,73 @@ impl Storage {
             after.map(|after| after.memory.as_str()),
             limit,
             RANKED,
-            EXTRACT_FROM_CHARS,
             if query.has_neighbours() { READ } else { RANKED },
             query.has_neighbours(),
-        );
-        // One text at a time: a page of large documents is not held as a whole.
-        let mut results = Vec::new();
-        {
-            let mut rows = rows.fetch(&mut *transaction);
-            while let Some(row) = rows.try_next().await? {
-                let bytes = row.context.len();
-                results.push(fair::on_cpu(bytes, || row.into_result(query)).await);
-            }
-        }
+        )
+        .fetch_all(&mut *transaction)
+        .await?;
         transaction.commit().await?;
+        let found = |(memory, version, rank)| SearchMatch {
+            place: SearchPlace { rank, memory },
+            version,
+        };
+        Ok(rows
+            .into_iter()
+            .map(|row| found((row.memory_id, row.version, row.rank)))
+            .collect())
+    }
+
+    /// What is shown of documents that were found, in their order; of those that are still there.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
+    pub async fn search_results(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        found: &[SearchMatch],
+    ) -> Result<Vec<SearchResult>, StorageError> {
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let memories: Vec<&str> = found.iter().map(|found| found.place.memory.as_str()).collect();
+        let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
+        let mut reader = self.reader_for(Class::Search).await?;
+        let mut results = Vec::with_capacity(found.len());
+        // One text at a time: a page of large documents is not held as a whole.
+        let mut rows = sqlx::query!(
+            r#"SELECT shown.place AS "place!", c.context_id, c.creation_time, left(c.context, $4) AS "context!"
+               FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS shown (memory_id, version, place)
+               JOIN memory_contexts c ON c.memory_id = shown.memory_id AND c.version = shown.version
+               WHERE c.vault_id = $1
+               ORDER BY shown.place"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &versions,
+            EXTRACT_FROM_CHARS,
+        )
+        .fetch(&mut *reader);
+        while let Some(row) = rows.try_next().await? {
+            let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
+            let Some(found) = found.get(index) else { continue };
+            let text = row.context;
+            let shown = || {
+                let (extract, byte) = extract_at(&text, query);
+                let (record, section) = byte.map_or((None, None), |byte| place_of(&text, byte));
+                (extract, record, section)
+            };
+            let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
+            results.push(SearchResult {
+                place: found.place.clone(),
+                version: found.version,
+                context_id: row.context_id,
+                creation_time: row.creation_time,
+                extract,
+                record,
+                section,
+            });
+        }
         Ok(results)
     }
 }
@@ -360,28 +428,4 @@ struct PendingHead<'a> {
     version: i64,
     creation_time: DateTime<Utc>,
     context: String,
-}
-
-struct ResultRow {
-    memory_id: MemoryId,
-    version: i64,
-    rank: f32,
-    context_id: ContextId,
-    creation_time: DateTime<Utc>,
-    context: String,
-}
-
-impl ResultRow {
-    fn into_result(self, query: &Query) -> SearchResult {
-        SearchResult {
-            place: SearchPlace {
-                rank: self.rank,
-                memory: self.memory_id,
-            },
-            version: self.version,
-            context_id: self.context_id,
-            creation_time: self.creation_time,
-            extract: extract(&self.context, query),
-        }
-    }
 }

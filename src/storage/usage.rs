@@ -42,6 +42,8 @@ pub enum Spender {
     Update(Role),
     /// The prose of a handoff.
     Handoff,
+    /// Vectors of texts and of queries.
+    Embeddings,
 }
 
 impl Spent {
@@ -70,6 +72,7 @@ impl Spender {
         match self {
             Self::Update(role) => role.name(),
             Self::Handoff => "handoff",
+            Self::Embeddings => "embeddings",
         }
     }
 }

@@ -49,6 +49,9 @@ metrics! {
     POOL_CONNECTIONS = "db_pool_connections", Gauge, ["state"], "Open database connections, idle or used";
     POOL_MOST = "db_pool_max_connections", Gauge, [], "Database connections that may be open";
     POOL_WAIT_SECONDS = "db_pool_wait_seconds", Histogram, [], "Time to get a database connection, with the BEGIN of a transaction";
+    EMBEDDING_CALLS_TOTAL = "embedding_calls_total", Counter, ["outcome"], "Requests to the embedding model: asked or failed";
+    EMBEDDING_LAG_SECONDS = "embedding_lag_seconds", Gauge, [], "Age of the oldest version that searches by meaning do not find yet";
+    EMBEDDING_PASSAGES_TOTAL = "embedding_passages_total", Counter, ["outcome"], "Passages of memories given to the embedding model: embedded or refused";
     STREAMS_OPEN = "event_streams_open", Gauge, [], "Streams of events and steps that are open";
     HEAD_CACHE_BYTES = "head_cache_bytes", Gauge, [], "Bytes of newest versions that the process keeps";
     HEAD_CACHE_HEADS = "head_cache_heads", Gauge, [], "Newest versions that the process keeps";
@@ -114,6 +117,24 @@ pub fn update_ended<'f>(
         let section = section.unwrap_or("none").to_owned();
         metrics::counter!(FAULTS_TOTAL, "section" => section, "kind" => kind.to_owned()).increment(1);
     }
+}
+
+/// Requests were made to the embedding model.
+pub fn embedding_calls(calls: u64, failures: u64) {
+    metrics::counter!(EMBEDDING_CALLS_TOTAL, "outcome" => "asked").increment(calls);
+    metrics::counter!(EMBEDDING_CALLS_TOTAL, "outcome" => "failed").increment(failures);
+}
+
+/// Passages were given to the embedding model.
+pub fn embedding_passages(embedded: usize, refused: usize) {
+    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    metrics::counter!(EMBEDDING_PASSAGES_TOTAL, "outcome" => "embedded").increment(count(embedded));
+    metrics::counter!(EMBEDDING_PASSAGES_TOTAL, "outcome" => "refused").increment(count(refused));
+}
+
+/// How long the oldest version waits that is not embedded.
+pub fn embedding_lag(time: Duration) {
+    metrics::gauge!(EMBEDDING_LAG_SECONDS).set(time.as_secs_f64());
 }
 
 /// What one asking of a model came to.

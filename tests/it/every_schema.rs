@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What a memory `{m}` has from a version on. Later versions take these rows, too. A migration that brings a table adds
 /// what fills it.
-const ROWS: [(i64, &str); 12] = [
+const ROWS: [(i64, &str); 13] = [
     (
         1,
         r#"INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, learning_counter, verbatim_counter,
@@ -115,6 +115,11 @@ const ROWS: [(i64, &str); 12] = [
         r#"INSERT INTO memory_roots (vault_id, root) VALUES ('acme', 'agent') ON CONFLICT DO NOTHING;
           INSERT INTO memory_paths (vault_id, root, path, memory_id)
           VALUES ('acme', 'agent', '/memories/{m}', '{m}');"#,
+    ),
+    (
+        19,
+        r#"INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)
+          VALUES ('acme', 's', '{m}', sha256('x')::bytea, '\x0101', '{1,2}', '\x01ff', '\x01020304');"#,
     ),
 ];
 

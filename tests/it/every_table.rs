@@ -1,7 +1,7 @@
 //! No table of memories is forgotten: by deletion, by redaction, by export and import. A new table with a `memory_id` is
 //! filled by `fill`, and stands in a list here if one of the three leaves it alone on purpose.
 
-use crate::harness::{Answer, Database, Service};
+use crate::harness::{Answer, Database, EmbeddingServer, Service};
 use crate::transfer::program::{export, imports};
 use reqwest::Method;
 use serde_json::json;
@@ -21,11 +21,15 @@ const KEPT_WHEN_DELETED: [(&str, &str); 2] = [
 ];
 
 /// Tables that do not travel in an export, and why.
-const NOT_EXPORTED: [(&str, &str); 4] = [
+const NOT_EXPORTED: [(&str, &str); 5] = [
     ("events", "they happened in the service that tells of them"),
     ("handoffs", "they are compiled from the rest"),
     ("idempotency_keys", "a key counts where it was sent"),
     ("search_entries", "the importing service indexes anew"),
+    (
+        "search_vectors",
+        "the importing service embeds anew, with a model of its own",
+    ),
 ];
 
 /// How many rows each table with a `memory_id` has.
@@ -89,13 +93,14 @@ async fn fill(service: &Service) -> String {
         .is(200);
     send(service, Method::POST, &memory.path("handoff/refresh"), json!({})).await;
     let vault = "acme".parse().unwrap();
-    service.storage().index_vault(&vault).await.unwrap();
+    service.meaning().index_vault(&vault).await.unwrap();
     id
 }
 
 #[tokio::test]
 async fn every_table_of_memories_is_reached_by_export_redaction_and_deletion() {
-    let service = Service::start().await;
+    let embeddings = EmbeddingServer::start().await;
+    let service = Service::start_with(embeddings.configure("m"), None).await;
     let id = fill(&service).await;
     let memory = service.memory(&id);
     let filled = rows_by_table(service.rows()).await;
@@ -128,7 +133,7 @@ async fn every_table_of_memories_is_reached_by_export_redaction_and_deletion() {
         }
     }
     service
-        .storage()
+        .meaning()
         .index_vault(&"acme".parse().unwrap())
         .await
         .unwrap();

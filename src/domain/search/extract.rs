@@ -27,6 +27,12 @@ struct Match {
 /// else is escaped, blanks and line breaks are single blanks. The beginning of the text if none is in it.
 #[must_use]
 pub fn extract(text: &str, query: &Query) -> String {
+    extract_at(text, query).0
+}
+
+/// As [`extract`], with the byte at which what was searched for stands; `None` where nothing of it does.
+#[must_use]
+pub fn extract_at(text: &str, query: &Query) -> (String, Option<usize>) {
     let terms = query.marked();
     let places: Vec<Range<usize>> = words(text).collect();
     let found: Vec<Match> = places
@@ -41,7 +47,9 @@ pub fn extract(text: &str, query: &Query) -> String {
         })
         .take(MATCHES)
         .collect();
-    let first = best(&found).map_or(0, |found| found.index.saturating_sub(WORDS_BEFORE));
+    let best = best(&found);
+    let at_byte = best.map(|found| places[found.index].start);
+    let first = best.map_or(0, |found| found.index.saturating_sub(WORDS_BEFORE));
     let end = places.len().min(first + WORDS);
     let mut html = String::new();
     let mut at = match places.get(first) {
@@ -64,7 +72,7 @@ pub fn extract(text: &str, query: &Query) -> String {
     } else {
         push(&mut html, text[at..].trim_end());
     }
-    html
+    (html, at_byte)
 }
 
 /// The match from which most different words of the query are in sight; of several the first.

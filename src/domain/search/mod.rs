@@ -17,10 +17,16 @@
 //! a single letter.
 
 mod extract;
+pub mod fusion;
+pub mod passages;
 mod query;
+mod ranked;
 mod vector;
+pub mod vectors;
 pub mod words;
 
-pub use extract::extract;
+pub use extract::{extract, extract_at};
+pub use passages::{Passage, PassageHash};
 pub use query::Query;
+pub use ranked::ranked;
 pub use vector::vector;

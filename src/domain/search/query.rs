@@ -11,7 +11,7 @@ pub struct Query {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Term {
+pub(super) struct Term {
     excluded: bool,
     words: Vec<String>,
     /// Whether the last of the words may go on.
@@ -86,6 +86,11 @@ impl Query {
         self.branches.iter().flatten().any(|term| term.words.len() > 1)
     }
 
+    /// Each of them is enough; the terms of one all have to hold.
+    pub(super) fn branches(&self) -> &[Vec<Term>] {
+        &self.branches
+    }
+
     /// The words to be marked in an extract, each with whether longer ones that begin with it are too.
     pub(super) fn marked(&self) -> Vec<(&str, bool)> {
         let wanted = self.branches.iter().flatten().filter(|term| !term.excluded);
@@ -100,6 +105,21 @@ impl Query {
 }
 
 impl Term {
+    /// Whether a text that has it is not found.
+    pub(super) fn is_excluded(&self) -> bool {
+        self.excluded
+    }
+
+    /// Its words, next to each other; at least one.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Whether the last word may be the beginning of a longer one.
+    pub(super) fn is_prefix(&self) -> bool {
+        self.prefix
+    }
+
     fn tsquery(&self) -> String {
         self.joined(" <-> ")
     }

@@ -114,6 +114,11 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
+    /// The entries and the cursor of the next page.
+    pub(crate) fn into_parts(self) -> (Vec<T>, Option<String>) {
+        (self.items, self.next_cursor)
+    }
+
     /// The entries, in the order of the list.
     pub(crate) fn items(&self) -> &[T] {
         &self.items

@@ -1,123 +1,127 @@
-//! `GET /v1/vaults/{vault_id}/search`
+//! `GET /v1/vaults/{vault_id}/search` and `GET M/search`
 
-use crate::domain::search::Query as Words;
-use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::VaultPath;
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+mod params;
+mod view;
+
+use params::{FilterParams, SearchParams};
+use view::SearchPage;
+
+use crate::http::extract::page::Page;
+use crate::http::extract::path::{MemoryPath, VaultPath};
+use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
+use crate::http::routes::memory;
 use crate::http::state::AppState;
-use crate::storage::search::{SearchPlace, SearchResult};
+use crate::pipeline::meaning::{Answer, Hit, Mode, SearchRequest};
+use crate::storage::records::RecordStatus;
+use crate::storage::search::SearchPlace;
 use axum::Json;
 use axum::extract::State;
-use chrono::{DateTime, Utc};
-use serde::Serialize;
 
-/// The longest query.
-const MAX_QUERY_BYTES: usize = 1_000;
+/// Results of a search inside one memory that can be paged through.
+const INSIDE: usize = 500;
 
-/// What to search for.
-#[derive(Debug, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct SearchParams {
-    /// Words that the document has, as in a web search: `"…"` next to each other, `or` either of them, `-` not. The
-    /// last word may be the beginning of one. At most 1,000 bytes.
-    #[param(
-        min_length = 1,
-        max_length = 1000,
-        pattern = r"\S",
-        example = "parser -legacy"
-    )]
-    q: String,
-    /// Also find what was written in this moment: searches lag behind writes by less than a second otherwise.
-    consistent: Option<bool>,
-}
-
-impl FromQuery for SearchParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let q = query.text("q")?.unwrap_or_default();
-        if q.trim().is_empty() {
-            return Err(Problem::invalid("q", "q must hold the words to search for"));
-        }
-        if q.len() > MAX_QUERY_BYTES {
-            let detail = format!("q has {} bytes; at most {MAX_QUERY_BYTES} are taken", q.len());
-            return Err(Problem::invalid("q", detail)
-                .with("limit", MAX_QUERY_BYTES)
-                .with("actual", q.len()));
-        }
-        Ok(Self {
-            q,
-            consistent: query.flag("consistent")?,
-        })
-    }
-}
-
-/// A document that was found.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = SearchResult)]
-pub(crate) struct SearchBody {
-    /// The memory.
-    memory_id: String,
-    /// Its newest version.
-    #[schema(minimum = 1)]
-    version: i64,
-    /// That version's id.
-    context_id: String,
-    /// When it was made.
-    creation_time: DateTime<Utc>,
-    /// How well it fits; the larger the better. Comparable within one search only.
-    #[schema(minimum = 0)]
-    rank: f32,
-    /// A part of the text as HTML: the words searched for stand in `<mark>…</mark>`, everything else is escaped.
-    #[schema(example = "ship the <mark>parser</mark> &amp; its tests")]
-    extract: String,
-}
-
-impl From<SearchResult> for SearchBody {
-    fn from(result: SearchResult) -> Self {
-        Self {
-            memory_id: result.place.memory.to_string(),
-            version: result.version,
-            context_id: result.context_id.to_string(),
-            creation_time: result.creation_time,
-            rank: result.place.rank,
-            extract: result.extract,
-        }
-    }
-}
-
-/// Search the newest documents
+/// Search a vault
 ///
-/// The newest versions of the vault's memories that have the words, best first. Of more than 500 that have them the 500
-/// that were changed last are ranked; words next to each other are looked for in the 3,000 documents changed last
-/// that have them.
+/// Memories by the words of their newest documents, by their meaning, or by both, best first; each with the place that
+/// fits best. Of more than 500 that have the words the 500 that were changed last are ranked; words next to each other
+/// are looked for in the 3,000 documents changed last that have them. By meaning the 400 nearest passages are found.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/search",
     operation_id = "SearchContexts",
     tag = "search",
-    params(SearchParams, Page),
-    responses((status = 200, description = "One page.", body = List<SearchBody>))
+    params(SearchParams, FilterParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = SearchPage),
+        (status = 422, description = "A parameter is not valid, or `mode` is `semantic` and no embeddings are configured."),
+    )
 )]
 pub(crate) async fn search(
     State(state): State<AppState>,
     VaultPath { vault_id }: VaultPath,
-    Query(params): Query<(SearchParams, Page)>,
-) -> Result<Json<List<SearchBody>>, Problem> {
-    let (SearchParams { q, consistent }, page) = params;
-    let name = format!("search/{vault_id}/{q}");
+    Query(params): Query<((SearchParams, FilterParams), Page)>,
+) -> Result<Json<SearchPage>, Problem> {
+    let ((search, filter), page) = params;
+    let meaning = state.pipeline.meaning();
+    search.check(meaning)?;
+    let by_words_only = search.mode == Some(Mode::Text) || !meaning.is_configured();
+    if by_words_only && filter.status != Some(RecordStatus::Active) {
+        return Err(Problem::invalid(
+            "status",
+            "archived records of a vault are found by meaning; by words they are found in one memory: \
+             GET …/memories/{memory_id}/search?status=all",
+        ));
+    }
+    let name = format!("search/{vault_id}/{search:?}/{filter:?}");
     let after = page.after::<SearchPlace>(&name)?;
-    if consistent.unwrap_or(false) {
+    if search.consistent {
         state.storage.index_vault(&vault_id).await?;
     }
-    let words = Words::parse(&q);
-    let results = state
-        .storage
-        .search(&vault_id, &words, after.as_ref(), page.fetch())
-        .await?;
-    Ok(Json(page.of(
-        &name,
-        results,
-        |result| result.place.clone(),
-        SearchBody::from,
-    )))
+    let request = SearchRequest {
+        vault: &vault_id,
+        text: &search.q,
+        mode: search.mode,
+        min_score: search.min_score,
+        filter: filter.into(),
+        limit: usize::try_from(page.fetch()).unwrap_or(usize::MAX),
+    };
+    let Answer {
+        found,
+        mode,
+        degraded,
+    } = meaning.search(&request, after.as_ref()).await?;
+    let list = page.of(&name, found, |found| found.place.clone(), |found| found);
+    let (found, next_cursor) = list.into_parts();
+    let hits = meaning.show(&request, found).await?;
+    Ok(Json(SearchPage::of(hits, next_cursor, mode, degraded)))
+}
+
+/// Search one memory
+///
+/// What the memory says: its records, archived ones too with `status=all`, and what its newest document says besides
+/// them; by words, by meaning, or by both, best first. At most 500 are found, of the active records and the 5,000 added last.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/search",
+    operation_id = "SearchMemory",
+    tag = "search",
+    params(SearchParams, FilterParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = SearchPage),
+        (status = 404, description = "There is no such memory."),
+        (status = 422, description = "A parameter is not valid, or `mode` is `semantic` and no embeddings are configured."),
+    )
+)]
+pub(crate) async fn search_memory(
+    State(state): State<AppState>,
+    MemoryPath { vault_id, memory_id }: MemoryPath,
+    Query(params): Query<((SearchParams, FilterParams), Page)>,
+) -> Result<Json<SearchPage>, Problem> {
+    let ((search, filter), page) = params;
+    let meaning = state.pipeline.meaning();
+    search.check(meaning)?;
+    let name = format!("search/{vault_id}/{memory_id}/{search:?}/{filter:?}");
+    let after = page.after::<usize>(&name)?.unwrap_or(0);
+    let request = SearchRequest {
+        vault: &vault_id,
+        text: &search.q,
+        mode: search.mode,
+        min_score: search.min_score,
+        filter: filter.into(),
+        limit: INSIDE,
+    };
+    let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
+        return Err(memory::missing());
+    };
+    let Answer {
+        found,
+        mode,
+        degraded,
+    } = answer;
+    let fetch = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
+    let behind: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
+    let list = page.of(&name, behind, |(place, _)| *place, |(_, hit)| hit);
+    let (hits, next_cursor) = list.into_parts();
+    Ok(Json(SearchPage::of(hits, next_cursor, mode, degraded)))
 }

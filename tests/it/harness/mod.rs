@@ -5,6 +5,7 @@
 mod answer;
 mod clock;
 mod database;
+mod embeddings;
 mod memory;
 mod pair;
 mod relay;
@@ -13,6 +14,7 @@ mod service;
 pub(crate) use answer::Answer;
 pub(crate) use clock::TestClock;
 pub(crate) use database::Database;
+pub(crate) use embeddings::EmbeddingServer;
 pub(crate) use memory::Memory;
 pub(crate) use pair::Pair;
 pub(crate) use relay::{Relay, Target};

@@ -15,9 +15,11 @@ use working_memory::config::Config;
 use working_memory::config::pipeline::PipelineConfig;
 use working_memory::domain::operation::Role;
 use working_memory::http::{self, AppState, Settings};
+use working_memory::llm::embeddings::Embedder;
 use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::pipeline::Pipeline;
+use working_memory::pipeline::meaning::Meaning;
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::storage::{Deadlines, PoolOptions, Quotas, Storage};
 
@@ -73,6 +75,11 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), |_| {}, None).await
     }
 
+    /// A service on a database, with another configuration.
+    pub(crate) async fn start_at(database: Arc<Database>, configure: impl FnOnce(&mut Config)) -> Self {
+        Self::start_on(database, Arc::new(TestClock::new()), configure, None).await
+    }
+
     /// Another service on the database of this one, with its clock.
     pub(crate) async fn beside(&self, models: Option<Models>) -> Self {
         Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, models).await
@@ -104,6 +111,12 @@ impl Service {
                 memories: config.limits.vault_memories,
                 bytes: config.limits.vault_bytes,
             });
+        let embedder = config
+            .embeddings
+            .settings()
+            .unwrap()
+            .map(|settings| Embedder::new(settings).unwrap());
+        let storage = storage.embedding(embedder.is_some());
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
         let settings = Settings::of(&config);
         let pipeline_settings = config.pipeline.clone();
@@ -117,7 +130,8 @@ impl Service {
         )
         .with_handoff(config.handoff)
         .with_window(config.window)
-        .with_review(config.review);
+        .with_review(config.review)
+        .with_embeddings(embedder);
         let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
         let stopping = state.stopping.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -208,6 +222,11 @@ impl Service {
         &self.storage
     }
 
+    /// The service's searches by meaning.
+    pub(crate) fn meaning(&self) -> &Meaning {
+        self.pipeline.meaning()
+    }
+
     /// The tables that hold a text in any of their rows, in the form of the rows' text.
     pub(crate) async fn tables_that_hold(&self, text: &str) -> Vec<String> {
         let tables: Vec<String> = sqlx::query_scalar(
@@ -262,6 +281,7 @@ impl Service {
             "events" => "SELECT count(*) FROM events",
             "sessions" => "SELECT count(*) FROM sessions",
             "prompt_items" => "SELECT count(*) FROM prompt_items",
+            "search_vectors" => "SELECT count(*) FROM search_vectors",
             "search_entries" => "SELECT count(*) FROM search_entries",
             other => panic!("count what of {other}?"),
         };

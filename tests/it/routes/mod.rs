@@ -14,6 +14,7 @@ mod operations;
 mod prompt;
 mod records;
 mod search;
+mod search_meaning;
 mod sections;
 mod update;
 mod updates;

@@ -139,7 +139,11 @@ async fn a_vault_finds_its_own_documents_only_and_none_that_are_gone() {
 
     for vault in ["globex", "acm", "acme.1"] {
         let list = service.get(&other(vault)).await.is(200).json();
-        assert_eq!(list, json!({"items": [], "next_cursor": null}), "{vault}");
+        assert_eq!(
+            (&list["items"], &list["next_cursor"]),
+            (&json!([]), &Value::Null),
+            "{vault}"
+        );
     }
     assert_eq!(found(&service, "secret").await, ["agent"]);
     assert!(found(&service, "acme").await.is_empty());

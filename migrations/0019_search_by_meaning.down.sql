@@ -1,0 +1,4 @@
+DROP TABLE search_vectors;
+DROP INDEX memories_embedding_pending_idx;
+ALTER TABLE memories DROP COLUMN embedded_version;
+DROP TABLE embedding_spaces;

@@ -1,0 +1,118 @@
+//! `working-memory embeddings`: how far searches by meaning are, and making their index anew.
+#![expect(clippy::print_stdout, reason = "a command line tells its user what it found")]
+
+use super::offline::{Access, Offline};
+use super::{fail, load_config};
+use crate::storage::Storage;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `embeddings`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder,
+/// also while a service runs it.
+#[derive(Debug, Args)]
+pub struct Embeddings {
+    #[command(subcommand)]
+    command: EmbeddingsCommand,
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, global = true, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum EmbeddingsCommand {
+    /// Tell which models there are vectors of, and how many memories still wait for theirs.
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Have a running service embed every memory again: what the model refused is asked for again, what has a vector
+    /// keeps it.
+    Rebuild,
+}
+
+impl Embeddings {
+    pub(super) async fn run(self) -> ExitCode {
+        match self.work().await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        }
+    }
+
+    async fn work(&self) -> Result<(), Box<dyn Error>> {
+        let config = load_config(self.config.as_deref())?;
+        let access = match self.command {
+            EmbeddingsCommand::Status { .. } => Access::Read,
+            EmbeddingsCommand::Rebuild => Access::Write,
+        };
+        let database = Offline::open(&config, access).await?;
+        let done = match self.command {
+            EmbeddingsCommand::Status { json } => status(&database.storage, json).await,
+            EmbeddingsCommand::Rebuild => rebuild(&database.storage).await,
+        };
+        database.close().await?;
+        done
+    }
+}
+
+async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> {
+    let spaces = storage.embedding_spaces().await?;
+    let answering = spaces.answering().map(|space| space.id.clone());
+    let mut all = Vec::new();
+    for (place, space) in spaces.0.iter().enumerate() {
+        let progress = storage.embedding_progress(&space.id).await?;
+        let settings = &space.settings;
+        let is_answering = answering.as_ref() == Some(&space.id);
+        if as_json {
+            all.push(json!({
+                "model": settings.model,
+                "dimensions": settings.dimensions,
+                "document_prefix": settings.document_prefix,
+                "query_prefix": settings.query_prefix,
+                "activated_at": space.activated_at,
+                "ready_at": space.ready_at,
+                "current": place == 0,
+                "answering": is_answering,
+                "passages": progress.passages,
+                "refused": progress.refused,
+                "memories": progress.memories,
+                "pending": if place == 0 { Some(progress.pending) } else { None },
+            }));
+            continue;
+        }
+        let state = match (place == 0, is_answering) {
+            (true, true) => "embeds and answers",
+            (true, false) => "embeds; the one before answers until it is ready",
+            (false, true) => "answers",
+            (false, false) => "left over",
+        };
+        println!("{} ({} dimensions): {state}", settings.model, settings.dimensions);
+        println!(
+            "  {} passages, {} refused by the model",
+            progress.passages, progress.refused
+        );
+        if place == 0 {
+            println!("  {} of {} memories wait", progress.pending, progress.memories);
+        }
+    }
+    if as_json {
+        println!("{}", json!({"spaces": all}));
+    } else if spaces.0.is_empty() {
+        println!("no embeddings: set embeddings.base_url and embeddings.model, and start the service");
+    }
+    Ok(())
+}
+
+async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
+    if !storage.rebuild_embeddings().await? {
+        return Err(
+            "there are no embeddings: set embeddings.base_url and embeddings.model, and start the service"
+                .into(),
+        );
+    }
+    println!("all memories are marked; a running service embeds them now (working-memory embeddings status)");
+    Ok(())
+}

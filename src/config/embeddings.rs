@@ -1,0 +1,294 @@
+//! `[embeddings]`: which model makes vectors of texts, for searches by meaning. Without it there are none.
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::Duration;
+use url::Url;
+
+/// The most dimensions a vector may have.
+pub const MAX_DIMENSIONS: u32 = 8_192;
+
+/// The most texts of one request.
+const MAX_BATCH: u32 = 2_048;
+
+/// The `[embeddings]` section.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EmbeddingsConfig {
+    /// Address of an OpenAI-compatible API with its `/v1`. Unset: searches go by words only.
+    pub base_url: Option<String>,
+    /// Key for the API. Unset: `OPENAI_API_KEY` where the address is OpenAI's; local servers need none.
+    pub api_key: Option<SecretString>,
+    /// Name of the model.
+    pub model: Option<String>,
+    /// How many dimensions to ask for, of models that have a choice. Unset: what the model answers.
+    pub dimensions: Option<u32>,
+    /// What stands before every query, where the model wants that (`query: `).
+    pub query_prefix: String,
+    /// What stands before every text of a memory (`passage: `).
+    pub document_prefix: String,
+    /// Texts in one request.
+    pub batch_size: u32,
+    /// Longest time of one attempt while memories are indexed, in seconds.
+    pub timeout_seconds: f64,
+    /// How often a failed attempt is made again then.
+    pub max_retries: u32,
+    /// Longest time that a search waits for the vector of its query, in seconds; then it goes by words.
+    pub query_timeout_seconds: f64,
+}
+
+impl Default for EmbeddingsConfig {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            api_key: None,
+            model: None,
+            dimensions: None,
+            query_prefix: String::new(),
+            document_prefix: String::new(),
+            batch_size: 64,
+            timeout_seconds: 30.0,
+            max_retries: 2,
+            query_timeout_seconds: 2.0,
+        }
+    }
+}
+
+/// What the section comes to; every value is checked.
+#[derive(Debug, Clone)]
+pub struct EmbeddingsSettings {
+    /// Address of the API.
+    pub base_url: Url,
+    /// Key for it, if it needs one.
+    pub api_key: Option<SecretString>,
+    /// Name of the model.
+    pub model: String,
+    /// How many dimensions to ask for.
+    pub dimensions: Option<u32>,
+    /// What stands before every query.
+    pub query_prefix: String,
+    /// What stands before every text of a memory.
+    pub document_prefix: String,
+    /// Texts in one request.
+    pub batch_size: usize,
+    /// Longest time of one attempt.
+    pub timeout: Duration,
+    /// How often a failed attempt is made again.
+    pub max_retries: u32,
+    /// Longest time that a search waits.
+    pub query_timeout: Duration,
+}
+
+impl EmbeddingsConfig {
+    /// Takes over `OPENAI_API_KEY`, which is sent to OpenAI only.
+    #[must_use]
+    pub fn with_environment(mut self, openai: Option<SecretString>) -> Self {
+        let is_openai = self.base_url.as_deref().is_some_and(|url| {
+            Url::parse(url.trim()).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+        });
+        if is_openai && self.api_key.is_none() {
+            self.api_key = openai;
+        }
+        self
+    }
+
+    /// Checks the section.
+    ///
+    /// # Errors
+    /// The first key that cannot be used.
+    pub fn validate(&self) -> Result<(), String> {
+        self.settings().map(|_| ())
+    }
+
+    /// What is configured; `None` if nothing is.
+    ///
+    /// # Errors
+    /// The first key that cannot be used. It never shows a secret.
+    pub fn settings(&self) -> Result<Option<EmbeddingsSettings>, String> {
+        let filled = |value: Option<&str>| {
+            value
+                .map(str::trim)
+                .filter(|value| !value.is_empty())
+                .map(str::to_owned)
+        };
+        let (base_url, model) = (filled(self.base_url.as_deref()), filled(self.model.as_deref()));
+        let (base_url, model) = match (base_url, model) {
+            (None, None) => return Ok(None),
+            (Some(_), None) => {
+                return Err("embeddings.model must be set where embeddings.base_url is".to_owned());
+            }
+            (None, Some(_)) => {
+                return Err("embeddings.base_url must be set where embeddings.model is".to_owned());
+            }
+            (Some(base_url), Some(model)) => (base_url, model),
+        };
+        let base_url = Url::parse(&base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .filter(|url| url.username().is_empty() && url.password().is_none())
+            .ok_or("embeddings.base_url must be an http or https address without a user name")?;
+        let api_key = self
+            .api_key
+            .clone()
+            .filter(|key| !key.expose_secret().trim().is_empty());
+        if let Some(key) = &api_key
+            && !key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            return Err("embeddings.api_key must be one word of ASCII characters".to_owned());
+        }
+        let within = |name: &str, holds: bool, range: &str| match holds {
+            true => Ok(()),
+            false => Err(format!("embeddings.{name} must be {range}")),
+        };
+        let seconds = |value: f64| (0.001..=3600.0).contains(&value);
+        within(
+            "dimensions",
+            self.dimensions
+                .is_none_or(|number| (1..=MAX_DIMENSIONS).contains(&number)),
+            &format!("from 1 to {MAX_DIMENSIONS}"),
+        )?;
+        within(
+            "batch_size",
+            (1..=MAX_BATCH).contains(&self.batch_size),
+            "from 1 to 2048",
+        )?;
+        within(
+            "timeout_seconds",
+            seconds(self.timeout_seconds),
+            "more than 0 and at most 3600",
+        )?;
+        within("max_retries", self.max_retries <= 10, "at most 10")?;
+        within(
+            "query_timeout_seconds",
+            seconds(self.query_timeout_seconds),
+            "more than 0 and at most 3600",
+        )?;
+        for (name, prefix) in [
+            ("query_prefix", &self.query_prefix),
+            ("document_prefix", &self.document_prefix),
+        ] {
+            let fits = prefix.len() <= 1_000 && !prefix.contains('\0');
+            within(name, fits, "at most 1000 bytes without NUL")?;
+        }
+        Ok(Some(EmbeddingsSettings {
+            base_url,
+            api_key,
+            model,
+            dimensions: self.dimensions,
+            query_prefix: self.query_prefix.clone(),
+            document_prefix: self.document_prefix.clone(),
+            batch_size: self.batch_size as usize,
+            timeout: Duration::from_secs_f64(self.timeout_seconds),
+            max_retries: self.max_retries,
+            query_timeout: Duration::from_secs_f64(self.query_timeout_seconds),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(base_url: Option<&str>, model: Option<&str>) -> EmbeddingsConfig {
+        EmbeddingsConfig {
+            base_url: base_url.map(str::to_owned),
+            model: model.map(str::to_owned),
+            ..EmbeddingsConfig::default()
+        }
+    }
+
+    #[test]
+    fn nothing_configured_is_none_and_half_of_it_is_refused() {
+        assert!(of(None, None).settings().unwrap().is_none());
+        assert!(of(Some(" "), None).settings().unwrap().is_none());
+        let url = "http://127.0.0.1:1/v1";
+        assert!(
+            of(Some(url), None)
+                .settings()
+                .unwrap_err()
+                .contains("embeddings.model")
+        );
+        assert!(
+            of(None, Some("m"))
+                .settings()
+                .unwrap_err()
+                .contains("embeddings.base_url")
+        );
+        assert_eq!(of(Some(url), Some("m")).settings().unwrap().unwrap().model, "m");
+        for bad in ["ftp://a/v1", "a", "http://", "http://u:p@a/v1"] {
+            let error = of(Some(bad), Some("m")).settings().unwrap_err();
+            assert!(
+                error.contains("embeddings.base_url") && !error.contains("u:p"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_with_their_key() {
+        let good = of(Some("http://a/v1"), Some("m"));
+        for (key, bad) in [
+            (
+                "dimensions",
+                EmbeddingsConfig {
+                    dimensions: Some(0),
+                    ..good.clone()
+                },
+            ),
+            (
+                "batch_size",
+                EmbeddingsConfig {
+                    batch_size: 0,
+                    ..good.clone()
+                },
+            ),
+            (
+                "timeout_seconds",
+                EmbeddingsConfig {
+                    timeout_seconds: 0.0,
+                    ..good.clone()
+                },
+            ),
+            (
+                "query_timeout_seconds",
+                EmbeddingsConfig {
+                    query_timeout_seconds: f64::NAN,
+                    ..good.clone()
+                },
+            ),
+            (
+                "max_retries",
+                EmbeddingsConfig {
+                    max_retries: 11,
+                    ..good.clone()
+                },
+            ),
+            (
+                "document_prefix",
+                EmbeddingsConfig {
+                    document_prefix: "x".repeat(1_001),
+                    ..good.clone()
+                },
+            ),
+            (
+                "api_key",
+                EmbeddingsConfig {
+                    api_key: Some("a b".into()),
+                    ..good.clone()
+                },
+            ),
+        ] {
+            let error = bad.settings().unwrap_err();
+            assert!(error.contains(&format!("embeddings.{key}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn openais_key_goes_to_openai_only() {
+        let key = || Some(SecretString::from("sk-1"));
+        let openai = of(Some("https://api.openai.com/v1"), Some("m")).with_environment(key());
+        assert!(openai.settings().unwrap().unwrap().api_key.is_some());
+        let other = of(Some("https://api.example.org/v1"), Some("m")).with_environment(key());
+        assert!(other.settings().unwrap().unwrap().api_key.is_none());
+    }
+}

@@ -1,0 +1,238 @@
+//! The passages of a memory: what is found by its meaning, each by itself.
+//!
+//! A record is a passage, with its label and its reason; one that is long is several. What a document says besides
+//! its records is divided at blank lines, headings and bullets, so that a passage is about one thing.
+
+use crate::domain::document::{outline, record_places};
+use crate::domain::ids::RecordId;
+use sha2::{Digest as _, Sha256};
+use std::ops::Range;
+
+/// From how many bytes on the next paragraph or bullet begins a passage of its own.
+const ENOUGH: usize = 200;
+
+/// The longest passage, in bytes: what small models read.
+const LONGEST: usize = 1_200;
+
+/// Which passage it is, among those of its memory.
+pub type PassageHash = [u8; 16];
+
+/// A part of a memory that says one thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The record that it is of; none for free text.
+    pub record: Option<RecordId>,
+    /// The title of its section, where it is free text below a heading.
+    pub section: Option<String>,
+    /// What it says.
+    pub text: String,
+}
+
+impl Passage {
+    /// The passages of a record.
+    #[must_use]
+    pub fn of_record(id: RecordId, label: Option<&str>, reason: Option<&str>, content: &str) -> Vec<Self> {
+        let mut text = String::new();
+        if let Some(label) = label {
+            text.push_str(label);
+            text.push('\n');
+        }
+        text.push_str(content);
+        if let Some(reason) = reason {
+            text.push_str("\nbecause ");
+            text.push_str(reason);
+        }
+        let passage = |range: Range<usize>| Self {
+            record: Some(id),
+            section: None,
+            text: text[range].trim().to_owned(),
+        };
+        // A record is about one thing: it is only divided where it is too long for a model.
+        if text.len() <= LONGEST {
+            return match text.trim().is_empty() {
+                true => Vec::new(),
+                false => vec![passage(0..text.len())],
+            };
+        }
+        pieces(&text).into_iter().map(passage).collect()
+    }
+
+    /// The passages of what a document says outside its records. Linear.
+    #[must_use]
+    pub fn of_document(text: &str) -> Vec<Self> {
+        let records = record_places(text);
+        let sections = outline(text);
+        let before = sections.first().map_or(text.len(), |section| section.range.start);
+        let parts = std::iter::once((None, 0..before)).chain(
+            sections
+                .iter()
+                .map(|section| (Some(section.title.as_str()), section.body.clone())),
+        );
+        let mut passages = Vec::new();
+        let mut records = records.iter().map(|(_, range)| range).peekable();
+        for (title, body) in parts {
+            let mut at = body.start;
+            while let Some(record) = records.next_if(|record| record.start < body.end) {
+                push(&mut passages, title, &text[at..record.start.max(at)]);
+                at = record.end.max(at);
+            }
+            push(&mut passages, title, &text[at..body.end.max(at)]);
+        }
+        passages
+    }
+
+    /// What a model is shown: the text, and what it is about.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match &self.section {
+            Some(section) => format!("{section}: {}", self.text),
+            None => self.text.clone(),
+        }
+    }
+
+    /// The same for the same record, section and text; made by a hash, so that it tells nothing of them.
+    #[must_use]
+    pub fn hash(&self) -> PassageHash {
+        let mut hash = Sha256::new();
+        if let Some(record) = self.record {
+            hash.update(record.to_string());
+        }
+        hash.update([0]);
+        hash.update(self.shown());
+        let mut first = PassageHash::default();
+        for (byte, hashed) in first.iter_mut().zip(hash.finalize()) {
+            *byte = hashed;
+        }
+        first
+    }
+}
+
+/// The record and the section that stand at a byte of a document.
+#[must_use]
+pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
+    let mut records = record_places(text).into_iter();
+    let record = records.find(|(_, range)| range.contains(&byte)).map(|(id, _)| id);
+    let mut sections = outline(text).into_iter();
+    let section = sections.find(|section| section.range.contains(&byte));
+    (record, section.map(|section| section.title))
+}
+
+fn push(passages: &mut Vec<Passage>, title: Option<&str>, text: &str) {
+    passages.extend(pieces(text).into_iter().map(|range| Passage {
+        record: None,
+        section: title.map(str::to_owned),
+        text: text[range].trim().to_owned(),
+    }));
+}
+
+/// Divides a text; what holds no letter or digit is left out.
+fn pieces(text: &str) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    let mut end = 0;
+    let mut cut = |range: Range<usize>| {
+        if text[range.clone()].chars().any(char::is_alphanumeric) {
+            pieces.push(range);
+        }
+    };
+    for line in text.split_inclusive('\n') {
+        let so_far = end - start;
+        let is_full = so_far + line.len() > LONGEST;
+        if so_far > 0 && (is_full || (so_far >= ENOUGH && begins_anew(line))) {
+            cut(start..end);
+            start = end;
+        }
+        end += line.len();
+        while end - start > LONGEST {
+            let at = start + shortened(&text[start..end]);
+            cut(start..at);
+            start = at;
+        }
+    }
+    cut(start..end);
+    pieces
+}
+
+/// Whether a new thing may begin with a line.
+fn begins_anew(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || line.starts_with(['#', '-', '*', '•'])
+}
+
+/// Where a text that is too long ends: behind its last blank, or where it has none, behind its last character that fits.
+fn shortened(text: &str) -> usize {
+    let fits = text.floor_char_boundary(LONGEST);
+    match text[..fits].rfind(char::is_whitespace) {
+        Some(blank) if blank > LONGEST / 2 => text.ceil_char_boundary(blank + 1),
+        _ => fits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn free(text: &str) -> Vec<(Option<String>, String)> {
+        let passages = Passage::of_document(text).into_iter();
+        passages.map(|passage| (passage.section, passage.text)).collect()
+    }
+
+    #[test]
+    fn records_are_left_out_of_the_free_text() {
+        let text = "before\n\n# Facts\nThe host is db-1.\n\n# Key Learnings\n- KL-1 because a: one\n- no record yet\n\n\
+                    # Current Progress\n## In Progress\n- Wire it\n";
+        assert_eq!(
+            free(text),
+            [
+                (None, "before".to_owned()),
+                (Some("Facts".to_owned()), "The host is db-1.".to_owned()),
+                (Some("Key Learnings".to_owned()), "- no record yet".to_owned()),
+                (
+                    Some("Current Progress".to_owned()),
+                    "## In Progress\n- Wire it".to_owned()
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_section_is_divided_where_something_new_begins() {
+        let fact = |number: usize| format!("- Fact {number}: {}\n", "word ".repeat(30).trim_end());
+        let text: String = (0..20).map(fact).collect();
+        let passages = free(&format!("# Facts\n{text}"));
+        assert!((8..=20).contains(&passages.len()), "{}", passages.len());
+        assert!(passages.iter().all(|(_, text)| text.starts_with("- Fact")));
+    }
+
+    #[test]
+    fn a_record_is_one_passage_or_where_it_is_long_several() {
+        let id: RecordId = "VC-2".parse().unwrap();
+        let one = Passage::of_record(id, Some("Makefile"), Some("it is edited"), "test:\n\tcargo test");
+        assert_eq!(one[0].text, "Makefile\ntest:\n\tcargo test\nbecause it is edited");
+        assert_eq!(one.len(), 1);
+        let long = Passage::of_record(id, None, None, &"line of a log\n".repeat(500));
+        assert!(long.len() > 4 && long.iter().all(|passage| passage.record == Some(id)));
+        assert!(Passage::of_record(id, None, None, "").is_empty());
+    }
+
+    #[test]
+    fn a_hash_is_of_the_record_and_of_the_text() {
+        let of = |id: &str, text: &str| Passage::of_record(id.parse().unwrap(), None, None, text)[0].hash();
+        assert_eq!(of("KL-1", "a"), of("KL-1", "a"));
+        assert_ne!(of("KL-1", "a"), of("KL-2", "a"));
+        assert_ne!(of("KL-1", "a"), of("KL-1", "b"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_said_is_lost_and_no_passage_is_too_long(text in "([a-z]{1,9}[ \n#-]{1,3}){0,400}|[x記]{0,3000}") {
+            let passages = Passage::of_document(&text);
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+            let kept: usize = passages.iter().map(|passage| letters(&passage.text)).sum();
+            let headings: usize = outline(&text).iter().map(|section| letters(&section.title)).sum();
+            prop_assert_eq!(kept + headings, letters(&text));
+            prop_assert!(passages.iter().all(|passage| passage.text.len() <= LONGEST));
+        }
+    }
+}

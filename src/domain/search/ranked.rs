@@ -1,0 +1,135 @@
+//! Texts that are few enough to be read one by one: those of one memory.
+
+use super::query::{Query, Term};
+use super::words::{matches, words};
+use std::ops::Range;
+
+/// How soon more of a word counts no more, and how much a long text is held against it: the usual values of BM25.
+const SATURATION: f32 = 1.2;
+const LENGTH: f32 = 0.75;
+
+/// Which of the texts a query finds, best first: by their places, with what they count (BM25 over these texts). Of
+/// equals the earlier one goes first. Linear in all texts together.
+#[must_use]
+pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
+    let branches = query.branches();
+    let terms: Vec<&Term> = branches.iter().flatten().collect();
+    // How often each text has each term, and how many words it has.
+    let counted: Vec<(Vec<u16>, usize)> = texts
+        .iter()
+        .map(|text| {
+            let places: Vec<Range<usize>> = words(text).collect();
+            let counts = terms.iter().map(|term| count(term, text, &places)).collect();
+            (counts, places.len())
+        })
+        .collect();
+    let number = ratio(texts.len(), 1);
+    let mean = ratio(counted.iter().map(|(_, length)| length).sum(), texts.len());
+    let rarity: Vec<f32> = (0..terms.len())
+        .map(|term| {
+            let having = ratio(counted.iter().filter(|(counts, _)| counts[term] > 0).count(), 1);
+            (1.0 + (number - having + 0.5) / (having + 0.5)).ln()
+        })
+        .collect();
+    let mut found: Vec<(usize, f32)> = Vec::new();
+    for (place, (counts, length)) in counted.iter().enumerate() {
+        let mut first = 0;
+        let mut best: Option<f32> = None;
+        for branch in branches {
+            let of_branch = first..first + branch.len();
+            first = of_branch.end;
+            let holds = of_branch
+                .clone()
+                .zip(branch)
+                .all(|(term, wanted)| (counts[term] > 0) != wanted.is_excluded());
+            if !holds {
+                continue;
+            }
+            let damping = SATURATION * (1.0 - LENGTH + LENGTH * ratio(*length, 1) / mean.max(1.0));
+            let score = of_branch
+                .zip(branch)
+                .filter(|(_, wanted)| !wanted.is_excluded())
+                .map(|(term, _)| {
+                    let often = f32::from(counts[term]);
+                    rarity[term] * often * (SATURATION + 1.0) / (often + damping)
+                })
+                .sum();
+            best = Some(best.map_or(score, |best| best.max(score)));
+        }
+        found.extend(best.map(|score| (place, score)));
+    }
+    found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    found
+}
+
+/// How often a text has the words of a term next to each other.
+fn count(term: &Term, text: &str, places: &[Range<usize>]) -> u16 {
+    let wanted = term.words();
+    let at = |window: &[Range<usize>]| {
+        window
+            .iter()
+            .zip(wanted)
+            .enumerate()
+            .all(|(index, (place, word))| {
+                let is_last = index + 1 == wanted.len();
+                matches(&text[place.clone()], word, term.is_prefix() && is_last)
+            })
+    };
+    let found = places
+        .windows(wanted.len().max(1))
+        .filter(|window| at(window))
+        .count();
+    u16::try_from(found).unwrap_or(u16::MAX)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of words, far below what is exact"
+)]
+fn ratio(of: usize, to: usize) -> f32 {
+    of as f32 / to.max(1) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(query: &str, texts: &[&str]) -> Vec<usize> {
+        let found = ranked(&Query::parse(query), texts);
+        assert!(found.iter().all(|(_, score)| score.is_finite() && *score >= 0.0));
+        found.into_iter().map(|(place, _)| place).collect()
+    }
+
+    #[test]
+    fn texts_are_found_as_documents_are() {
+        let texts = [
+            "the quick brown fox jumps in src/main.rs",
+            "the brown quick dog",
+            "ÄRGER mit dem Fuchs",
+            "記憶を保存する",
+        ];
+        for (query, places) in [
+            ("quick", &[1, 0][..]),
+            ("\"quick brown\"", &[0]),
+            ("quick -fox", &[1]),
+            ("fox or dog", &[1, 0]),
+            ("arg", &[2]),
+            ("\"arg\"", &[]),
+            ("main.rs", &[0]),
+            ("rs.main", &[]),
+            ("記憶", &[3]),
+            ("憶記", &[]),
+            ("-quick", &[2, 3]),
+            ("!!!", &[]),
+        ] {
+            assert_eq!(found(query, &texts), places, "{query}");
+        }
+        assert!(found("x", &[]).is_empty());
+    }
+
+    #[test]
+    fn more_of_a_rare_word_goes_first() {
+        let texts = ["cat and dog", "cat cat dog", "dog", "bird"];
+        assert_eq!(found("cat", &texts), [1, 0]);
+    }
+}

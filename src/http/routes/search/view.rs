@@ -1,0 +1,121 @@
+//! How what was found is shown.
+
+use crate::http::names::RecordStatusName;
+use crate::pipeline::meaning::{Hit, Mode};
+use crate::pipeline::report::EvidenceReport;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// One page of a search.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = SearchResultList)]
+pub(crate) struct SearchPage {
+    /// What was found, best first.
+    #[schema(max_items = 500)]
+    items: Vec<SearchBody>,
+    /// What to send as `cursor` for the next page; null on the last one.
+    #[schema(required)]
+    next_cursor: Option<String>,
+    /// How it was searched: `text`, `semantic` or `hybrid`.
+    #[schema(example = "hybrid")]
+    mode: &'static str,
+    /// Why it was searched by words although meaning was asked for; null where nothing is amiss.
+    #[schema(required)]
+    degraded: Option<String>,
+}
+
+/// Something that was found: in a search of a vault a memory, inside a memory a passage.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = SearchResult)]
+pub(crate) struct SearchBody {
+    /// The memory.
+    memory_id: String,
+    /// Its newest version.
+    #[schema(minimum = 1)]
+    version: i64,
+    /// That version's id.
+    context_id: String,
+    /// When it was made.
+    creation_time: DateTime<Utc>,
+    /// How well it fits; the larger the better. Comparable within one search only.
+    rank: f32,
+    /// A part of the text as HTML: the words searched for stand in `<mark>…</mark>`, everything else is escaped.
+    #[schema(example = "ship the <mark>parser</mark> &amp; its tests")]
+    extract: String,
+    /// Which searches found it: `text`, `semantic` or both.
+    found_by: Vec<&'static str>,
+    /// How like the query the passage is, from -1 to 1; null where it was found by words only.
+    #[schema(required)]
+    score: Option<f32>,
+    /// The record that the extract is of; null for other text.
+    #[schema(required, example = "KL-7")]
+    record_id: Option<String>,
+    /// The section that the extract is of, where it is not a record found by meaning.
+    #[schema(required)]
+    section: Option<String>,
+    /// Whether the record stands in the newest version.
+    #[schema(required, value_type = Option<RecordStatusName>)]
+    status: Option<&'static str>,
+    /// The version that brought the record.
+    #[schema(required)]
+    record_version: Option<i64>,
+    /// When that was made.
+    #[schema(required)]
+    recorded_at: Option<DateTime<Utc>>,
+    /// Who made it.
+    #[schema(required)]
+    recorded_by: Option<String>,
+    /// What of the task and the messages carried the record into the memory.
+    evidence: Vec<EvidenceReport>,
+}
+
+impl SearchPage {
+    pub(super) fn of(
+        hits: Vec<Hit>,
+        next_cursor: Option<String>,
+        mode: Mode,
+        degraded: Option<String>,
+    ) -> Self {
+        Self {
+            items: hits.into_iter().map(SearchBody::from).collect(),
+            next_cursor,
+            mode: mode.name(),
+            degraded,
+        }
+    }
+}
+
+impl From<Hit> for SearchBody {
+    fn from(hit: Hit) -> Self {
+        let by = [
+            (hit.by_text, Mode::Text.name()),
+            (hit.score.is_some(), Mode::Semantic.name()),
+        ];
+        let origin = hit.passage.origin.as_ref();
+        Self {
+            found_by: by
+                .iter()
+                .filter(|(found, _)| *found)
+                .map(|(_, name)| *name)
+                .collect(),
+            score: hit.score,
+            record_id: hit.passage.record.map(|record| record.to_string()),
+            status: origin.map(|origin| origin.status.name()),
+            record_version: origin.map(|origin| origin.version),
+            recorded_at: origin.map(|origin| origin.at),
+            recorded_by: origin.map(|origin| origin.by.to_string()),
+            evidence: origin
+                .iter()
+                .flat_map(|origin| &origin.evidence)
+                .map(EvidenceReport::from)
+                .collect(),
+            section: hit.passage.section,
+            memory_id: hit.memory.to_string(),
+            version: hit.version,
+            context_id: hit.context_id.to_string(),
+            creation_time: hit.creation_time,
+            rank: hit.rank,
+            extract: hit.extract,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The embeddings API of OpenAI and of the many servers that speak it: texts in, vectors out.
+//!
+//! What is read is read strictly: one vector a text, each of finite numbers and of the same length. A batch whose
+//! answer is otherwise is asked for again, then in halves, so that one text that a model cannot take costs no other.
+
+use super::endpoint::{Client, ClientError, Endpoint, below};
+use super::{ModelError, Retry};
+use crate::config::embeddings::EmbeddingsSettings;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Bytes of an answer for each number in it, and besides.
+const BYTES_PER_NUMBER: usize = 32;
+const MORE_BYTES: usize = 64 << 10;
+
+/// Why there are no vectors.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmbedError {
+    /// The server did not answer, or not so that it can be read.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The model answers vectors of another length than it did: it is another model under the same name.
+    #[error("the model answers {found} dimensions instead of {expected}")]
+    Dimensions {
+        /// What was expected.
+        expected: usize,
+        /// What came.
+        found: usize,
+    },
+}
+
+/// What was asked of a model.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Its name.
+    pub model: &'a str,
+    /// How long its vectors are; `None` where that is to be found out.
+    pub dimensions: Option<usize>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Embedded {
+    /// A vector for each text, in their order; `None` for one that the model cannot take.
+    pub vectors: Vec<Option<Vec<f32>>>,
+    /// Tokens read, where the server says.
+    pub input_tokens: u64,
+    /// Requests that were made.
+    pub calls: u64,
+    /// How long it took.
+    pub millis: u64,
+}
+
+/// A model behind an embeddings server. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Embedder {
+    endpoint: Arc<Endpoint>,
+    settings: Arc<EmbeddingsSettings>,
+    retry: Retry,
+}
+
+impl Embedder {
+    /// A client of the server that the configuration names.
+    ///
+    /// # Errors
+    /// A machine without certificates where `https` is asked.
+    pub fn new(settings: EmbeddingsSettings) -> Result<Self, ClientError> {
+        let client = Client::new(settings.base_url.scheme() == "https")?;
+        let url = below(&settings.base_url, &["embeddings"]);
+        let numbers = settings.batch_size * crate::config::embeddings::MAX_DIMENSIONS as usize;
+        let most = numbers * BYTES_PER_NUMBER + MORE_BYTES;
+        let endpoint =
+            Endpoint::new(client, url, most).with_key("authorization", "Bearer ", settings.api_key.clone());
+        Ok(Self {
+            endpoint: Arc::new(endpoint),
+            retry: Retry::new(settings.timeout, settings.max_retries),
+            settings: Arc::new(settings),
+        })
+    }
+
+    /// What it was made from.
+    #[must_use]
+    pub fn settings(&self) -> &EmbeddingsSettings {
+        &self.settings
+    }
+
+    /// Vectors of texts, in as many requests as they need. A text that the model refuses by itself has none.
+    ///
+    /// # Errors
+    /// The server is away or busy, or the model has changed: then nothing is known of any of the texts.
+    pub async fn embed(&self, wanted: Wanted<'_>, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        let begun = Instant::now();
+        let mut all = Embedded::default();
+        for batch in texts.chunks(self.settings.batch_size) {
+            self.embed_batch(wanted, batch, &mut all).await?;
+        }
+        all.millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(all)
+    }
+
+    /// The vector of one text, which somebody waits for: one attempt, within `time`.
+    ///
+    /// # Errors
+    /// As for [`Self::embed`], and a text that the model cannot take.
+    pub async fn embed_once(
+        &self,
+        wanted: Wanted<'_>,
+        text: &str,
+        time: Duration,
+    ) -> Result<(Vec<f32>, u64), EmbedError> {
+        let (mut vectors, tokens) = self.attempt(wanted, &[text], time).await?;
+        let vector = vectors.pop().ok_or_else(|| ModelError::bad_answer("no vector"))?;
+        Ok((vector, tokens))
+    }
+
+    async fn embed_batch<'b, 't>(
+        &self,
+        wanted: Wanted<'_>,
+        batch: &'b [&'t str],
+        all: &mut Embedded,
+    ) -> Result<(), EmbedError> {
+        match self.ask(wanted, batch, &mut all.calls).await {
+            Ok((vectors, tokens)) => {
+                all.vectors.extend(vectors.into_iter().map(Some));
+                all.input_tokens = all.input_tokens.saturating_add(tokens);
+                return Ok(());
+            }
+            Err(EmbedError::Model(error)) if is_of_the_texts(&error) => {}
+            Err(error) => return Err(error),
+        }
+        // Those before a text that the model cannot take, and those behind it, have nothing to do with it.
+        let halves = |part: &'b [&'t str]| {
+            let (first, second) = part.split_at(part.len() / 2);
+            [second, first]
+        };
+        let [_, _, ..] = batch else {
+            all.vectors.push(None);
+            return Ok(());
+        };
+        let mut parts = halves(batch).to_vec();
+        while let Some(part) = parts.pop() {
+            all.calls += 1;
+            match self.attempt(wanted, part, self.settings.timeout).await {
+                Ok((vectors, tokens)) => {
+                    all.vectors.extend(vectors.into_iter().map(Some));
+                    all.input_tokens = all.input_tokens.saturating_add(tokens);
+                }
+                Err(EmbedError::Model(error)) if is_of_the_texts(&error) => match part {
+                    [_] => all.vectors.push(None),
+                    _ => parts.extend(halves(part)),
+                },
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks until there is an answer, a failure that cannot heal, or the end of the patience.
+    async fn ask(
+        &self,
+        wanted: Wanted<'_>,
+        texts: &[&str],
+        calls: &mut u64,
+    ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {
+        let mut left = self.retry.wait_time;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            *calls += 1;
+            let error = match self.attempt(wanted, texts, self.retry.attempt_time).await {
+                Err(EmbedError::Model(error)) => error,
+                other => return other,
+            };
+            let Some(wait) = self.retry.wait(attempts, &error, left) else {
+                return Err(error.into());
+            };
+            left -= wait;
+            sleep(wait).await;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        wanted: Wanted<'_>,
+        texts: &[&str],
+        time: Duration,
+    ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {
+        let mut body = json!({"model": wanted.model, "input": texts});
+        if let Some(dimensions) = self.settings.dimensions {
+            body["dimensions"] = json!(dimensions);
+        }
+        let answer = timeout(time, self.endpoint.post(&body))
+            .await
+            .unwrap_or_else(|_| {
+                Err(ModelError::TimedOut {
+                    detail: format!("{} ms for one attempt are over", time.as_millis()),
+                })
+            })?;
+        if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
+            return Err(self.endpoint.error_object(error).into());
+        }
+        let vectors = read_vectors(&answer, texts.len())?;
+        let found = vectors.first().map_or(0, Vec::len);
+        match wanted.dimensions {
+            Some(expected) if expected != found => Err(EmbedError::Dimensions { expected, found }),
+            _ => Ok((vectors, tokens_of(&answer))),
+        }
+    }
+}
+
+/// Whether a failure says something of the texts, so that others may be taken.
+fn is_of_the_texts(error: &ModelError) -> bool {
+    match error {
+        ModelError::BadAnswer { .. } | ModelError::TooLarge { .. } => true,
+        ModelError::Status { code, .. } => matches!(code, 400 | 413 | 422),
+        ModelError::TimedOut { .. } | ModelError::Unreachable { .. } => false,
+    }
+}
+
+/// Servers name the tokens differently.
+fn tokens_of(answer: &Value) -> u64 {
+    let usage = &answer["usage"];
+    let tokens = usage["prompt_tokens"].as_u64().or(usage["total_tokens"].as_u64());
+    tokens.unwrap_or(0)
+}
+
+/// The vectors in the order of their texts.
+fn read_vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
+    let Some(data) = answer.get("data").and_then(Value::as_array) else {
+        return Err(ModelError::bad_answer("no data"));
+    };
+    if data.len() != count {
+        let detail = format!("{} vectors for {count} texts", data.len());
+        return Err(ModelError::bad_answer(detail));
+    }
+    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
+    for (place, item) in data.iter().enumerate() {
+        let index = item
+            .get("index")
+            .and_then(Value::as_u64)
+            .map_or(place, |index| usize::try_from(index).unwrap_or(usize::MAX));
+        let vector = read_vector(&item["embedding"])?;
+        match vectors.get_mut(index) {
+            Some(empty @ None) => *empty = Some(vector),
+            _ => return Err(ModelError::bad_answer("an index twice or out of range")),
+        }
+    }
+    let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().collect();
+    match vectors.windows(2).all(|pair| pair[0].len() == pair[1].len()) {
+        true => Ok(vectors),
+        false => Err(ModelError::bad_answer("vectors of different lengths")),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "vectors are of single precision")]
+fn read_vector(value: &Value) -> Result<Vec<f32>, ModelError> {
+    let numbers = value
+        .as_array()
+        .filter(|numbers| {
+            !numbers.is_empty() && numbers.len() <= crate::config::embeddings::MAX_DIMENSIONS as usize
+        })
+        .ok_or_else(|| ModelError::bad_answer("an embedding that is no list of 1 to 8192 numbers"))?;
+    let vector: Option<Vec<f32>> = numbers
+        .iter()
+        .map(|number| {
+            number
+                .as_f64()
+                .map(|number| number as f32)
+                .filter(|number| number.is_finite())
+        })
+        .collect();
+    vector
+        .filter(|vector| vector.iter().any(|number| *number != 0.0))
+        .ok_or_else(|| {
+            ModelError::bad_answer("a vector that is not of finite numbers, or of nothing but zeros")
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Answers as servers give them, also wrong ones.
+
+use super::super::stub::{Reply, Stub, ok, reply};
+use super::*;
+use crate::config::embeddings::EmbeddingsConfig;
+
+const MODEL: Wanted<'static> = Wanted {
+    model: "m",
+    dimensions: Some(2),
+};
+
+fn vectors(all: &[[f32; 2]]) -> Reply {
+    let data: Vec<Value> = all
+        .iter()
+        .enumerate()
+        .map(|(index, vector)| json!({"index": index, "embedding": vector}))
+        .collect();
+    ok(&json!({"data": data, "usage": {"prompt_tokens": 7}}))
+}
+
+async fn embedder(replies: Vec<Reply>, batch_size: u32) -> (Stub, Embedder) {
+    let stub = Stub::start(replies).await;
+    let config = EmbeddingsConfig {
+        base_url: Some(stub.url("/v1").to_string()),
+        model: Some("m".to_owned()),
+        api_key: Some("sk-1".into()),
+        batch_size,
+        timeout_seconds: 0.3,
+        max_retries: 1,
+        ..EmbeddingsConfig::default()
+    };
+    let mut embedder = Embedder::new(config.settings().unwrap().unwrap()).unwrap();
+    embedder.retry.base_backoff = Duration::from_millis(1);
+    (stub, embedder)
+}
+
+#[tokio::test]
+async fn texts_go_in_batches_and_vectors_come_in_their_order() {
+    let backwards = json!({"data": [
+        {"index": 1, "embedding": [0.0, 1.0]},
+        {"index": 0, "embedding": [1.0, 0.0]},
+    ], "usage": {"total_tokens": 3}});
+    let (stub, embedder) = embedder(vec![ok(&backwards), vectors(&[[0.5, 0.5]])], 2).await;
+    let embedded = embedder.embed(MODEL, &["a", "b", "c"]).await.unwrap();
+    assert_eq!(
+        embedded.vectors,
+        [Some(vec![1.0, 0.0]), Some(vec![0.0, 1.0]), Some(vec![0.5, 0.5])]
+    );
+    assert_eq!((embedded.input_tokens, embedded.calls), (10, 2));
+    let requests = stub.requests();
+    assert!(requests[0].contains(r#""input":["a","b"]"#), "{}", requests[0]);
+    assert!(requests[0].contains("/embeddings") && requests[0].contains("Bearer sk-1"));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text_is_lost() {
+    let nan =
+        || ok(&json!({"data": [{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [null, 1]}]}));
+    let zero = || ok(&json!({"data": [{"index": 0, "embedding": [0, 0]}]}));
+    // Twice the batch, then its halves.
+    let replies = vec![nan(), nan(), vectors(&[[1.0, 0.0]]), zero()];
+    let (_stub, embedder) = embedder(replies, 8).await;
+    let embedded = embedder.embed(MODEL, &["good", "bad"]).await.unwrap();
+    assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0]), None]);
+}
+
+#[tokio::test]
+async fn a_wrong_count_or_length_heals_with_another_attempt() {
+    for wrong in [
+        vectors(&[]),
+        vectors(&[[1.0, 0.0], [1.0, 0.0]]),
+        ok(&json!({"data": [{"index": 5, "embedding": [1, 0]}]})),
+        ok(&json!({"data": [{"index": 0, "embedding": "AAAA"}]})),
+        ok(&json!({"nothing": 1})),
+        reply(503, "", "busy"),
+    ] {
+        let (_stub, embedder) = embedder(vec![wrong, vectors(&[[1.0, 0.0]])], 8).await;
+        let embedded = embedder.embed(MODEL, &["a"]).await.unwrap();
+        assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0])]);
+    }
+}
+
+#[tokio::test]
+async fn an_outage_and_another_model_are_told_apart_from_a_text() {
+    let (_stub, away) = embedder(vec![reply(500, "", ""), reply(500, "", "")], 8).await;
+    assert!(matches!(
+        away.embed(MODEL, &["a"]).await,
+        Err(EmbedError::Model(ModelError::Status { code: 500, .. }))
+    ));
+    let (_stub, refusing) = embedder(vec![reply(401, "", "")], 8).await;
+    assert!(refusing.embed(MODEL, &["a"]).await.is_err());
+    let three = ok(&json!({"data": [{"index": 0, "embedding": [1, 2, 3]}]}));
+    let (_stub, changed) = embedder(vec![three], 8).await;
+    assert_eq!(
+        changed.embed(MODEL, &["a"]).await,
+        Err(EmbedError::Dimensions {
+            expected: 2,
+            found: 3
+        })
+    );
+    let (_stub, silent) = embedder(vec![Reply::Hang], 8).await;
+    let begun = Instant::now();
+    let time = Duration::from_millis(50);
+    assert!(silent.embed_once(MODEL, "a", time).await.is_err());
+    assert!(begun.elapsed() >= time);
+}

@@ -1,0 +1,272 @@
+//! Embedding what memories say, behind the writers.
+
+use super::{Meaning, Model};
+use crate::domain::ids::VaultId;
+use crate::domain::search::PassageHash;
+use crate::domain::search::vectors::{quantised, signs};
+use crate::llm::embeddings::{EmbedError, Embedded, Wanted};
+use crate::storage::search::Pending;
+use crate::storage::search_vectors::{Kept, Saved, Space, SpaceSettings};
+use crate::storage::usage::Spent;
+use crate::storage::{Class, StorageError};
+use crate::telemetry::meters;
+use std::collections::HashMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// Passages whose texts and vectors are held at once, about.
+const PASSAGES: usize = 1_000;
+
+/// Why memories could not be embedded.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The model did.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+/// How far a pass over all memories came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// All of them are embedded.
+    Done,
+    /// No model is configured, or another one is the current one by now, and its instance does the work.
+    Idle,
+}
+
+/// A memory while it is embedded.
+struct Work<'a> {
+    of: &'a Pending,
+    known: HashMap<PassageHash, Kept>,
+}
+
+impl Meaning {
+    /// Embeds whatever has to be, once through all memories.
+    ///
+    /// # Errors
+    /// The model's or the database's; what was done until then stays done.
+    pub async fn index(&self) -> Result<Pass, IndexError> {
+        let Some(model) = &self.model else {
+            return Ok(Pass::Idle);
+        };
+        let own = self.own_space(model).await?;
+        let spaces = self.storage.embedding_spaces().await?;
+        let Some(space) = spaces.current().filter(|space| space.id == own) else {
+            return Ok(Pass::Idle);
+        };
+        if !space.is_marked {
+            self.storage.mark_for_embedding(space).await?;
+        }
+        match self.embed_pending(model, space, None).await {
+            Err(IndexError::Embed(EmbedError::Dimensions { expected, found })) => {
+                tracing::warn!(
+                    expected,
+                    found,
+                    "the embedding model has changed, everything is embedded anew"
+                );
+                self.forget_own_space(model);
+                return Err(EmbedError::Dimensions { expected, found }.into());
+            }
+            other => other?,
+        }
+        if space.ready_at.is_none() || spaces.0.len() > 1 {
+            self.storage.space_is_ready(space).await?;
+            tracing::info!(model = space.settings.model, "all memories are embedded");
+        }
+        Ok(Pass::Done)
+    }
+
+    /// Embeds whatever of a vault has to be, its words first.
+    ///
+    /// # Errors
+    /// As for [`Self::index`].
+    pub async fn index_vault(&self, vault: &VaultId) -> Result<(), IndexError> {
+        self.storage.index_vault(vault).await?;
+        let Some(model) = &self.model else { return Ok(()) };
+        let own = self.own_space(model).await?;
+        let spaces = self.storage.embedding_spaces().await?;
+        match spaces.current().filter(|space| space.id == own) {
+            Some(space) => self.embed_pending(model, space, Some(vault)).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn embed_pending(
+        &self,
+        model: &Model,
+        space: &Space,
+        vault: Option<&VaultId>,
+    ) -> Result<(), IndexError> {
+        let mut last: Option<Pending> = None;
+        loop {
+            let batch = self.storage.pending_for_embedding(vault, last.as_ref()).await?;
+            let now = self.clock.now();
+            let waited = batch
+                .iter()
+                .filter_map(|pending| (now - pending.changed_at).to_std().ok());
+            meters::embedding_lag(waited.max().unwrap_or(Duration::ZERO));
+            let Some(end) = batch.last().cloned() else {
+                return Ok(());
+            };
+            for of_vault in batch.chunk_by(|one, next| one.vault == next.vault) {
+                self.embed_memories(model, space, of_vault).await?;
+            }
+            last = Some(end);
+        }
+    }
+
+    /// Embeds memories of one vault.
+    async fn embed_memories(&self, model: &Model, space: &Space, all: &[Pending]) -> Result<(), IndexError> {
+        let mut waiting: Vec<Work<'_>> = Vec::new();
+        let mut missing: HashMap<PassageHash, String> = HashMap::new();
+        for of in all {
+            let sources = self
+                .storage
+                .search_sources(&of.vault, &of.memory, Class::Maintenance)
+                .await?;
+            let Some(sources) = sources else { continue };
+            let dimensions = space.settings.dimensions;
+            let known = self
+                .storage
+                .vectors_of(&of.vault, &of.memory, &space.id, dimensions)
+                .await?;
+            for (passage, _) in sources.passages() {
+                let hash = passage.hash();
+                if !known.contains_key(&hash) {
+                    missing.insert(
+                        hash,
+                        format!("{}{}", space.settings.document_prefix, passage.shown()),
+                    );
+                }
+            }
+            waiting.push(Work { of, known });
+            if missing.len() >= PASSAGES {
+                self.embed_texts(
+                    model,
+                    space,
+                    std::mem::take(&mut waiting),
+                    std::mem::take(&mut missing),
+                )
+                .await?;
+            }
+        }
+        self.embed_texts(model, space, waiting, missing).await
+    }
+
+    async fn embed_texts(
+        &self,
+        model: &Model,
+        space: &Space,
+        waiting: Vec<Work<'_>>,
+        missing: HashMap<PassageHash, String>,
+    ) -> Result<(), IndexError> {
+        let Some(first) = waiting.first() else {
+            return Ok(());
+        };
+        let (hashes, texts): (Vec<PassageHash>, Vec<&str>) =
+            missing.iter().map(|(hash, text)| (*hash, text.as_str())).unzip();
+        let wanted = Wanted {
+            model: &space.settings.model,
+            dimensions: Some(space.settings.dimensions),
+        };
+        let embedded = match texts.is_empty() {
+            true => Embedded::default(),
+            false => self.ask(model, wanted, &texts, &first.of.vault).await?,
+        };
+        let kept = |vector: Vec<f32>| (signs(&vector), quantised(&vector));
+        let new: HashMap<PassageHash, Kept> = hashes
+            .into_iter()
+            .zip(embedded.vectors)
+            .map(|(hash, vector)| {
+                (
+                    hash,
+                    Kept {
+                        vector: vector.map(kept),
+                    },
+                )
+            })
+            .collect();
+        let refused = new.values().filter(|kept| kept.vector.is_none()).count();
+        meters::embedding_passages(new.len() - refused, refused);
+        for Work { of, mut known } in waiting {
+            known.extend(new.iter().map(|(hash, kept)| (*hash, kept.clone())));
+            let dimensions = space.settings.dimensions;
+            let saved = self
+                .storage
+                .save_vectors(&of.vault, &of.memory, &space.id, dimensions, &known)
+                .await?;
+            if saved == Saved::InPart {
+                tracing::debug!("a memory was written while it was embedded, what is new comes next");
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask(
+        &self,
+        model: &Model,
+        wanted: Wanted<'_>,
+        texts: &[&str],
+        vault: &VaultId,
+    ) -> Result<Embedded, EmbedError> {
+        let asked = model.embedder.embed(wanted, texts).await;
+        let spent = match &asked {
+            Ok(embedded) => Spent {
+                runs: 1,
+                calls: embedded.calls,
+                input_tokens: embedded.input_tokens,
+                millis: embedded.millis,
+                ..Spent::default()
+            },
+            Err(_) => Spent {
+                runs: 1,
+                calls: 1,
+                failures: 1,
+                ..Spent::default()
+            },
+        };
+        self.spend(vault, wanted.model, spent).await;
+        asked
+    }
+
+    /// The space that the configured model fills: found out by asking it, once.
+    async fn own_space(&self, model: &Model) -> Result<String, IndexError> {
+        let known = model
+            .own_space
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let settings = model.embedder.settings();
+        let wanted = Wanted {
+            model: &settings.model,
+            dimensions: None,
+        };
+        let text = format!("{}dimensions", settings.document_prefix);
+        let (vector, _) = model.embedder.embed_once(wanted, &text, settings.timeout).await?;
+        let settings = SpaceSettings {
+            model: settings.model.clone(),
+            dimensions: vector.len(),
+            query_prefix: settings.query_prefix.clone(),
+            document_prefix: settings.document_prefix.clone(),
+        };
+        self.storage.activate_space(&settings).await?;
+        let spaces = self.storage.embedding_spaces().await?;
+        let id = settings.id();
+        // What was written while no embeddings were configured, and what a service without them wrote.
+        if let Some(space) = spaces.current().filter(|space| space.id == id) {
+            self.storage.mark_for_embedding(space).await?;
+        }
+        *model.own_space.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.clone());
+        Ok(id)
+    }
+
+    fn forget_own_space(&self, model: &Model) {
+        *model.own_space.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

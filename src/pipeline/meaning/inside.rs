@@ -1,0 +1,112 @@
+//! Searches inside one memory: its records, archived ones too, and what its newest document says besides.
+
+use super::search::{Answer, Hit, HitPassage, SearchRequest, wanted};
+use super::{Meaning, Mode};
+use crate::domain::ids::MemoryId;
+use crate::domain::search::fusion::fused;
+use crate::domain::search::{Passage, PassageHash, Query, extract, ranked};
+use crate::fair;
+use crate::storage::search_vectors::{SourceRecord, Sources};
+use crate::storage::{Class, StorageError};
+use std::collections::HashMap;
+
+impl Meaning {
+    /// What a memory says and said that a search finds, best first, at most as many as can be ranked; `None` if there is
+    /// no such memory.
+    ///
+    /// # Errors
+    /// The database's. A model that is away is no error.
+    pub async fn search_memory(
+        &self,
+        request: &SearchRequest<'_>,
+        memory: &MemoryId,
+    ) -> Result<Option<Answer<Hit>>, StorageError> {
+        let Some(sources) = self
+            .storage
+            .search_sources(request.vault, memory, Class::Search)
+            .await?
+        else {
+            return Ok(None);
+        };
+        let (mode, degraded, near) = self.by_meaning(request, Some(memory)).await?;
+        let scores: HashMap<PassageHash, f32> = near.iter().map(|near| (near.hash, near.score)).collect();
+        let bytes = sources.text.len()
+            + sources
+                .records
+                .iter()
+                .map(|record| record.content.len())
+                .sum::<usize>();
+        let look = || {
+            let order: Vec<PassageHash> = near.iter().map(|near| near.hash).collect();
+            hits(request, mode, memory, &sources, &order, &scores)
+        };
+        let mut found = fair::on_cpu(bytes, look).await;
+        found.truncate(request.limit);
+        let found = self.with_origins(request.vault, found).await?;
+        Ok(Some(Answer {
+            found,
+            mode,
+            degraded,
+        }))
+    }
+}
+
+fn hits(
+    request: &SearchRequest<'_>,
+    mode: Mode,
+    memory: &MemoryId,
+    sources: &Sources,
+    near: &[PassageHash],
+    scores: &HashMap<PassageHash, f32>,
+) -> Vec<Hit> {
+    let query = Query::parse(request.text);
+    let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
+    let texts: Vec<&str> = passages
+        .iter()
+        .map(|(passage, _)| passage.text.as_str())
+        .collect();
+    let by_text = match mode {
+        Mode::Semantic => Vec::new(),
+        Mode::Text | Mode::Hybrid => ranked(&query, &texts),
+    };
+    let places: HashMap<PassageHash, usize> = passages
+        .iter()
+        .enumerate()
+        .map(|(place, (passage, _))| (passage.hash(), place))
+        .collect();
+    let by_meaning: Vec<usize> = near.iter().filter_map(|hash| places.get(hash).copied()).collect();
+    let counts: HashMap<usize, f32> = by_text.iter().copied().collect();
+    let lists = [by_text.iter().map(|(place, _)| *place).collect(), by_meaning];
+    let mut taken = Vec::new();
+    let mut hits = Vec::new();
+    for (place, fused) in fused(&lists) {
+        let (passage, _) = &passages[place];
+        // A long record is several passages, and found once.
+        if passage.record.is_some() && taken.contains(&passage.record) {
+            continue;
+        }
+        taken.push(passage.record);
+        let score = scores.get(&passage.hash()).copied();
+        let rank = match mode {
+            Mode::Text => counts.get(&place).copied(),
+            Mode::Semantic => score,
+            Mode::Hybrid => Some(fused),
+        };
+        hits.push(Hit {
+            memory: memory.clone(),
+            version: sources.version,
+            context_id: sources.context_id.clone(),
+            creation_time: sources.creation_time,
+            rank: rank.unwrap_or_default(),
+            extract: extract(&passage.text, &query),
+            by_text: counts.contains_key(&place),
+            score,
+            passage: HitPassage {
+                record: passage.record,
+                section: passage.section.clone(),
+                origin: None,
+            },
+        });
+    }
+    hits
+}

@@ -1,0 +1,177 @@
+//! The vectors of queries, which somebody waits for.
+
+use super::{Meaning, Model};
+use crate::domain::ids::VaultId;
+use crate::llm::embeddings::{EmbedError, Wanted};
+use crate::storage::search_vectors::Space;
+use crate::storage::usage::{RoleSpent, Spender, Spent};
+use crate::storage::{StorageError, search_vectors::Spaces};
+use crate::telemetry::meters;
+use quick_cache::sync::Cache;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Queries whose vectors are kept: pages of one search, and what many ask.
+const KEPT: usize = 1_000;
+
+/// For how long the list of models is believed.
+const SPACES_FOR: Duration = Duration::from_secs(2);
+
+/// For how long a server that failed is not asked again by searches.
+const REST: Duration = Duration::from_secs(5);
+
+/// Why there is no vector.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoVector {
+    /// No model is configured.
+    #[error("no embedding model is configured (embeddings.base_url, embeddings.model)")]
+    NotConfigured,
+    /// Nothing is indexed yet.
+    #[error("nothing is indexed by meaning yet")]
+    NotIndexed,
+    /// The model did not answer. The reason is public: no address and no key.
+    #[error("the embedding model is not available: {0}")]
+    Away(String),
+}
+
+/// What is kept between queries.
+pub(super) struct Queries {
+    vectors: Cache<(String, String), Arc<[f32]>>,
+    spaces: Mutex<Option<(Instant, Spaces)>>,
+    /// Since when the server fails, and why.
+    failing: Mutex<Option<(Instant, String)>>,
+}
+
+impl Default for Queries {
+    fn default() -> Self {
+        Self {
+            vectors: Cache::new(KEPT),
+            spaces: Mutex::default(),
+            failing: Mutex::default(),
+        }
+    }
+}
+
+/// A query as a model understands it.
+pub(super) struct Embedded {
+    pub(super) space: Space,
+    pub(super) vector: Arc<[f32]>,
+}
+
+impl Meaning {
+    /// The vector of a query, by the model that answers.
+    pub(super) async fn embed_query(
+        &self,
+        vault: &VaultId,
+        query: &str,
+    ) -> Result<Result<Embedded, NoVector>, StorageError> {
+        let Some(model) = &self.model else {
+            return Ok(Err(NoVector::NotConfigured));
+        };
+        let spaces = self.spaces(model).await?;
+        let Some(space) = spaces.answering() else {
+            return Ok(Err(NoVector::NotIndexed));
+        };
+        let text = format!("{}{query}", space.settings.query_prefix);
+        let key = (space.id.clone(), text);
+        if let Some(vector) = model.queries.vectors.get(&key) {
+            let space = space.clone();
+            return Ok(Ok(Embedded { space, vector }));
+        }
+        if let Some(why) = model.queries.is_failing() {
+            return Ok(Err(NoVector::Away(why)));
+        }
+        let wanted = Wanted {
+            model: &space.settings.model,
+            dimensions: Some(space.settings.dimensions),
+        };
+        let begun = Instant::now();
+        let time = model.embedder.settings().query_timeout;
+        let asked = model.embedder.embed_once(wanted, &key.1, time).await;
+        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (failures, input_tokens) = match &asked {
+            Ok((_, tokens)) => (0, *tokens),
+            Err(_) => (1, 0),
+        };
+        let spent = Spent {
+            runs: 1,
+            calls: 1,
+            failures,
+            input_tokens,
+            millis,
+            ..Spent::default()
+        };
+        self.spend(vault, &space.settings.model, spent).await;
+        match asked {
+            Ok((vector, _)) => {
+                let vector: Arc<[f32]> = vector.into();
+                model.queries.vectors.insert(key, vector.clone());
+                let space = space.clone();
+                Ok(Ok(Embedded { space, vector }))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a query could not be embedded, searches go by words");
+                let why = public(&error);
+                model.queries.fails(why.clone());
+                Ok(Err(NoVector::Away(why)))
+            }
+        }
+    }
+
+    /// The models that there are vectors of, looked up seldom.
+    async fn spaces(&self, model: &Model) -> Result<Spaces, StorageError> {
+        let kept = model
+            .queries
+            .spaces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some((at, spaces)) = kept
+            && at.elapsed() < SPACES_FOR
+        {
+            return Ok(spaces);
+        }
+        let spaces = self.storage.embedding_spaces().await?;
+        *model
+            .queries
+            .spaces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), spaces.clone()));
+        Ok(spaces)
+    }
+
+    /// Writes down what was asked of the model. A count that cannot be written is a line in the log.
+    pub(super) async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
+        meters::embedding_calls(spent.calls, spent.failures);
+        let spent = RoleSpent {
+            role: Spender::Embeddings,
+            model: model.to_owned(),
+            spent,
+        };
+        let day = self.clock.now().date_naive();
+        if let Err(error) = self.storage.add_usage(vault, day, &[spent]).await {
+            tracing::warn!(%error, "what the embedding model spent could not be written down");
+        }
+    }
+}
+
+impl Queries {
+    fn is_failing(&self) -> Option<String> {
+        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, why) = failing.as_ref()?;
+        (since.elapsed() < REST).then(|| why.clone())
+    }
+
+    fn fails(&self, why: String) {
+        *self.failing.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), why));
+    }
+}
+
+/// The sentence for clients.
+fn public(error: &EmbedError) -> String {
+    match error {
+        EmbedError::Model(error) => error.public(),
+        EmbedError::Dimensions { .. } => "the model answers vectors of another length".to_owned(),
+    }
+}

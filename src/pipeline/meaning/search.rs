@@ -1,0 +1,392 @@
+//! Searches of a vault: its memories, by words, by meaning, or by both.
+
+use super::query::Embedded;
+use super::{Meaning, NoVector};
+use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::search::fusion::fused;
+use crate::domain::search::{Passage, Query, extract, ranked};
+use crate::storage::search::{SearchPlace, SearchResult};
+use crate::storage::search_vectors::{Near, Nearest, PassageFilter, RecordOrigin, SourceRecord, Sources};
+use crate::storage::{Class, StorageError};
+use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+use strum::{EnumString, IntoStaticStr, VariantNames};
+
+/// Documents with the words that are looked at where they are not the whole answer.
+const BY_WORDS: i64 = 100;
+
+/// Passages that are looked at, and with a filter that only their rows tell.
+pub(super) const BY_MEANING: usize = 400;
+
+/// How a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum Mode {
+    /// By words.
+    Text,
+    /// By meaning.
+    Semantic,
+    /// By both.
+    Hybrid,
+}
+
+impl Mode {
+    /// The name shown.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What is searched for.
+#[derive(Debug, Clone)]
+pub struct SearchRequest<'a> {
+    /// Where.
+    pub vault: &'a VaultId,
+    /// In the client's words.
+    pub text: &'a str,
+    /// How; without it by both where there is a model, by words otherwise.
+    pub mode: Option<Mode>,
+    /// How like the query what is found by meaning has to be.
+    pub min_score: Option<f32>,
+    /// Which passages.
+    pub filter: PassageFilter,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Where in a memory something was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HitPassage {
+    /// Its record.
+    pub record: Option<RecordId>,
+    /// Its section, where that is known.
+    pub section: Option<String>,
+    /// Where the record comes from.
+    pub origin: Option<RecordOrigin>,
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Its memory.
+    pub memory: MemoryId,
+    /// That memory's newest version.
+    pub version: i64,
+    /// Its id.
+    pub context_id: ContextId,
+    /// When it was made.
+    pub creation_time: DateTime<Utc>,
+    /// How well it fits.
+    pub rank: f32,
+    /// A part of the text as HTML.
+    pub extract: String,
+    /// Whether it has the words.
+    pub by_text: bool,
+    /// How like the query it is, where it was found by meaning.
+    pub score: Option<f32>,
+    /// Where in the memory.
+    pub passage: HitPassage,
+}
+
+/// What a search came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer<T> {
+    /// What was found, best first.
+    pub found: Vec<T>,
+    /// How it went in the end.
+    pub mode: Mode,
+    /// Why not as it was asked for.
+    pub degraded: Option<String>,
+}
+
+/// A memory that was found, before anything of it is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its place in the order.
+    pub place: SearchPlace,
+    by_text: Option<i64>,
+    near: Option<Near>,
+}
+
+impl Meaning {
+    /// The memories of a vault that a search finds, best first, those behind `after`.
+    ///
+    /// # Errors
+    /// The database's. A model that is away is no error.
+    pub async fn search(
+        &self,
+        request: &SearchRequest<'_>,
+        after: Option<&SearchPlace>,
+    ) -> Result<Answer<Candidate>, StorageError> {
+        let (mode, degraded, near) = self.by_meaning(request, None).await?;
+        let query = Query::parse(request.text);
+        let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
+        if mode == Mode::Text && request.filter == PassageFilter::active() {
+            let found = self.storage.search(request.vault, &query, after, limit).await?;
+            let found = found.into_iter().map(|found| Candidate {
+                by_text: Some(found.version),
+                place: found.place,
+                near: None,
+            });
+            let found = found.collect();
+            return Ok(Answer {
+                found,
+                mode,
+                degraded,
+            });
+        }
+        let mut by_text: Vec<(MemoryId, i64)> = Vec::new();
+        if mode != Mode::Semantic {
+            for found in self.storage.search(request.vault, &query, None, BY_WORDS).await? {
+                if self.holds(request, &query, &found.place.memory).await? {
+                    by_text.push((found.place.memory, found.version));
+                }
+            }
+        }
+        let mut best: Vec<Near> = Vec::new();
+        for near in near {
+            if !best.iter().any(|better| better.memory == near.memory) {
+                best.push(near);
+            }
+        }
+        let lists = [
+            by_text.iter().map(|(memory, _)| memory.clone()).collect(),
+            best.iter().map(|near| near.memory.clone()).collect(),
+        ];
+        let mut versions: HashMap<MemoryId, i64> = by_text.into_iter().collect();
+        let mut nearest: HashMap<MemoryId, Near> =
+            best.into_iter().map(|near| (near.memory.clone(), near)).collect();
+        let candidate = |(memory, counts): (MemoryId, f32)| {
+            let near = nearest.remove(&memory);
+            let rank = match (&near, mode) {
+                (Some(near), Mode::Semantic) => near.score,
+                _ => counts,
+            };
+            Candidate {
+                by_text: versions.remove(&memory),
+                place: SearchPlace { rank, memory },
+                near,
+            }
+        };
+        let all: Vec<Candidate> = fused(&lists).into_iter().map(candidate).collect();
+        let begin = after.map_or(0, |after| {
+            let same = all.iter().position(|found| found.place.memory == after.memory);
+            let behind = || all.iter().position(|found| found.place.rank < after.rank);
+            same.map_or_else(|| behind().unwrap_or(all.len()), |place| place + 1)
+        });
+        let found = all.into_iter().skip(begin).take(request.limit).collect();
+        Ok(Answer {
+            found,
+            mode,
+            degraded,
+        })
+    }
+
+    /// What is near, how the search goes, and why not as it was asked for.
+    pub(super) async fn by_meaning(
+        &self,
+        request: &SearchRequest<'_>,
+        memory: Option<&MemoryId>,
+    ) -> Result<(Mode, Option<String>, Vec<Near>), StorageError> {
+        let default = if self.is_configured() {
+            Mode::Hybrid
+        } else {
+            Mode::Text
+        };
+        let mode = request.mode.unwrap_or(default);
+        if mode == Mode::Text {
+            return Ok((mode, None, Vec::new()));
+        }
+        let Embedded { space, vector } = match self.embed_query(request.vault, request.text).await? {
+            Ok(embedded) => embedded,
+            Err(why) => return Ok((Mode::Text, Some(why.to_string()), Vec::new())),
+        };
+        let wanted = Nearest {
+            vault: request.vault,
+            memory,
+            space: &space.id,
+            query: &vector,
+            filter: &request.filter,
+            limit: BY_MEANING,
+        };
+        let mut near = self.storage.nearest_passages(wanted).await?;
+        if let Some(least) = request.min_score {
+            near.retain(|near| near.score >= least);
+        }
+        Ok((mode, None, near))
+    }
+
+    /// Whether a document with the words has them in a passage that is wanted.
+    async fn holds(
+        &self,
+        request: &SearchRequest<'_>,
+        query: &Query,
+        memory: &MemoryId,
+    ) -> Result<bool, StorageError> {
+        if request.filter == PassageFilter::active() {
+            return Ok(true);
+        }
+        let sources = self
+            .storage
+            .search_sources(request.vault, memory, Class::Search)
+            .await?;
+        Ok(sources.is_some_and(|sources| {
+            let wanted: Vec<String> = wanted(&sources, &request.filter)
+                .map(|(passage, _)| passage.text)
+                .collect();
+            let texts: Vec<&str> = wanted.iter().map(String::as_str).collect();
+            !ranked(query, &texts).is_empty()
+        }))
+    }
+
+    /// What is shown of memories that were found; those that are gone meanwhile are left out.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn show(
+        &self,
+        request: &SearchRequest<'_>,
+        found: Vec<Candidate>,
+    ) -> Result<Vec<Hit>, StorageError> {
+        let query = Query::parse(request.text);
+        let mut hits = Vec::with_capacity(found.len());
+        if found.iter().all(|found| found.near.is_none()) && request.filter == PassageFilter::active() {
+            let matches: Vec<_> = found
+                .into_iter()
+                .filter_map(|found| {
+                    let version = found.by_text?;
+                    Some(crate::storage::search::SearchMatch {
+                        place: found.place,
+                        version,
+                    })
+                })
+                .collect();
+            let results = self
+                .storage
+                .search_results(request.vault, &query, &matches)
+                .await?;
+            hits.extend(results.into_iter().map(Hit::from));
+        } else {
+            for found in found {
+                let memory = &found.place.memory;
+                let sources = self
+                    .storage
+                    .search_sources(request.vault, memory, Class::Search)
+                    .await?;
+                hits.extend(sources.and_then(|sources| Hit::of(request, &query, found, &sources)));
+            }
+        }
+        self.with_origins(request.vault, hits).await
+    }
+
+    /// The same with where the records come from.
+    pub(super) async fn with_origins(
+        &self,
+        vault: &VaultId,
+        mut hits: Vec<Hit>,
+    ) -> Result<Vec<Hit>, StorageError> {
+        let records: Vec<(MemoryId, RecordId)> = hits
+            .iter()
+            .filter_map(|hit| Some((hit.memory.clone(), hit.passage.record?)))
+            .collect();
+        let mut origins = self.storage.record_origins(vault, &records).await?;
+        for hit in &mut hits {
+            if let Some(record) = hit.passage.record {
+                hit.passage.origin = origins.remove(&(hit.memory.clone(), record));
+            }
+        }
+        Ok(hits)
+    }
+}
+
+impl PassageFilter {
+    /// What searches look at where nothing else is said: what stands in the newest documents.
+    #[must_use]
+    pub fn active() -> Self {
+        Self {
+            status: Some(crate::storage::records::RecordStatus::Active),
+            ..Self::default()
+        }
+    }
+}
+
+/// The passages that a filter takes.
+pub(super) fn wanted<'s>(
+    sources: &'s Sources,
+    filter: &'s PassageFilter,
+) -> impl Iterator<Item = (Passage, Option<&'s SourceRecord>)> {
+    sources.passages().filter(|(_, record)| match record {
+        Some(record) => filter.takes_record(record),
+        None => filter.takes_text(&sources.actor, sources.creation_time),
+    })
+}
+
+impl From<SearchResult> for Hit {
+    fn from(result: SearchResult) -> Self {
+        Self {
+            memory: result.place.memory,
+            version: result.version,
+            context_id: result.context_id,
+            creation_time: result.creation_time,
+            rank: result.place.rank,
+            extract: result.extract,
+            by_text: true,
+            score: None,
+            passage: HitPassage {
+                record: result.record,
+                section: result.section,
+                origin: None,
+            },
+        }
+    }
+}
+
+impl Hit {
+    /// The passage of a memory that was found; `None` if it does not say it any more.
+    fn of(request: &SearchRequest<'_>, query: &Query, found: Candidate, sources: &Sources) -> Option<Self> {
+        let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
+        let texts: Vec<&str> = passages
+            .iter()
+            .map(|(passage, _)| passage.text.as_str())
+            .collect();
+        let near = found.near.as_ref();
+        let by_meaning = near.and_then(|near| {
+            passages
+                .iter()
+                .position(|(passage, _)| passage.hash() == near.hash)
+        });
+        let best = by_meaning.or_else(|| ranked(query, &texts).first().map(|(place, _)| *place));
+        let is_there = by_meaning.is_some();
+        if !is_there && found.by_text.is_none() {
+            return None;
+        }
+        let passage = best
+            .and_then(|best| passages.get(best))
+            .map(|(passage, _)| passage);
+        let text = passage.map_or(sources.text.as_str(), |passage| passage.text.as_str());
+        Some(Self {
+            memory: found.place.memory,
+            version: sources.version,
+            context_id: sources.context_id.clone(),
+            creation_time: sources.creation_time,
+            rank: found.place.rank,
+            extract: extract(text, query),
+            by_text: found.by_text.is_some(),
+            score: found.near.filter(|_| is_there).map(|near| near.score),
+            passage: HitPassage {
+                record: passage.and_then(|passage| passage.record),
+                section: passage.and_then(|passage| passage.section.clone()),
+                origin: None,
+            },
+        })
+    }
+}
+
+impl NoVector {
+    /// Whether it is the operator's business and no outage.
+    #[must_use]
+    pub fn is_not_configured(&self) -> bool {
+        *self == Self::NotConfigured
+    }
+}

@@ -1,0 +1,282 @@
+//! The passages whose vectors are nearest to a query's.
+//!
+//! All of a vault are compared by their signs, the nearest of them by their numbers: exact enough, without any index, and
+//! as fast for a vault as it is large, however many others there are.
+
+use super::SourceRecord;
+use super::{ARCHIVED, HASH_BYTES, KIND, REFUSED, kind_flag, record_of};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::search::PassageHash;
+use crate::domain::search::vectors::{distance, sign_bytes, signs, similarity};
+use crate::fair;
+use crate::storage::records::RecordStatus;
+use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashSet};
+
+/// Which passages are wanted. What is said of a record is said of the version that brought it; free text is of the
+/// newest version, and active.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PassageFilter {
+    /// Only records of this kind.
+    pub kind: Option<RecordKind>,
+    /// Only of this status.
+    pub status: Option<RecordStatus>,
+    /// Only by this actor.
+    pub actor: Option<ActorId>,
+    /// Only from this time on.
+    pub since: Option<DateTime<Utc>>,
+    /// Only before this time.
+    pub until: Option<DateTime<Utc>>,
+}
+
+/// What is looked for, and where.
+#[derive(Debug, Clone)]
+pub struct Nearest<'a> {
+    /// In which vault.
+    pub vault: &'a VaultId,
+    /// In which memory of it; `None` for all.
+    pub memory: Option<&'a MemoryId>,
+    /// Among the vectors of which model.
+    pub space: &'a str,
+    /// The query's vector.
+    pub query: &'a [f32],
+    /// Which passages.
+    pub filter: &'a PassageFilter,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Near {
+    /// Its memory.
+    pub memory: MemoryId,
+    /// Its record; `None` for free text.
+    pub record: Option<RecordId>,
+    /// Which passage.
+    pub hash: PassageHash,
+    /// How near it is: the cosine of the angle to the query.
+    pub score: f32,
+}
+
+/// A passage by its place, ordered by the distance of its signs; the farthest is the greatest.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    distance: u32,
+    row: usize,
+    place: usize,
+}
+
+impl PassageFilter {
+    /// Whether it looks at who wrote something, and when.
+    fn is_of_versions(&self) -> bool {
+        self.actor.is_some() || self.since.is_some() || self.until.is_some()
+    }
+
+    /// Whether a record is one of those wanted.
+    #[must_use]
+    pub fn takes_record(&self, record: &SourceRecord) -> bool {
+        self.kind.is_none_or(|kind| record.id.kind == kind)
+            && self.status.is_none_or(|status| record.status == status)
+            && self.takes_version(&record.created_by, record.created_at)
+    }
+
+    /// Whether the free text of a version is.
+    #[must_use]
+    pub fn takes_text(&self, by: &ActorId, at: DateTime<Utc>) -> bool {
+        self.kind.is_none() && self.status != Some(RecordStatus::Archived) && self.takes_version(by, at)
+    }
+
+    fn takes_version(&self, by: &ActorId, at: DateTime<Utc>) -> bool {
+        self.actor.as_ref().is_none_or(|actor| actor == by)
+            && self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
+    }
+
+    /// What the flags of a passage tell; whether it holds is looked up for those that are near.
+    fn takes(&self, flags: u8) -> bool {
+        let is_archived = flags & ARCHIVED != 0;
+        flags & REFUSED == 0
+            && self.kind.is_none_or(|kind| flags & KIND == kind_flag(Some(kind)))
+            && self
+                .status
+                .is_none_or(|status| is_archived == (status == RecordStatus::Archived))
+    }
+}
+
+impl Storage {
+    /// The nearest passages, nearest first.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.search_vectors.nearest", skip_all)]
+    pub async fn nearest_passages(&self, wanted: Nearest<'_>) -> Result<Vec<Near>, StorageError> {
+        let near = self.near(&wanted).await?;
+        self.that_hold(wanted.vault, near, wanted.filter).await
+    }
+
+    /// As far as flags tell, which are those of when a memory was embedded.
+    async fn near(&self, wanted: &Nearest<'_>) -> Result<Vec<Near>, StorageError> {
+        let _turn = self.search_turn().await?;
+        let mut transaction = self.begin_for(Class::Search).await?;
+        let query_signs = signs(wanted.query);
+        let bytes = sign_bytes(wanted.query.len());
+        let mut memories: Vec<MemoryId> = Vec::new();
+        let mut best: BinaryHeap<Candidate> = BinaryHeap::with_capacity(wanted.limit + 1);
+        {
+            let mut rows = sqlx::query!(
+                "SELECT memory_id, flags, signs FROM search_vectors
+                 WHERE vault_id = $1 AND space_id = $2 AND ($3::text IS NULL OR memory_id = $3)",
+                wanted.vault.as_str(),
+                wanted.space,
+                wanted.memory.map(MemoryId::as_str),
+            )
+            .fetch(&mut *transaction);
+            while let Some(row) = rows.try_next().await? {
+                let all = row.flags.iter().zip(row.signs.chunks_exact(bytes)).enumerate();
+                let number = memories.len();
+                for (place, (flags, signs)) in all {
+                    if !wanted.filter.takes(*flags) {
+                        continue;
+                    }
+                    let distance = distance(&query_signs, signs);
+                    let is_near = best.len() < wanted.limit
+                        || best.peek().is_some_and(|farthest| distance < farthest.distance);
+                    if is_near {
+                        best.push(Candidate {
+                            distance,
+                            row: number,
+                            place,
+                        });
+                        if best.len() > wanted.limit {
+                            best.pop();
+                        }
+                    }
+                }
+                memories.push(row.memory_id);
+            }
+        }
+        let (mut of_memories, mut places) = (Vec::new(), Vec::new());
+        for candidate in best {
+            of_memories.push(memories[candidate.row].as_str());
+            places.push(i32::try_from(candidate.place).unwrap_or(i32::MAX));
+        }
+        // Between the two statements a memory may have been embedded anew: then another passage has the place, with a
+        // hash, a number and a vector of its own.
+        let rows = sqlx::query!(
+            r#"SELECT v.memory_id, substr(v.hashes, place * $5 + 1, $5) AS "hash!", get_byte(v.flags, place) AS "flags!",
+                      v.numbers[place + 1] AS "number!", substr(v.vectors, place * $6 + 1, $6) AS "vector!"
+               FROM unnest($3::text[], $4::int[]) AS wanted (memory_id, place)
+               JOIN search_vectors v ON v.memory_id = wanted.memory_id
+               WHERE v.vault_id = $1 AND v.space_id = $2 AND place < octet_length(v.flags)"#,
+            wanted.vault.as_str(),
+            wanted.space,
+            &of_memories as &[&str],
+            &places,
+            i32::try_from(HASH_BYTES).unwrap_or(i32::MAX),
+            i32::try_from(wanted.query.len()).unwrap_or(i32::MAX),
+        )
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        let bytes = rows.iter().map(|row| row.vector.len()).sum();
+        let near = |memory, hash: &[u8], flags: i32, number, vector: &[u8]| {
+            let flags = u8::try_from(flags)
+                .ok()
+                .filter(|flags| wanted.filter.takes(*flags))?;
+            Some(Near {
+                memory,
+                record: record_of(flags, number),
+                hash: hash.try_into().ok()?,
+                score: similarity(wanted.query, vector),
+            })
+        };
+        Ok(fair::on_cpu(bytes, || {
+            let mut all: Vec<Near> = rows
+                .into_iter()
+                .filter_map(|row| near(row.memory_id, &row.hash, row.flags, row.number, &row.vector))
+                .collect();
+            all.sort_by(by_score);
+            all
+        })
+        .await)
+    }
+
+    /// Those of them whose records are what the filter wants in this moment.
+    #[tracing::instrument(name = "db.records.that_hold", skip_all)]
+    async fn that_hold(
+        &self,
+        vault: &VaultId,
+        near: Vec<Near>,
+        filter: &PassageFilter,
+    ) -> Result<Vec<Near>, StorageError> {
+        let of_records = || {
+            near.iter()
+                .filter_map(|near| Some((near.memory.as_str(), near.record?)))
+        };
+        let memories: Vec<&str> = of_records().map(|(memory, _)| memory).collect();
+        let kinds: Vec<&str> = of_records().map(|(_, id)| id.kind.prefix()).collect();
+        let numbers: Vec<i64> = of_records().map(|(_, id)| id.number).collect();
+        let mut reader = self.reader_for(Class::Search).await?;
+        let rows = sqlx::query!(
+            r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number
+               FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
+               JOIN records r
+                 ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number
+               WHERE r.vault_id = $1 AND ($5::text IS NULL OR r.status = $5)
+                 AND ($6::text IS NULL OR r.created_by = $6)
+                 AND ($7::timestamptz IS NULL OR r.created_at >= $7)
+                 AND ($8::timestamptz IS NULL OR r.created_at < $8)"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &kinds as &[&str],
+            &numbers,
+            filter.status.map(RecordStatus::name),
+            filter.actor.as_ref().map(ActorId::as_str),
+            filter.since,
+            filter.until,
+        )
+        .fetch_all(&mut *reader)
+        .await?;
+        let records: HashSet<(MemoryId, RecordId)> = rows
+            .into_iter()
+            .map(|row| (row.memory_id, RecordId::new(row.kind, row.number)))
+            .collect();
+        let mut texts: HashSet<MemoryId> = HashSet::new();
+        if filter.is_of_versions() {
+            let memories: Vec<&str> = near.iter().map(|near| near.memory.as_str()).collect();
+            let rows = sqlx::query_scalar!(
+                r#"SELECT m.memory_id AS "memory_id: MemoryId"
+                   FROM memories m
+                   JOIN memory_contexts c
+                     ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
+                   WHERE m.vault_id = $1 AND c.vault_id = $1 AND m.memory_id = ANY ($2)
+                     AND ($3::text IS NULL OR c.actor_id = $3)
+                     AND ($4::timestamptz IS NULL OR c.creation_time >= $4)
+                     AND ($5::timestamptz IS NULL OR c.creation_time < $5)"#,
+                vault.as_str(),
+                &memories as &[&str],
+                filter.actor.as_ref().map(ActorId::as_str),
+                filter.since,
+                filter.until,
+            )
+            .fetch_all(&mut *reader)
+            .await?;
+            texts.extend(rows);
+        }
+        let holds = |near: &Near| match near.record {
+            Some(record) => records.contains(&(near.memory.clone(), record)),
+            None => !filter.is_of_versions() || texts.contains(&near.memory),
+        };
+        Ok(near.into_iter().filter(holds).collect())
+    }
+}
+
+/// Nearest first; of equals by memory and passage, so that the order is the same every time.
+fn by_score(one: &Near, other: &Near) -> Ordering {
+    let by_place = || one.memory.cmp(&other.memory).then(one.hash.cmp(&other.hash));
+    other.score.total_cmp(&one.score).then_with(by_place)
+}

@@ -1,0 +1,82 @@
+//! Where records that were found come from, for all of a page at once.
+
+use crate::domain::evidence::Evidence;
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::storage::evidence::from_stored;
+use crate::storage::records::RecordStatus;
+use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+
+/// Where a record comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordOrigin {
+    /// Whether it stands in the newest version.
+    pub status: RecordStatus,
+    /// The version that brought it.
+    pub version: i64,
+    /// When that was made.
+    pub at: DateTime<Utc>,
+    /// Who made it.
+    pub by: ActorId,
+    /// What carried it into the memory.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Storage {
+    /// Where these records of a vault come from.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
+    pub async fn record_origins(
+        &self,
+        vault: &VaultId,
+        records: &[(MemoryId, RecordId)],
+    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
+        if records.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let memories: Vec<&str> = records.iter().map(|(memory, _)| memory.as_str()).collect();
+        let kinds: Vec<&str> = records.iter().map(|(_, id)| id.kind.prefix()).collect();
+        let numbers: Vec<i64> = records.iter().map(|(_, id)| id.number).collect();
+        let rows = sqlx::query!(
+            r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number,
+                      r.status = 'active' AS "is_active!", r.created_version, r.created_at,
+                      r.created_by AS "created_by: ActorId",
+                      (SELECT operation -> 'evidence'
+                       FROM memory_contexts v
+                       CROSS JOIN LATERAL jsonb_array_elements(v.operations) AS operation
+                       WHERE v.vault_id = $1 AND v.memory_id = r.memory_id AND v.version = r.created_version
+                         AND operation ->> 'op' = 'add' AND jsonb_typeof(operation -> 'evidence') = 'array'
+                         AND operation ->> 'id' = r.kind || '-' || r.number
+                       LIMIT 1) AS evidence
+               FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
+               JOIN records r
+                 ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number
+               WHERE r.vault_id = $1"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &kinds as &[&str],
+            &numbers,
+        )
+        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .await?;
+        let origin = rows.into_iter().map(|row| {
+            let id = RecordId::new(row.kind, row.number);
+            let origin = RecordOrigin {
+                status: if row.is_active {
+                    RecordStatus::Active
+                } else {
+                    RecordStatus::Archived
+                },
+                version: row.created_version,
+                at: row.created_at,
+                by: row.created_by,
+                evidence: row.evidence.as_ref().and_then(from_stored).unwrap_or_default(),
+            };
+            ((row.memory_id, id), origin)
+        });
+        Ok(origin.collect())
+    }
+}

@@ -1,0 +1,283 @@
+//! Which models vectors were made with: `embedding_spaces`.
+
+use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// Rows that belong to no vault.
+const EVERYWHERE: &str = "*";
+
+/// Rows that are deleted or marked at once.
+const AT_ONCE: i64 = 500;
+
+/// What makes vectors comparable with each other, and what a query needs to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpaceSettings {
+    /// The model's name.
+    pub model: String,
+    /// How long its vectors are.
+    pub dimensions: usize,
+    /// What stands before a query.
+    pub query_prefix: String,
+    /// What stood before each text.
+    pub document_prefix: String,
+}
+
+/// A model with what was made with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// Its id.
+    pub id: String,
+    /// The model.
+    pub settings: SpaceSettings,
+    /// Since when it is the one that memories are embedded with.
+    pub activated_at: DateTime<Utc>,
+    /// Whether all memories were marked to be embedded with it.
+    pub is_marked: bool,
+    /// Since when all of them are.
+    pub ready_at: Option<DateTime<Utc>>,
+}
+
+/// All models that there are vectors of, the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spaces(pub Vec<Space>);
+
+impl SpaceSettings {
+    /// The same for the same vectors: the prefix of queries is no part of them.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(&self.model);
+        hash.update([0]);
+        hash.update(self.dimensions.to_string());
+        hash.update([0]);
+        hash.update(&self.document_prefix);
+        let mut id = String::with_capacity(16);
+        for byte in hash.finalize().iter().take(8) {
+            // Writing to a string cannot fail.
+            let _ = write!(id, "{byte:02x}");
+        }
+        id
+    }
+}
+
+impl Spaces {
+    /// The one that memories are embedded with.
+    #[must_use]
+    pub fn current(&self) -> Option<&Space> {
+        self.0.first()
+    }
+
+    /// The one that answers: the current one once it is ready, until then the one before.
+    #[must_use]
+    pub fn answering(&self) -> Option<&Space> {
+        self.0
+            .iter()
+            .find(|space| space.ready_at.is_some())
+            .or(self.current())
+    }
+}
+
+struct Row {
+    space_id: String,
+    model: String,
+    dimensions: i32,
+    query_prefix: String,
+    document_prefix: String,
+    activated_at: DateTime<Utc>,
+    marked_at: Option<DateTime<Utc>>,
+    ready_at: Option<DateTime<Utc>>,
+}
+
+impl Storage {
+    /// Models that there are vectors of.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.embedding_spaces.list", skip_all)]
+    pub async fn embedding_spaces(&self) -> Result<Spaces, StorageError> {
+        let rows = sqlx::query_as!(
+            Row,
+            "SELECT space_id, model, dimensions, query_prefix, document_prefix, activated_at, marked_at, ready_at
+             FROM embedding_spaces WHERE vault_id = $1
+             ORDER BY activated_at DESC, space_id",
+            EVERYWHERE,
+        )
+        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .await?;
+        let space = |row: Row| Space {
+            id: row.space_id,
+            settings: SpaceSettings {
+                model: row.model,
+                dimensions: usize::try_from(row.dimensions).unwrap_or_default(),
+                query_prefix: row.query_prefix,
+                document_prefix: row.document_prefix,
+            },
+            activated_at: row.activated_at,
+            is_marked: row.marked_at.is_some(),
+            ready_at: row.ready_at,
+        };
+        Ok(Spaces(rows.into_iter().map(space).collect()))
+    }
+
+    /// Makes a model the one that memories are embedded with. If it is not already, all of them are marked to be.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.embedding_spaces.activate", skip_all)]
+    pub async fn activate_space(&self, settings: &SpaceSettings) -> Result<(), StorageError> {
+        let id = settings.id();
+        let spaces = self.embedding_spaces().await?;
+        let is_current = spaces.current().is_some_and(|space| space.id == id);
+        let latest = spaces.current().map(|space| space.activated_at);
+        let now = self.clock.now();
+        // Newer than what is there, whatever the clocks of instances say.
+        let now = latest.map_or(now, |latest| now.max(latest + chrono::TimeDelta::milliseconds(1)));
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        sqlx::query!(
+            "INSERT INTO embedding_spaces (vault_id, space_id, model, dimensions, query_prefix, document_prefix,
+                                           activated_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             ON CONFLICT (vault_id, space_id) DO UPDATE
+             SET query_prefix = excluded.query_prefix,
+                 activated_at = CASE WHEN $8 THEN embedding_spaces.activated_at ELSE excluded.activated_at END,
+                 marked_at = CASE WHEN $8 THEN embedding_spaces.marked_at END,
+                 ready_at = CASE WHEN $8 THEN embedding_spaces.ready_at END",
+            EVERYWHERE,
+            id,
+            settings.model,
+            i32::try_from(settings.dimensions).unwrap_or(i32::MAX),
+            settings.query_prefix,
+            settings.document_prefix,
+            now,
+            is_current,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Marks memories to be embedded: all of them for a model that has embedded none, otherwise those that were
+    /// written while no embeddings were configured.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
+    pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
+        let all = !space.is_marked;
+        let (mut vault, mut memory) = (String::new(), String::new());
+        loop {
+            let mut transaction = self.begin_for(Class::Maintenance).await?;
+            let marked = sqlx::query!(
+                r#"WITH chosen AS (
+                     SELECT vault_id, memory_id FROM memories
+                     WHERE (vault_id, memory_id) > ($1, $2)
+                       AND (embedded_version IS NULL OR ($3 AND embedded_version > 0))
+                     ORDER BY vault_id, memory_id
+                     LIMIT $4
+                     FOR UPDATE
+                   ), marked AS (
+                     UPDATE memories SET embedded_version = 0
+                     FROM chosen
+                     WHERE memories.vault_id = chosen.vault_id AND memories.memory_id = chosen.memory_id
+                     RETURNING memories.vault_id, memories.memory_id
+                   )
+                   SELECT vault_id AS "vault_id!: String", memory_id AS "memory_id!: String" FROM marked
+                   ORDER BY vault_id DESC, memory_id DESC LIMIT 1"#,
+                vault,
+                memory,
+                all,
+                AT_ONCE,
+            )
+            .fetch_optional(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            match marked {
+                Some(last) => (vault, memory) = (last.vault_id, last.memory_id),
+                None => break,
+            }
+        }
+        self.set_time(&space.id, Mark::Marked).await
+    }
+
+    /// Writes down that every memory has its vectors, and deletes those of other models.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
+    pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
+        self.set_time(&space.id, Mark::Ready).await?;
+        loop {
+            let mut transaction = self.begin_for(Class::Maintenance).await?;
+            let deleted = sqlx::query!(
+                "DELETE FROM search_vectors
+                 WHERE (vault_id, space_id, memory_id) IN (
+                   SELECT vault_id, space_id, memory_id FROM search_vectors WHERE space_id <> $1 LIMIT $2
+                 )",
+                space.id,
+                AT_ONCE,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            if deleted.rows_affected() == 0 {
+                sqlx::query!(
+                    "DELETE FROM embedding_spaces
+                     WHERE vault_id = $1 AND space_id <> $2 AND activated_at < $3",
+                    EVERYWHERE,
+                    space.id,
+                    space.activated_at,
+                )
+                .execute(&mut *transaction)
+                .await?;
+                transaction.commit().await?;
+                return Ok(());
+            }
+            transaction.commit().await?;
+        }
+    }
+
+    /// Marks everything to be embedded anew, with vectors that are there taken over, and what models refused asked for
+    /// again.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn rebuild_embeddings(&self) -> Result<bool, StorageError> {
+        let spaces = self.embedding_spaces().await?;
+        let Some(current) = spaces.current() else {
+            return Ok(false);
+        };
+        let anew = Space {
+            is_marked: false,
+            ..current.clone()
+        };
+        self.mark_for_embedding(&anew).await?;
+        Ok(true)
+    }
+
+    async fn set_time(&self, space: &str, mark: Mark) -> Result<(), StorageError> {
+        let now = self.clock.now();
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        sqlx::query!(
+            "UPDATE embedding_spaces
+             SET marked_at = CASE WHEN $3 THEN $5 ELSE marked_at END, ready_at = CASE WHEN $4 THEN $5 ELSE ready_at END
+             WHERE vault_id = $1 AND space_id = $2",
+            EVERYWHERE,
+            space,
+            mark == Mark::Marked,
+            mark == Mark::Ready,
+            now,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Marked,
+    Ready,
+}

@@ -1,0 +1,127 @@
+//! A server of the embeddings API whose model knows a few synonyms.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use working_memory::config::Config;
+
+/// Words that mean the same to the model.
+const SYNONYMS: [&[&str]; 3] = [
+    &["car", "automobile", "vehicle"],
+    &["doctor", "physician", "medic"],
+    &["salary", "wage", "pay"],
+];
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Texts by the name of the model that was asked.
+    asked: HashMap<String, Vec<String>>,
+    is_down: bool,
+    dimensions: usize,
+}
+
+/// Listens on a free port of loopback. A text with `poison` gets a vector that is none.
+#[derive(Debug, Clone)]
+pub(crate) struct EmbeddingServer {
+    url: String,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl EmbeddingServer {
+    pub(crate) async fn start() -> Self {
+        let shared = Arc::new(Mutex::new(Shared {
+            dimensions: 256,
+            ..Shared::default()
+        }));
+        let router = Router::new()
+            .route("/v1/embeddings", post(embeddings))
+            .with_state(shared.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { url, shared }
+    }
+
+    /// Has a service use it.
+    pub(crate) fn configure(&self, model: &str) -> impl FnOnce(&mut Config) + use<> {
+        let (url, model) = (self.url.clone(), model.to_owned());
+        move |config| {
+            config.embeddings.base_url = Some(url);
+            config.embeddings.model = Some(model);
+            config.embeddings.max_retries = 0;
+            config.embeddings.query_prefix = "query: ".to_owned();
+        }
+    }
+
+    /// Whether it answers 503.
+    pub(crate) fn is_down(&self, is_down: bool) {
+        self.shared.lock().unwrap().is_down = is_down;
+    }
+
+    /// How long vectors are from now on.
+    pub(crate) fn dimensions(&self, dimensions: usize) {
+        self.shared.lock().unwrap().dimensions = dimensions;
+    }
+
+    /// The texts that a model was asked for, but for queries and the first question.
+    pub(crate) fn asked(&self, model: &str) -> Vec<String> {
+        let shared = self.shared.lock().unwrap();
+        let asked = shared.asked.get(model).into_iter().flatten();
+        asked
+            .filter(|text| !text.starts_with("query: ") && *text != "dimensions")
+            .cloned()
+            .collect()
+    }
+}
+
+async fn embeddings(
+    State(shared): State<Arc<Mutex<Shared>>>,
+    Json(body): Json<Value>,
+) -> Result<Json<Value>, StatusCode> {
+    let mut shared = shared.lock().unwrap();
+    if shared.is_down {
+        return Err(StatusCode::SERVICE_UNAVAILABLE);
+    }
+    let texts: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
+    let model = body["model"].as_str().unwrap().to_owned();
+    let dimensions = shared.dimensions;
+    let data: Vec<Value> = texts
+        .iter()
+        .enumerate()
+        .map(|(index, text)| json!({"index": index, "embedding": vector(&model, text, dimensions)}))
+        .collect();
+    let tokens = texts.iter().map(|text| text.split(' ').count()).sum::<usize>();
+    shared.asked.entry(model).or_default().extend(texts);
+    Ok(Json(json!({"data": data, "usage": {"prompt_tokens": tokens}})))
+}
+
+/// What the words of a text mean, each in some numbers of its own.
+fn vector(model: &str, text: &str, dimensions: usize) -> Value {
+    if text.contains("poison") {
+        return json!([null, 1.0]);
+    }
+    let mut vector = vec![0.0_f64; dimensions];
+    let text = text.to_lowercase();
+    for word in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.len() > 2)
+    {
+        let same = SYNONYMS.iter().find(|words| words.contains(&word));
+        let meaning = same.map_or(word, |words| words[0]);
+        for part in 0..24 {
+            let mut hash = DefaultHasher::new();
+            (model, meaning, part).hash(&mut hash);
+            let hash = hash.finish();
+            let place = usize::try_from(hash >> 1).unwrap() % dimensions;
+            vector[place] += if hash & 1 == 0 { 1.0 } else { -1.0 };
+        }
+    }
+    vector[0] += 0.01;
+    json!(vector)
+}

@@ -1,0 +1,421 @@
+//! Searches by meaning, and inside one memory.
+
+use crate::harness::{Answer, EmbeddingServer, Service};
+use serde_json::{Value, json};
+
+const CAR: &str = "# Key Learnings\n- KL-1 because rain: the automobile leaks\n- KL-2 because fun: soup needs salt\n\n\
+                   # Facts\nThe physician is called Nowak.\n";
+
+async fn with_model() -> (EmbeddingServer, Service) {
+    let server = EmbeddingServer::start().await;
+    let service = Service::start_with(server.configure("one"), None).await;
+    (server, service)
+}
+
+async fn index(service: &Service) {
+    service
+        .meaning()
+        .index_vault(&"acme".parse().unwrap())
+        .await
+        .unwrap();
+}
+
+async fn search(service: &Service, parameters: &str) -> Value {
+    let path = format!("/v1/vaults/acme/search?consistent=true&{parameters}");
+    service.get(&path).await.is(200).json()
+}
+
+async fn inside(service: &Service, memory: &str, parameters: &str) -> Answer {
+    service.memory(memory).get(&format!("search?{parameters}")).await
+}
+
+/// Memories with the records that were found, in their order.
+fn found(page: &Value) -> Vec<String> {
+    let items = page["items"].as_array().unwrap();
+    let name = |item: &Value| {
+        let record = item["record_id"]
+            .as_str()
+            .or(item["section"].as_str())
+            .unwrap_or("-");
+        format!("{}/{record}", item["memory_id"].as_str().unwrap())
+    };
+    items.iter().map(name).collect()
+}
+
+#[tokio::test]
+async fn without_a_model_words_are_searched_and_meaning_is_refused_with_what_to_set() {
+    let service = Service::start().await;
+    service.memory("m").put(CAR).await.is(201);
+    for path in ["search?q=x&mode=semantic", "memories/m/search?q=x&mode=semantic"] {
+        let problem = service.get(&format!("/v1/vaults/acme/{path}")).await;
+        let problem = problem.problem(422, "invalid", Some("mode"));
+        for setting in ["embeddings.base_url", "embeddings.model"] {
+            assert!(problem["detail"].as_str().unwrap().contains(setting), "{problem}");
+        }
+    }
+    let page = search(&service, "q=soup").await;
+    assert_eq!((&page["mode"], &page["degraded"]), (&json!("text"), &Value::Null));
+    assert_eq!(found(&page), ["m/KL-2"]);
+    let hit = &page["items"][0];
+    assert_eq!(
+        (&hit["found_by"], &hit["score"]),
+        (&json!(["text"]), &Value::Null)
+    );
+    assert_eq!(
+        (&hit["status"], &hit["record_version"]),
+        (&json!("active"), &json!(1))
+    );
+    let asked = search(&service, "q=soup&mode=hybrid").await;
+    assert_eq!(asked["mode"], "text");
+    assert!(asked["degraded"].as_str().unwrap().contains("no embedding model"));
+    assert_eq!(service.count("search_vectors").await, 0);
+}
+
+#[tokio::test]
+async fn bad_parameters_are_named() {
+    let service = Service::start().await;
+    service.memory("m").put(CAR).await.is(201);
+    for (parameters, field) in [
+        ("q=", "q"),
+        ("q=x&mode=magic", "mode"),
+        ("q=x&min_score=2", "min_score"),
+        ("q=x&min_score=NaN", "min_score"),
+        ("q=x&mode=text&min_score=0.5", "min_score"),
+        ("q=x&kind=XX", "kind"),
+        ("q=x&status=gone", "status"),
+        ("q=x&actor=%20", "actor"),
+    ] {
+        for path in ["search", "memories/m/search"] {
+            let answer = service.get(&format!("/v1/vaults/acme/{path}?{parameters}")).await;
+            answer.problem(422, "invalid", Some(field));
+        }
+    }
+    let archived = service.get("/v1/vaults/acme/search?q=x&status=all").await;
+    archived.problem(422, "invalid", Some("status"));
+    inside(&service, "nobody", "q=x")
+        .await
+        .problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn one_memory_is_searched_by_words_archived_records_too() {
+    let service = Service::start().await;
+    let memory = service.memory("m");
+    memory.put(CAR).await.is(201);
+    memory
+        .put("# Key Learnings\n- KL-2 because fun: soup needs salt\n\n# Facts\nno soup\n")
+        .await
+        .is(201);
+
+    let page = inside(&service, "m", "q=soup").await.is(200).json();
+    assert_eq!(found(&page), ["m/Facts", "m/KL-2"]);
+    assert!(page["items"][0]["rank"].as_f64() >= page["items"][1]["rank"].as_f64());
+    let page = inside(&service, "m", "q=leaks").await.is(200).json();
+    assert_eq!(found(&page), Vec::<String>::new());
+    let page = inside(&service, "m", "q=leaks&status=all").await.is(200).json();
+    assert_eq!(found(&page), ["m/KL-1"]);
+    let hit = &page["items"][0];
+    assert_eq!(
+        (&hit["status"], &hit["version"], &hit["record_version"]),
+        (&json!("archived"), &json!(2), &json!(1))
+    );
+    assert_eq!(hit["extract"], "the automobile <mark>leaks</mark> because rain");
+    for (parameters, expected) in [
+        ("q=soup&kind=KL", &["m/KL-2"][..]),
+        ("q=soup&kind=D", &[]),
+        ("q=soup&actor=nobody", &[]),
+        ("q=soup&until=2000-01-01T00:00:00Z", &[]),
+        ("q=soup&since=2000-01-01T00:00:00Z&kind=KL", &["m/KL-2"]),
+        ("q=automobile&status=archived", &["m/KL-1"]),
+        ("q=soup%20-no", &["m/KL-2"]),
+    ] {
+        let page = inside(&service, "m", parameters).await.is(200).json();
+        assert_eq!(found(&page), expected, "{parameters}");
+    }
+    let first = inside(&service, "m", "q=soup&limit=1").await.is(200).json();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = inside(&service, "m", &format!("q=soup&limit=1&cursor={cursor}"))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(
+        (found(&first), found(&second)),
+        (vec!["m/Facts".to_owned()], vec!["m/KL-2".to_owned()])
+    );
+    inside(&service, "m", &format!("q=salt&limit=1&cursor={cursor}"))
+        .await
+        .problem(400, "malformed", Some("cursor"));
+    let in_vault = search(&service, "q=soup&kind=KL").await;
+    assert_eq!(found(&in_vault), ["m/KL-2"]);
+    assert_eq!(
+        found(&search(&service, "q=soup&kind=T").await),
+        Vec::<String>::new()
+    );
+}
+
+#[tokio::test]
+async fn what_means_the_same_is_found_and_says_how() {
+    let (_server, service) = with_model().await;
+    service.memory("m").put(CAR).await.is(201);
+    service
+        .memory("other")
+        .put("# Facts\nNothing of the kind.\n")
+        .await
+        .is(201);
+    index(&service).await;
+
+    let page = search(&service, "q=vehicle&min_score=0.2").await;
+    assert_eq!(page["mode"], "hybrid");
+    assert_eq!(found(&page), ["m/KL-1"]);
+    let hit = &page["items"][0];
+    assert_eq!(hit["found_by"], json!(["semantic"]));
+    assert!(hit["score"].as_f64().unwrap() > 0.2, "{hit}");
+    assert_eq!(
+        (&hit["status"], &hit["record_version"]),
+        (&json!("active"), &json!(1))
+    );
+    assert!(
+        search(&service, "q=vehicle&mode=text").await["items"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+
+    let both = search(&service, "q=automobile&min_score=0.2").await;
+    assert_eq!(both["items"][0]["found_by"], json!(["text", "semantic"]));
+    let facts = search(&service, "q=medic&mode=semantic&min_score=0.2").await;
+    assert_eq!(
+        (found(&facts), &facts["mode"]),
+        (vec!["m/Facts".to_owned()], &json!("semantic"))
+    );
+    for (parameters, expected) in [
+        ("q=medic&kind=KL&min_score=0.2", &[][..]),
+        ("q=vehicle&kind=KL&min_score=0.2", &["m/KL-1"]),
+        ("q=vehicle&actor=nobody", &[]),
+        ("q=medic&actor=nobody", &[]),
+        ("q=vehicle&until=2000-01-01T00:00:00Z", &[]),
+    ] {
+        assert_eq!(
+            found(&search(&service, parameters).await),
+            expected,
+            "{parameters}"
+        );
+    }
+    let inside = inside(&service, "m", "q=medic&min_score=0.2")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(found(&inside), ["m/Facts"]);
+    let foreign = service
+        .get("/v1/vaults/globex/search?q=vehicle")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(foreign["items"], json!([]));
+
+    let usage = service.get("/v1/vaults/acme/usage").await.is(200).json();
+    assert!(usage.to_string().contains("\"one\""), "{usage}");
+}
+
+#[tokio::test]
+async fn pages_of_a_search_by_meaning_follow_each_other() {
+    let (_server, service) = with_model().await;
+    for number in 0..7 {
+        let text = format!("# Facts\ncar {}\n", "other things ".repeat(number));
+        service.memory(&format!("m{number}")).put(text).await.is(201);
+    }
+    index(&service).await;
+    let whole = found(&search(&service, "q=vehicle&mode=semantic").await);
+    assert_eq!(whole.len(), 7);
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = search(&service, &format!("q=vehicle&mode=semantic&limit=3{cursor}")).await;
+        seen.extend(found(&page));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, whole);
+}
+
+#[tokio::test]
+async fn archiving_redacting_and_deleting_reach_searches_at_once() {
+    let (_server, service) = with_model().await;
+    let memory = service.memory("m");
+    memory.put(CAR).await.is(201);
+    index(&service).await;
+    let rest = "# Key Learnings\n- KL-2 because fun: soup needs salt\n";
+
+    memory.put(rest).await.is(201);
+    let now = service
+        .get("/v1/vaults/acme/search?q=vehicle&mode=semantic&min_score=0.2")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(found(&now), Vec::<String>::new(), "archived, and not yet indexed");
+    index(&service).await;
+    let archived = search(&service, "q=vehicle&status=archived&min_score=0.2").await;
+    assert_eq!(found(&archived), ["m/KL-1"]);
+    assert_eq!(archived["items"][0]["status"], "archived");
+
+    memory.redact("1").await.is(200);
+    assert_eq!(service.count("search_vectors").await, 0);
+    index(&service).await;
+    let gone = search(&service, "q=vehicle&status=all&min_score=0.2").await;
+    assert_eq!(found(&gone), Vec::<String>::new());
+    assert_eq!(service.count("search_vectors").await, 1);
+    memory.delete().await.is(204);
+    assert_eq!(service.count("search_vectors").await, 0);
+}
+
+#[tokio::test]
+async fn what_has_a_vector_is_not_embedded_again() {
+    let (server, service) = with_model().await;
+    let memory = service.memory("m");
+    memory.put(CAR).await.is(201);
+    index(&service).await;
+    assert_eq!(server.asked("one").len(), 3);
+    memory.put(format!("{CAR}\n# More\nA bridge.\n")).await.is(201);
+    index(&service).await;
+    assert_eq!(server.asked("one").len(), 4);
+    assert_eq!(server.asked("one")[3], "More: A bridge.");
+    index(&service).await;
+    assert_eq!(server.asked("one").len(), 4);
+}
+
+#[tokio::test]
+async fn an_outage_costs_meaning_only_and_says_so() {
+    let (server, service) = with_model().await;
+    service.memory("m").put(CAR).await.is(201);
+    index(&service).await;
+    server.is_down(true);
+    for mode in ["hybrid", "semantic"] {
+        let page = search(&service, &format!("q=automobile&mode={mode}")).await;
+        assert_eq!(
+            (found(&page), &page["mode"]),
+            (vec!["m/KL-1".to_owned()], &json!("text")),
+            "{mode}"
+        );
+        let why = page["degraded"].as_str().unwrap();
+        assert!(why.contains("503") && !why.contains("127.0.0.1"), "{why}");
+    }
+    service
+        .memory("later")
+        .put("# Facts\nA new vehicle.\n")
+        .await
+        .is(201);
+    assert!(
+        service
+            .meaning()
+            .index_vault(&"acme".parse().unwrap())
+            .await
+            .is_err()
+    );
+    assert_eq!(found(&search(&service, "q=new&mode=text").await), ["later/Facts"]);
+
+    server.is_down(false);
+    index(&service).await;
+    // Searches ask a server that failed again after a while; another service asks it at once.
+    let database = service.database();
+    let beside = Service::start_at(database, server.configure("one")).await;
+    let page = search(&beside, "q=car&min_score=0.2").await;
+    assert_eq!(page["degraded"], Value::Null);
+    let mut all = found(&page);
+    all.sort();
+    assert_eq!(all, ["later/Facts", "m/KL-1"]);
+}
+
+#[tokio::test]
+async fn a_text_that_the_model_cannot_take_costs_no_other() {
+    let (_server, service) = with_model().await;
+    service
+        .memory("m")
+        .put("# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n")
+        .await
+        .is(201);
+    index(&service).await;
+    assert_eq!(
+        found(&search(&service, "q=medic&mode=semantic&min_score=0.2").await),
+        ["m/KL-2"]
+    );
+    let spaces = service.storage().embedding_spaces().await.unwrap();
+    let progress = service
+        .storage()
+        .embedding_progress(&spaces.0[0].id)
+        .await
+        .unwrap();
+    assert_eq!((progress.passages, progress.refused, progress.pending), (2, 1, 0));
+    assert_eq!(found(&search(&service, "q=poison").await)[0], "m/KL-1");
+}
+
+#[tokio::test]
+async fn a_new_model_indexes_anew_while_the_old_one_answers() {
+    let (server, service) = with_model().await;
+    service.memory("m").put(CAR).await.is(201);
+    index(&service).await;
+    service.meaning().index().await.unwrap();
+    let database = service.database();
+    let new = Service::start_at(database, server.configure("two")).await;
+
+    server.is_down(true);
+    assert!(
+        new.meaning().index().await.is_err(),
+        "not asked how long its vectors are"
+    );
+    server.is_down(false);
+    // It is known, and nothing is embedded with it yet.
+    let settings = working_memory::storage::search_vectors::SpaceSettings {
+        model: "two".to_owned(),
+        dimensions: 256,
+        query_prefix: "query: ".to_owned(),
+        document_prefix: String::new(),
+    };
+    new.storage().activate_space(&settings).await.unwrap();
+    let page = search(&new, "q=vehicle&mode=semantic&min_score=0.2").await;
+    assert_eq!(
+        (found(&page), &page["degraded"]),
+        (vec!["m/KL-1".to_owned()], &Value::Null)
+    );
+    assert!(server.asked("two").is_empty());
+
+    new.meaning().index().await.unwrap();
+    assert_eq!(server.asked("two").len(), 3);
+    let spaces = new.storage().embedding_spaces().await.unwrap();
+    assert_eq!(spaces.0.len(), 1, "the old one is gone");
+    assert_eq!(spaces.0[0].settings.model, "two");
+    assert_eq!(new.count("search_vectors").await, 1);
+    // The service with the old model leaves the work to the other.
+    service.memory("m").put("# Facts\nA new vehicle.\n").await.is(201);
+    let before = server.asked("one").len();
+    service.meaning().index().await.unwrap();
+    assert_eq!(server.asked("one").len(), before);
+}
+
+#[tokio::test]
+async fn a_model_that_answers_another_length_is_another_model() {
+    let (server, service) = with_model().await;
+    service.memory("m").put(CAR).await.is(201);
+    service
+        .meaning()
+        .index_vault(&"acme".parse().unwrap())
+        .await
+        .unwrap();
+    server.dimensions(64);
+    service
+        .memory("m")
+        .put(format!("{CAR}\n# More\nA bridge.\n"))
+        .await
+        .is(201);
+    service
+        .storage()
+        .index_vault(&"acme".parse().unwrap())
+        .await
+        .unwrap();
+    assert!(service.meaning().index().await.is_err());
+    service.meaning().index().await.unwrap();
+    let spaces = service.storage().embedding_spaces().await.unwrap();
+    assert_eq!(spaces.0[0].settings.dimensions, 64);
+    assert_eq!(spaces.0.len(), 1);
+    assert_eq!(server.asked("one").len(), 3 + 1 + 4);
+}
