@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: help run install test test-clients test-dashboard test-docs test-packaging docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
-.PHONY: bench-quality
+.PHONY: bench-quality bench-search
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -100,6 +100,13 @@ bench-quality: rust postgres ## Score the configured model: ARGS="--corpus FILE"
 
 bench-commands: rust postgres ## Measure the commands that answer from the local copy
 	@sh scripts/bench.sh commands
+
+bench-search: rust postgres ## Score searches by words and by meaning on 150 judged queries, and time them over a million passages
+	cargo build --release --locked --example meaning_speed --example search_speed --bin working-memory
+	@python3 benches/search/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
+	@program="$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" && \
+		"$$program" with-postgres -- "$${program%/*}/examples/meaning_speed" && \
+		"$$program" with-postgres -- "$${program%/*}/examples/search_speed" 10000
 
 bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route it asks, and 200 clients at once
 	cargo build --release --locked

@@ -54,3 +54,6 @@ CREATE TABLE search_vectors (
 -- Stored beside the rows and not packed, so that one vector of many is read by itself.
 ALTER TABLE search_vectors ALTER COLUMN vectors SET STORAGE EXTERNAL;
 CREATE INDEX search_vectors_memory_idx ON search_vectors (vault_id, memory_id);
+
+-- Of words that stand in most documents of a vault the newest are looked at.
+CREATE INDEX search_entries_newest_idx ON search_entries (vault_id, creation_time DESC, memory_id);

@@ -6,6 +6,7 @@ use super::heartbeat::{leads_to, server_of};
 use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
+use super::search::FrequentWords;
 use super::stored::{Quotas, Room};
 use super::write::GroupCommit;
 use super::{Deadlines, StorageError};
@@ -55,6 +56,8 @@ pub struct Storage {
     pub(super) prepared_statements: bool,
     /// Whether this service has an embedding model, so that what is indexed is to be embedded too.
     pub(super) embeds: bool,
+    /// Words that stand in many documents, by vault.
+    pub(super) frequent_words: Arc<FrequentWords>,
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
     /// Wakes what embeds in this process.
@@ -156,6 +159,7 @@ impl Storage {
             connect: Arc::new(connect),
             prepared_statements: options.prepared_statements,
             embeds: false,
+            frequent_words: Arc::default(),
             written: Arc::default(),
             indexed: Arc::default(),
             notifications: Arc::new(Notifications::new(head_cache.clone())),

@@ -3,14 +3,17 @@
 //! Which memories have still to be indexed stands in `memories.search_pending`. Any number of indexers may work at
 //! once: an entry is only ever replaced by one of a newer version, so that doing the same work twice is only waste.
 
+mod find;
+mod frequent;
+
+pub(super) use frequent::FrequentWords;
+
 use super::{Storage, StorageError, error};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
-use crate::domain::search::passages::place_of;
-use crate::domain::search::{Query, extract_at, vector};
+use crate::domain::search::vector;
 use crate::fair;
 use crate::storage::Class;
 use chrono::{DateTime, Utc};
-use futures::TryStreamExt;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -20,16 +23,6 @@ const BATCH: i64 = 32;
 
 /// How often a batch that lost a race is indexed again.
 const MAX_REPEATS: u32 = 5;
-
-/// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
-/// make the database read all of them.
-const RANKED: i64 = 500;
-
-/// How many documents are read, the newest first, to see whether words stand next to each other in them.
-const READ: i64 = 3_000;
-
-/// The characters of a document in which an extract is looked for.
-const EXTRACT_FROM_CHARS: i32 = 200_000;
 
 /// A memory whose newest version is not indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -295,131 +288,6 @@ impl Storage {
     pub async fn indexed(&self, at_most: Duration) {
         // Over: nothing was.
         let _ = tokio::time::timeout(at_most, self.indexed.notified()).await;
-    }
-
-    /// The newest versions of a vault that a query finds, by rank, those behind `after`, at most `limit`. A version
-    /// that is not indexed yet is not found, and neither is the one before it.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.search_entries.search", skip_all)]
-    pub async fn search(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        after: Option<&SearchPlace>,
-        limit: i64,
-    ) -> Result<Vec<SearchMatch>, StorageError> {
-        if query.is_empty() {
-            return Ok(Vec::new());
-        }
-        let _turn = self.search_turn().await?;
-        let mut transaction = self.begin_for(Class::Search).await?;
-        // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
-        // fetched from beside the table; the index knows the answer without them.
-        sqlx::query!(
-            "SELECT set_config('enable_seqscan', 'off', true) AS seqscan,
-                    set_config('enable_indexscan', 'off', true) AS indexscan"
-        )
-        .fetch_one(&mut *transaction)
-        .await?;
-        let rows = sqlx::query!(
-            r#"WITH found AS MATERIALIZED (
-                 SELECT memory_id, version, words
-                 FROM (
-                   SELECT memory_id, version, words
-                   FROM search_entries
-                   WHERE vault_id = $1 AND words @@ $2::text::tsquery
-                   ORDER BY creation_time DESC, memory_id
-                   LIMIT $8
-                 ) AS candidates
-                 WHERE NOT $9::boolean OR words @@ $3::text::tsquery
-                 LIMIT $7
-               ), ranked AS MATERIALIZED (
-                 SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
-               )
-               SELECT ranked.memory_id AS "memory_id: MemoryId", ranked.version, ranked.rank AS "rank!"
-               FROM ranked
-               JOIN memories m
-                 ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
-               WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
-               ORDER BY rank DESC, ranked.memory_id
-               LIMIT $6"#,
-            vault.as_str(),
-            query.candidates(vault),
-            query.tsquery(),
-            after.map(|after| after.rank),
-            after.map(|after| after.memory.as_str()),
-            limit,
-            RANKED,
-            if query.has_neighbours() { READ } else { RANKED },
-            query.has_neighbours(),
-        )
-        .fetch_all(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        let found = |(memory, version, rank)| SearchMatch {
-            place: SearchPlace { rank, memory },
-            version,
-        };
-        Ok(rows
-            .into_iter()
-            .map(|row| found((row.memory_id, row.version, row.rank)))
-            .collect())
-    }
-
-    /// What is shown of documents that were found, in their order; of those that are still there.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
-    pub async fn search_results(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        found: &[SearchMatch],
-    ) -> Result<Vec<SearchResult>, StorageError> {
-        if found.is_empty() {
-            return Ok(Vec::new());
-        }
-        let memories: Vec<&str> = found.iter().map(|found| found.place.memory.as_str()).collect();
-        let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
-        let mut reader = self.reader_for(Class::Search).await?;
-        let mut results = Vec::with_capacity(found.len());
-        // One text at a time: a page of large documents is not held as a whole.
-        let mut rows = sqlx::query!(
-            r#"SELECT shown.place AS "place!", c.context_id, c.creation_time, left(c.context, $4) AS "context!"
-               FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS shown (memory_id, version, place)
-               JOIN memory_contexts c ON c.memory_id = shown.memory_id AND c.version = shown.version
-               WHERE c.vault_id = $1
-               ORDER BY shown.place"#,
-            vault.as_str(),
-            &memories as &[&str],
-            &versions,
-            EXTRACT_FROM_CHARS,
-        )
-        .fetch(&mut *reader);
-        while let Some(row) = rows.try_next().await? {
-            let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
-            let Some(found) = found.get(index) else { continue };
-            let text = row.context;
-            let shown = || {
-                let (extract, byte) = extract_at(&text, query);
-                let (record, section) = byte.map_or((None, None), |byte| place_of(&text, byte));
-                (extract, record, section)
-            };
-            let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
-            results.push(SearchResult {
-                place: found.place.clone(),
-                version: found.version,
-                context_id: row.context_id,
-                creation_time: row.creation_time,
-                extract,
-                record,
-                section,
-            });
-        }
-        Ok(results)
     }
 }
 

@@ -179,6 +179,7 @@ fn whole_of(part: working_memory::domain::prompt::Part) -> String {
     let alone = Assembly {
         parts: vec![part],
         dropped: Vec::new(),
+        scores: Vec::new(),
     };
     alone.text()
 }

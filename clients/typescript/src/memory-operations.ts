@@ -15,6 +15,13 @@ export class MemoryOperations extends DocumentOperations {
     );
   }
 
+  /** What the memory says, and with `status: "all"` what it said, by words and by meaning. */
+  searchMemory(options: Query<"SearchMemory"> & CallOptions): Pages<Item<"SearchMemory">, Answer<"SearchMemory">> {
+    return list(options, (query) =>
+      data(this.core.api.GET(`${MEMORY}/search`, { params: { path: this.path, query }, ...this.core.init(options) })),
+    );
+  }
+
   /** A record by its id, such as `KL-3`. */
   getRecord(recordId: string, options: CallOptions = {}): Promise<Answer<"GetRecord">> {
     return data(

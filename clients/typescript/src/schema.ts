@@ -784,7 +784,8 @@ export interface paths {
          *     With `max_tokens` this is left out until the rest fits: records of `recent_tasks`, `decisions`,
          *     `verbatim_context` and `key_learnings`, in this order and in each from the oldest on; `free`; other categories,
          *     the last by name first; `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`,
-         *     `user_information`. Never `rules`. With `query` records that have none of its words go before those that have some.
+         *     `user_information`. Never `rules`. With `query` records that have none of its words go before those that have some;
+         *     where embeddings are configured, the ten records nearest in meaning count as having some.
          */
         get: operations["GetPrompt"];
         put?: never;
@@ -827,6 +828,27 @@ export interface paths {
          * @description Active or archived, with its birth, its end, and what of an update's input carried it.
          */
         get: operations["GetRecord"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vaults/{vault_id}/memories/{memory_id}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search one memory
+         * @description What the memory says: its records, archived ones too with `status=all`, and what its newest document says besides
+         *     them; by words, by meaning, or by both, best first. At most 500 are found, of the active records and the 5,000 added last.
+         */
+        get: operations["SearchMemory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1085,10 +1107,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search the newest documents
-         * @description The newest versions of the vault's memories that have the words, best first. Of more than 500 that have them the 500
-         *     that were changed last are ranked; words next to each other are looked for in the 3,000 documents changed last
-         *     that have them.
+         * Search a vault
+         * @description Memories by the words of their newest documents, by their meaning, or by both, best first; each with the place that
+         *     fits best. Of more than 500 that have the words the 500 that were changed last are ranked; words next to each other
+         *     are looked for in the 3,000 documents changed last that have them. By meaning the 400 nearest passages are found.
          */
         get: operations["SearchContexts"];
         put?: never;
@@ -1803,13 +1825,6 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description One page of a list. */
-        List_SearchResult: {
-            /** @description The entries, in the order of the list. */
-            items: components["schemas"]["SearchResult"][];
-            /** @description What to send as `cursor` for the next page; null on the last one. */
-            next_cursor: string | null;
-        };
-        /** @description One page of a list. */
         List_Section: {
             /** @description The entries, in the order of the list. */
             items: components["schemas"]["Section"][];
@@ -2343,6 +2358,15 @@ export interface components {
             /** @description What `max_tokens` left out, in the order of the parts. */
             dropped: components["schemas"]["DroppedPart"][];
             /**
+             * @description With `query`, how much each record of these parts matters to it, also of those left out: a word of the query that it
+             *     has counts 1, its similarity in meaning at most 1.
+             */
+            scores: {
+                [key: string]: number;
+            };
+            /** @description Why `query` counted by its words alone although embeddings are configured; null where it did not. */
+            degraded: string | null;
+            /**
              * Format: int64
              * @description The version of the document; null without one.
              */
@@ -2676,7 +2700,7 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "queued" | "running" | "applied" | "unchanged" | "dry_run" | "invalid" | "failed" | "conflict" | "resolved" | "cancelled" | "proposed" | "approved" | "rejected" | "expired";
-        /** @description A document that was found. */
+        /** @description Something that was found: in a search of a vault a memory, inside a memory a passage. */
         SearchResult: {
             /** @description The memory. */
             memory_id: string;
@@ -2702,6 +2726,49 @@ export interface components {
              * @example ship the <mark>parser</mark> &amp; its tests
              */
             extract: string;
+            /** @description Which searches found it: `text`, `semantic` or both. */
+            found_by: string[];
+            /**
+             * Format: float
+             * @description How like the query the passage is, from -1 to 1; null where it was found by words only.
+             */
+            score: number | null;
+            /**
+             * @description The record that the extract is of; null for other text.
+             * @example KL-7
+             */
+            record_id: string | null;
+            /** @description The section that the extract is of, where it is not a record found by meaning. */
+            section: string | null;
+            status: components["schemas"]["RecordStatus"] | null;
+            /**
+             * Format: int64
+             * @description The version that brought the record.
+             */
+            record_version: number | null;
+            /**
+             * Format: date-time
+             * @description When that was made.
+             */
+            recorded_at: string | null;
+            /** @description Who made it. */
+            recorded_by: string | null;
+            /** @description What of the task and the messages carried the record into the memory. */
+            evidence: components["schemas"]["Evidence"][];
+        };
+        /** @description One page of a search. */
+        SearchResultList: {
+            /** @description What was found, best first. */
+            items: components["schemas"]["SearchResult"][];
+            /** @description What to send as `cursor` for the next page; null on the last one. */
+            next_cursor: string | null;
+            /**
+             * @description How it was searched: `text`, `semantic` or `hybrid`.
+             * @example hybrid
+             */
+            mode: string;
+            /** @description Why it was searched by words although meaning was asked for; null where nothing is amiss. */
+            degraded: string | null;
         };
         /** @description A heading and what stands under it. */
         Section: {
@@ -9022,6 +9089,133 @@ export interface operations {
             };
         };
     };
+    SearchMemory: {
+        parameters: {
+            query: {
+                /**
+                 * @description Words as in a web search: `"…"` next to each other, `or` either of them, `-` not; the last word may be the
+                 *     beginning of one. By meaning it is taken as a sentence. At most 1,000 bytes.
+                 * @example parser -legacy
+                 */
+                q: string;
+                /** @description Also find by words what was written in this moment: searches lag behind writes by less than a second otherwise. */
+                consistent?: boolean;
+                /** @description By words, by meaning, or by both. Without it by both where embeddings are configured, by words otherwise. */
+                mode?: "text" | "semantic" | "hybrid";
+                /**
+                 * @description How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
+                 *     vectors; what is much depends on the model).
+                 */
+                min_score?: number;
+                /** @description Only records of this kind; without it all, and what documents say besides records. */
+                kind?: "KL" | "VC" | "T" | "D";
+                /** @description What stands in the newest version, what did once, or both; `active` without it. */
+                status?: "active" | "archived" | "all";
+                /** @description Only what this actor wrote. */
+                actor?: string;
+                /** @description Only what was written at this time or later. */
+                since?: string;
+                /** @description Only what was written before this time. */
+                until?: string;
+                /** @description How many entries the page has at most. */
+                limit?: number;
+                /** @description Where the page begins: `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The vault (tenant). */
+                vault_id: string;
+                /** @description The memory of an agent or a task. */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResultList"];
+                };
+            };
+            /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No key was shown, or one that is not taken. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key has not the role `reader`, or not this right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such memory. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter is not valid, or `mode` is `semantic` and no embeddings are configured. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description More requests than the rate of this key or address. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ListSections: {
         parameters: {
             query?: {
@@ -10809,13 +11003,30 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Words that the document has, as in a web search: `"…"` next to each other, `or` either of them, `-` not. The
-                 *     last word may be the beginning of one. At most 1,000 bytes.
+                 * @description Words as in a web search: `"…"` next to each other, `or` either of them, `-` not; the last word may be the
+                 *     beginning of one. By meaning it is taken as a sentence. At most 1,000 bytes.
                  * @example parser -legacy
                  */
                 q: string;
-                /** @description Also find what was written in this moment: searches lag behind writes by less than a second otherwise. */
+                /** @description Also find by words what was written in this moment: searches lag behind writes by less than a second otherwise. */
                 consistent?: boolean;
+                /** @description By words, by meaning, or by both. Without it by both where embeddings are configured, by words otherwise. */
+                mode?: "text" | "semantic" | "hybrid";
+                /**
+                 * @description How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
+                 *     vectors; what is much depends on the model).
+                 */
+                min_score?: number;
+                /** @description Only records of this kind; without it all, and what documents say besides records. */
+                kind?: "KL" | "VC" | "T" | "D";
+                /** @description What stands in the newest version, what did once, or both; `active` without it. */
+                status?: "active" | "archived" | "all";
+                /** @description Only what this actor wrote. */
+                actor?: string;
+                /** @description Only what was written at this time or later. */
+                since?: string;
+                /** @description Only what was written before this time. */
+                until?: string;
                 /** @description How many entries the page has at most. */
                 limit?: number;
                 /** @description Where the page begins: `next_cursor` of the page before. */
@@ -10836,7 +11047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["List_SearchResult"];
+                    "application/json": components["schemas"]["SearchResultList"];
                 };
             };
             /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */
@@ -10875,7 +11086,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description A parameter is not valid, or `mode` is `semantic` and no embeddings are configured. */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -65,7 +65,7 @@ export class Vault {
     );
   }
 
-  /** The newest documents of the vault by their words. */
+  /** The memories of the vault by the words of their newest documents, and by their meaning where the service has a model. */
   searchContexts(
     options: Query<"SearchContexts"> & CallOptions,
   ): Pages<Item<"SearchContexts">, Answer<"SearchContexts">> {

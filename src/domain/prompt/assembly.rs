@@ -6,8 +6,10 @@ use super::datetime;
 use super::document_parts::{document_parts, name_of};
 use super::item::PromptItem;
 use super::part::{EMPTY_LINE, Part, PartSource, Piece, PieceId};
+use super::relevance::Relevance;
 use super::selection::Selection;
 use crate::domain::document::{ManagedSection, closing_fence};
+use crate::domain::ids::RecordId;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use sha2::{Digest as _, Sha256};
@@ -38,6 +40,8 @@ pub struct Assembly {
     pub parts: Vec<Part>,
     /// What a budget took out of it, in the order of the parts.
     pub dropped: Vec<Dropped>,
+    /// How much records matter to the query, in thousandths; empty without one.
+    pub scores: Vec<(RecordId, usize)>,
 }
 
 /// What a budget took out of one part.
@@ -65,11 +69,18 @@ pub fn assemble(
 ) -> Result<Assembly, OverBudget> {
     let mut found = parts(material);
     found.retain(|part| material.selection.takes(&part.name));
+    let Selection { query, near, .. } = material.selection;
+    let query = query.as_deref().map(|query| Relevance::of(query, near));
+    let scores = query.as_ref().map_or_else(Vec::new, |query| query.scores(&found));
     let (parts, dropped) = match max_tokens {
-        Some((max_tokens, count)) => fit(found, material.selection.query.as_deref(), max_tokens, count)?,
+        Some((max_tokens, count)) => fit(found, query.as_ref(), max_tokens, count)?,
         None => (found, Vec::new()),
     };
-    Ok(Assembly { parts, dropped })
+    Ok(Assembly {
+        parts,
+        dropped,
+        scores,
+    })
 }
 
 fn parts(material: &Material<'_>) -> Vec<Part> {

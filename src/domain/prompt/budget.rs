@@ -3,8 +3,7 @@
 use super::assembly::{Count, Dropped, tokens};
 use super::category::{DATETIME, FREE, GENERATED, STABLE, WORKFLOW};
 use super::part::{Part, PartSource, Piece, PieceId};
-use crate::domain::search::words::{folded, words};
-use std::collections::BTreeSet;
+use super::relevance::Relevance;
 
 /// Sections whose records go first, one by one, and where the oldest stands in them: tasks and decisions are
 /// written at the top.
@@ -59,13 +58,12 @@ pub struct OverBudget {
 /// 3. other categories as a whole, the last by name first;
 /// 4. as a whole `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`, `user_information`.
 ///
-/// `rules` are never dropped. With a query the records of 1. that have none of its words go first, in that order, then
-/// the others, of each section those that have the fewest of the words first.
+/// `rules` are never dropped. With a query the records of 1. that do not matter to it ([`Relevance`]) go first, in that
+/// order, then the others, of each section those that matter least first.
 #[must_use]
-pub fn drops(parts: &[Part], query: Option<&str>) -> Vec<Drop> {
+pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
     let whole = |part| Drop { part, piece: None };
-    let wanted = words_of(query.unwrap_or_default());
     let mut steps = Vec::new();
     let mut wanted_steps = Vec::new();
     for (name, oldest) in BY_RECORD {
@@ -73,7 +71,7 @@ pub fn drops(parts: &[Part], query: Option<&str>) -> Vec<Drop> {
         let pieces = parts[part].pieces.iter().enumerate();
         let mut records: Vec<(usize, usize)> = pieces
             .filter(|(_, piece)| matches!(piece.id, PieceId::Record(_)))
-            .map(|(place, piece)| (matters(&piece.text, &wanted), place))
+            .map(|(place, piece)| (query.map_or(0, |query| query.score(piece)), place))
             .collect();
         if let Oldest::Last = oldest {
             records.reverse();
@@ -116,26 +114,13 @@ pub fn drops(parts: &[Part], query: Option<&str>) -> Vec<Drop> {
     steps
 }
 
-/// How many of the wanted words a text has.
-fn matters(text: &str, wanted: &BTreeSet<String>) -> usize {
-    match wanted.is_empty() {
-        true => 0,
-        false => words_of(text).intersection(wanted).count(),
-    }
-}
-
-/// The words of a text, each once.
-fn words_of(text: &str) -> BTreeSet<String> {
-    words(text).map(|word| folded(&text[word])).collect()
-}
-
 /// Drops as few steps of [`drops`] as make the parts fit, and says what went.
 ///
 /// # Errors
 /// [`OverBudget`] if nothing but the rules is left and they do not fit.
 pub(super) fn fit(
     parts: Vec<Part>,
-    query: Option<&str>,
+    query: Option<&Relevance>,
     max_tokens: usize,
     count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {

@@ -38,6 +38,7 @@ mod datetime;
 mod document_parts;
 mod item;
 mod part;
+mod relevance;
 mod selection;
 #[cfg(test)]
 mod tests;
@@ -47,4 +48,5 @@ pub use budget::{Drop, OverBudget, drops};
 pub use category::{PARTS, RULES, ReservedCategory, check_writable};
 pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
 pub use part::{Part, PartSource, Piece, PieceId};
+pub use relevance::Relevance;
 pub use selection::Selection;

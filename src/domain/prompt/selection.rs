@@ -3,7 +3,8 @@
 use super::category::{GENERATED, PLACED};
 use super::item::PromptItem;
 
-use std::collections::BTreeSet;
+use crate::domain::ids::RecordId;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of parts: those that are wanted, and those that are not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,8 +13,10 @@ pub struct Selection {
     pub include: Option<BTreeSet<String>>,
     /// None of these.
     pub exclude: BTreeSet<String>,
-    /// What the prompt is for: under a budget, records that have words of it are kept before others.
+    /// What the prompt is for: under a budget, records that matter to it are kept before others.
     pub query: Option<String>,
+    /// The records that are nearest to it in meaning, with their similarity in thousandths.
+    pub near: BTreeMap<RecordId, u16>,
 }
 
 impl Selection {

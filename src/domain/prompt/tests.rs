@@ -193,6 +193,31 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
 }
 
 #[test]
+fn records_near_in_meaning_are_kept_too_and_the_scores_are_told() {
+    let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n";
+    let selection = Selection {
+        exclude: ["datetime".to_owned()].into(),
+        query: Some("parser".to_owned()),
+        near: [("KL-2".parse().unwrap(), 700)].into(),
+        ..Selection::default()
+    };
+    let material = Material {
+        items: &[],
+        document: Some(document),
+        time: DateTime::UNIX_EPOCH,
+        zone: Tz::UTC,
+        selection: &selection,
+    };
+    let shown = |max: usize| assemble(&material, Some((max, &bytes))).unwrap();
+    let whole = shown(1_000);
+    let scores: Vec<usize> = whole.scores.iter().map(|(_, score)| *score).collect();
+    assert_eq!(scores, [1_000, 700, 0]);
+    let kept = |max: usize| ["KL-1", "KL-2", "KL-3"].map(|id| shown(max).text().contains(id));
+    assert_eq!(kept(whole.text().len() - 5), [true, true, false]);
+    assert_eq!(kept(whole.text().len() - 20), [true, false, false]);
+}
+
+#[test]
 fn what_looks_like_a_known_category_is_that_category_or_refused() {
     let check = |name: &str| check_writable(&name.parse().unwrap());
     for good in [

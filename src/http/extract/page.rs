@@ -114,9 +114,23 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    /// The entries and the cursor of the next page.
-    pub(crate) fn into_parts(self) -> (Vec<T>, Option<String>) {
-        (self.items, self.next_cursor)
+    /// The same page with what its entries stand for.
+    pub(crate) fn with<U>(self, items: Vec<U>) -> List<U> {
+        List {
+            items,
+            next_cursor: self.next_cursor,
+        }
+    }
+
+    /// The same page with its entries shown in another form.
+    pub(crate) fn map<U>(mut self, show: impl Fn(T) -> U) -> List<U> {
+        let items = std::mem::take(&mut self.items);
+        self.with(items.into_iter().map(show).collect())
+    }
+
+    /// The entries, to be shown by what they stand for.
+    pub(crate) fn take(&mut self) -> Vec<T> {
+        std::mem::take(&mut self.items)
     }
 
     /// The entries, in the order of the list.

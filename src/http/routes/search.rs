@@ -71,10 +71,9 @@ pub(crate) async fn search(
         mode,
         degraded,
     } = meaning.search(&request, after.as_ref()).await?;
-    let list = page.of(&name, found, |found| found.place.clone(), |found| found);
-    let (found, next_cursor) = list.into_parts();
-    let hits = meaning.show(&request, found).await?;
-    Ok(Json(SearchPage::of(hits, next_cursor, mode, degraded)))
+    let mut page = page.of(&name, found, |found| found.place.clone(), |found| found);
+    let hits = meaning.show(&request, page.take()).await?;
+    Ok(Json(SearchPage::of(page.with(hits), mode, degraded)))
 }
 
 /// Search one memory
@@ -121,7 +120,6 @@ pub(crate) async fn search_memory(
     } = answer;
     let fetch = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let behind: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
-    let list = page.of(&name, behind, |(place, _)| *place, |(_, hit)| hit);
-    let (hits, next_cursor) = list.into_parts();
-    Ok(Json(SearchPage::of(hits, next_cursor, mode, degraded)))
+    let page = page.of(&name, behind, |(place, _)| *place, |(_, hit)| hit);
+    Ok(Json(SearchPage::of(page, mode, degraded)))
 }

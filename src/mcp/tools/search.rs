@@ -13,8 +13,8 @@ pub(super) fn definition() -> Definition {
     Definition {
         name: NAME,
         title: "Search memories",
-        description: "Find the memories of a vault whose newest document has certain words, best first, each with a \
-            marked extract. Use it when you do not know which memory holds something, or to see whether somebody met \
+        description: "Find the memories of a vault whose newest document has certain words or, where the service has an \
+            embedding model, means something like them; best first, each with a marked extract. Use it when you do not know which memory holds something, or to see whether somebody met \
             a problem before. Write the words a document would hold, as in a web search: \"two words\" for words next \
             to each other, or between alternatives, -word to leave out. Do not use it to read a memory whose name you \
             know (memory_read), nor for archived records (memory_history, view records). \
@@ -25,7 +25,9 @@ pub(super) fn definition() -> Definition {
             "cursor": cursor(),
         }),
         required: &["query"],
-        output: page("Documents: memory_id, version, rank, and an extract as HTML with the words in <mark>."),
+        output: page(
+            "Documents: memory_id, version, rank, an extract as HTML with the words in <mark>, and the record_id and section it is of.",
+        ),
         always: &["items", "next_cursor"],
         hints: reads(),
         of_memory: false,

@@ -2,13 +2,13 @@
 
 use super::search::{Answer, Hit, HitPassage, SearchRequest, wanted};
 use super::{Meaning, Mode};
-use crate::domain::ids::MemoryId;
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
 use crate::domain::search::{Passage, PassageHash, Query, extract, ranked};
 use crate::fair;
-use crate::storage::search_vectors::{SourceRecord, Sources};
+use crate::storage::search_vectors::{PassageFilter, SourceRecord, Sources};
 use crate::storage::{Class, StorageError};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 impl Meaning {
     /// What a memory says and said that a search finds, best first, at most as many as can be ranked; `None` if there is
@@ -49,6 +49,56 @@ impl Meaning {
             degraded,
         }))
     }
+}
+
+/// Records of a prompt that are near to what it is for.
+const NEAR_RECORDS: usize = 10;
+
+/// Their similarity in thousandths, and why there are none.
+pub type NearRecords = (BTreeMap<RecordId, u16>, Option<String>);
+
+impl Meaning {
+    /// The active records of a memory that are nearest to a query in meaning; none without a model.
+    ///
+    /// # Errors
+    /// The database's. A model that is away is no error.
+    pub async fn near_records(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        query: &str,
+    ) -> Result<NearRecords, StorageError> {
+        if !self.is_configured() || query.trim().is_empty() {
+            return Ok((BTreeMap::new(), None));
+        }
+        let request = SearchRequest {
+            vault,
+            text: query,
+            mode: Some(Mode::Semantic),
+            min_score: None,
+            filter: PassageFilter::active(),
+            limit: NEAR_RECORDS,
+        };
+        let (_, degraded, near) = self.by_meaning(&request, Some(memory)).await?;
+        let mut records = BTreeMap::new();
+        for near in near {
+            if let Some(record) = near.record
+                && records.len() < NEAR_RECORDS
+            {
+                records.entry(record).or_insert_with(|| thousandths(near.score));
+            }
+        }
+        Ok((records, degraded))
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "from 0 to 1000"
+)]
+fn thousandths(similarity: f32) -> u16 {
+    (similarity.clamp(0.0, 1.0) * 1_000.0).round() as u16
 }
 
 fn hits(

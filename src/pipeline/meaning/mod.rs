@@ -9,6 +9,7 @@ mod query;
 mod search;
 
 pub use index::{IndexError, Pass};
+pub use inside::NearRecords;
 pub use query::NoVector;
 pub use search::{Answer, Candidate, Hit, HitPassage, Mode, SearchRequest};
 

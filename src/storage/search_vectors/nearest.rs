@@ -229,7 +229,7 @@ impl Storage {
                WHERE r.vault_id = $1 AND ($5::text IS NULL OR r.status = $5)
                  AND ($6::text IS NULL OR r.created_by = $6)
                  AND ($7::timestamptz IS NULL OR r.created_at >= $7)
-                 AND ($8::timestamptz IS NULL OR r.created_at < $8)"#,
+                 AND r.created_at < COALESCE($8::timestamptz, 'infinity')"#,
             vault.as_str(),
             &memories as &[&str],
             &kinds as &[&str],
@@ -256,7 +256,7 @@ impl Storage {
                    WHERE m.vault_id = $1 AND c.vault_id = $1 AND m.memory_id = ANY ($2)
                      AND ($3::text IS NULL OR c.actor_id = $3)
                      AND ($4::timestamptz IS NULL OR c.creation_time >= $4)
-                     AND ($5::timestamptz IS NULL OR c.creation_time < $5)"#,
+                     AND c.creation_time < COALESCE($5::timestamptz, 'infinity')"#,
                 vault.as_str(),
                 &memories as &[&str],
                 filter.actor.as_ref().map(ActorId::as_str),

@@ -3,7 +3,6 @@
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 /// Rows that belong to no vault.
 const EVERYWHERE: &str = "*";
@@ -53,12 +52,7 @@ impl SpaceSettings {
         hash.update(self.dimensions.to_string());
         hash.update([0]);
         hash.update(&self.document_prefix);
-        let mut id = String::with_capacity(16);
-        for byte in hash.finalize().iter().take(8) {
-            // Writing to a string cannot fail.
-            let _ = write!(id, "{byte:02x}");
-        }
-        id
+        hex::encode(&hash.finalize()[..8])
     }
 }
 

@@ -35,7 +35,8 @@ use std::collections::BTreeSet;
 /// With `max_tokens` this is left out until the rest fits: records of `recent_tasks`, `decisions`,
 /// `verbatim_context` and `key_learnings`, in this order and in each from the oldest on; `free`; other categories,
 /// the last by name first; `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`,
-/// `user_information`. Never `rules`. With `query` records that have none of its words go before those that have some.
+/// `user_information`. Never `rules`. With `query` records that have none of its words go before those that have some;
+/// where embeddings are configured, the ten records nearest in meaning count as having some.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/prompt",
@@ -64,7 +65,7 @@ use std::collections::BTreeSet;
 pub(crate) async fn prompt(
     State(state): State<AppState>,
     MemoryPath { vault_id, memory_id }: MemoryPath,
-    Query(params): Query<PromptParams>,
+    Query(mut params): Query<PromptParams>,
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -73,7 +74,23 @@ pub(crate) async fn prompt(
     let items = state.storage.prompt_items(&vault_id, &memory_id).await?;
     refuse_unknown(&params, &items)?;
     let is_json = representation == Representation::Json;
+    let mut degraded = None;
+    // Records of an older version are compared by their words alone.
+    if let Some(query) = params
+        .selection
+        .query
+        .as_deref()
+        .filter(|_| params.as_of.is_none())
+    {
+        let near = state
+            .pipeline
+            .meaning()
+            .near_records(&vault_id, &memory_id, query)
+            .await?;
+        (params.selection.near, degraded) = near;
+    }
     let work = Work {
+        degraded,
         time: params.as_of.unwrap_or(now),
         params,
         items,
@@ -143,6 +160,7 @@ struct Work {
     items: Vec<PromptItem>,
     context: Option<Context>,
     time: DateTime<Utc>,
+    degraded: Option<String>,
 }
 
 /// The body of an answer and the hash of its prefix.

@@ -78,6 +78,7 @@ impl FromQuery for PromptParams {
                 include,
                 exclude: query.names("exclude").unwrap_or_default(),
                 query: words(query)?,
+                ..Selection::default()
             },
             timezone: timezone.transpose()?.unwrap_or(Tz::UTC),
             as_of: query.time("as_of")?,

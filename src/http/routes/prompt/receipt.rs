@@ -21,6 +21,13 @@ pub(crate) struct Receipt {
     parts: Vec<PartBody>,
     /// What `max_tokens` left out, in the order of the parts.
     dropped: Vec<DroppedBody>,
+    /// With `query`, how much each record of these parts matters to it, also of those left out: a word of the query that it
+    /// has counts 1, its similarity in meaning at most 1.
+    #[schema(value_type = std::collections::BTreeMap<String, f64>)]
+    scores: serde_json::Map<String, serde_json::Value>,
+    /// Why `query` counted by its words alone although embeddings are configured; null where it did not.
+    #[schema(required)]
+    degraded: Option<String>,
     /// The version of the document; null without one.
     #[schema(required, minimum = 1)]
     version: Option<i64>,
@@ -131,6 +138,11 @@ impl From<&Dropped> for DroppedBody {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "far below what is exact")]
+fn thousandths(number: usize) -> f64 {
+    number as f64 / 1_000.0
+}
+
 impl Receipt {
     pub(super) fn of(
         assembly: &Assembly,
@@ -151,6 +163,12 @@ impl Receipt {
                 .map(|(part, tokens)| PartBody::of(part, tokens))
                 .collect(),
             dropped: assembly.dropped.iter().map(DroppedBody::from).collect(),
+            scores: assembly
+                .scores
+                .iter()
+                .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
+                .collect(),
+            degraded: work.degraded.clone(),
             version: metadata.map(|metadata| metadata.version),
             context_id: metadata.map(|metadata| metadata.context_id.to_string()),
             prefix_hash: prefix_hash.to_owned(),

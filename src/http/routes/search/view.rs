@@ -1,5 +1,6 @@
 //! How what was found is shown.
 
+use crate::http::extract::page::List;
 use crate::http::names::RecordStatusName;
 use crate::pipeline::meaning::{Hit, Mode};
 use crate::pipeline::report::EvidenceReport;
@@ -8,14 +9,11 @@ use serde::Serialize;
 
 /// One page of a search.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = SearchResultList)]
+#[schema(as = SearchPage)]
 pub(crate) struct SearchPage {
     /// What was found, best first.
-    #[schema(max_items = 500)]
-    items: Vec<SearchBody>,
-    /// What to send as `cursor` for the next page; null on the last one.
-    #[schema(required)]
-    next_cursor: Option<String>,
+    #[serde(flatten)]
+    page: List<SearchBody>,
     /// How it was searched: `text`, `semantic` or `hybrid`.
     #[schema(example = "hybrid")]
     mode: &'static str,
@@ -71,14 +69,12 @@ pub(crate) struct SearchBody {
 
 impl SearchPage {
     pub(super) fn of(
-        hits: Vec<Hit>,
-        next_cursor: Option<String>,
+        page: List<Hit>,
         mode: Mode,
         degraded: Option<String>,
     ) -> Self {
         Self {
-            items: hits.into_iter().map(SearchBody::from).collect(),
-            next_cursor,
+            page: page.map(SearchBody::from),
             mode: mode.name(),
             degraded,
         }

@@ -1,0 +1,218 @@
+//! Finding documents by their words.
+
+use super::{SearchMatch, SearchPlace, SearchResult, frequent};
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::search::passages::place_of;
+use crate::domain::search::{Query, extract_at};
+use crate::fair;
+use crate::storage::{Class, Storage, StorageError};
+use futures::TryStreamExt;
+
+/// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
+/// make the database read all of them.
+const RANKED: i64 = 500;
+
+/// How many documents are read, the newest first, to see whether words stand next to each other in them.
+const READ: i64 = 3_000;
+
+/// The characters of a document in which an extract is looked for.
+const EXTRACT_FROM_CHARS: i32 = 200_000;
+
+/// How many of the newest documents are ranked for words that stand in many of them, and how few of those are too few.
+pub(super) const RANKED_OF_MANY: u8 = 150;
+const ENOUGH: i64 = 100;
+
+impl SearchPlace {
+    /// Whether it comes behind another one.
+    fn is_behind(&self, other: &Self) -> bool {
+        self.rank < other.rank || (self.rank <= other.rank && self.memory > other.memory)
+    }
+}
+
+impl Storage {
+    /// The newest versions of a vault that a query finds, by rank, those behind `after`, at most `limit`. A version
+    /// that is not indexed yet is not found, and neither is the one before it.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.search_entries.search", skip_all)]
+    pub async fn search(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        after: Option<&SearchPlace>,
+        limit: i64,
+    ) -> Result<Vec<SearchMatch>, StorageError> {
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let _turn = self.search_turn().await?;
+        if let Some(share) = self.share_of(vault, query).await?
+            && let Some(found) = self.search_newest(vault, query, share, after, limit).await?
+        {
+            return Ok(found);
+        }
+        let mut transaction = self.begin_for(Class::Search).await?;
+        // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
+        // fetched from beside the table; the index knows the answer without them.
+        sqlx::query!(
+            "SELECT set_config('enable_seqscan', 'off', true) AS seqscan,
+                    set_config('enable_indexscan', 'off', true) AS indexscan"
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        let rows = sqlx::query!(
+            r#"WITH found AS MATERIALIZED (
+                 SELECT memory_id, version, words
+                 FROM (
+                   SELECT memory_id, version, words
+                   FROM search_entries
+                   WHERE vault_id = $1 AND words @@ $2::text::tsquery
+                   ORDER BY creation_time DESC, memory_id
+                   LIMIT $8
+                 ) AS candidates
+                 WHERE NOT $9::boolean OR words @@ $3::text::tsquery
+                 LIMIT $7
+               ), ranked AS MATERIALIZED (
+                 SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
+               )
+               SELECT ranked.memory_id AS "memory_id: MemoryId", ranked.version, ranked.rank AS "rank!"
+               FROM ranked
+               JOIN memories m
+                 ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
+               WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
+               ORDER BY rank DESC, ranked.memory_id
+               LIMIT $6"#,
+            vault.as_str(),
+            query.candidates(vault),
+            query.tsquery(),
+            after.map(|after| after.rank),
+            after.map(|after| after.memory.as_str()),
+            limit,
+            RANKED,
+            if query.has_neighbours() { READ } else { RANKED },
+            query.has_neighbours(),
+        )
+        .fetch_all(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        let found = |(memory, version, rank)| SearchMatch {
+            place: SearchPlace { rank, memory },
+            version,
+        };
+        Ok(rows
+            .into_iter()
+            .map(|row| found((row.memory_id, row.version, row.rank)))
+            .collect())
+    }
+
+    /// Of a query whose words stand in this share of a vault's documents, as far as is known, the newest are ranked: its
+    /// index would name most of the documents. `None` if they turn out to be few.
+    #[tracing::instrument(name = "db.search_entries.search_newest", skip_all)]
+    async fn search_newest(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        share: f32,
+        after: Option<&SearchPlace>,
+        limit: i64,
+    ) -> Result<Option<Vec<SearchMatch>>, StorageError> {
+        let rows = sqlx::query!(
+            r#"WITH newest AS MATERIALIZED (
+                 SELECT memory_id, version, words || ''::tsvector AS words
+                 FROM search_entries
+                 WHERE vault_id = $1
+                 ORDER BY creation_time DESC, memory_id
+                 LIMIT $4
+               )
+               SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
+                      ts_rank(newest.words, $3::text::tsquery, 1) AS "rank!"
+               FROM newest
+               JOIN memories m
+                 ON m.vault_id = $1 AND m.memory_id = newest.memory_id AND m.head_version = newest.version
+               WHERE newest.words @@ $2::text::tsquery
+               LIMIT $5"#,
+            vault.as_str(),
+            query.candidates(vault),
+            query.tsquery(),
+            frequent::looked_at(share),
+            i64::from(RANKED_OF_MANY),
+        )
+        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .await?;
+        if i64::try_from(rows.len()).unwrap_or(i64::MAX) < ENOUGH {
+            return Ok(None);
+        }
+        let mut found: Vec<SearchMatch> = rows
+            .into_iter()
+            .map(|row| SearchMatch {
+                place: SearchPlace {
+                    rank: row.rank,
+                    memory: row.memory_id,
+                },
+                version: row.version,
+            })
+            .filter(|found| after.is_none_or(|after| found.place.is_behind(after)))
+            .collect();
+        found.sort_by(|one, other| {
+            let by_memory = || one.place.memory.cmp(&other.place.memory);
+            other.place.rank.total_cmp(&one.place.rank).then_with(by_memory)
+        });
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(Some(found))
+    }
+
+    /// What is shown of documents that were found, in their order; of those that are still there.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
+    pub async fn search_results(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        found: &[SearchMatch],
+    ) -> Result<Vec<SearchResult>, StorageError> {
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let memories: Vec<&str> = found.iter().map(|found| found.place.memory.as_str()).collect();
+        let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
+        let mut reader = self.reader_for(Class::Search).await?;
+        let mut results = Vec::with_capacity(found.len());
+        // One text at a time: a page of large documents is not held as a whole.
+        let mut rows = sqlx::query!(
+            r#"SELECT shown.place AS "place!", c.context_id, c.creation_time, left(c.context, $4) AS "context!"
+               FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS shown (memory_id, version, place)
+               JOIN memory_contexts c ON c.memory_id = shown.memory_id AND c.version = shown.version
+               WHERE c.vault_id = $1
+               ORDER BY shown.place"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &versions,
+            EXTRACT_FROM_CHARS,
+        )
+        .fetch(&mut *reader);
+        while let Some(row) = rows.try_next().await? {
+            let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
+            let Some(found) = found.get(index) else { continue };
+            let text = row.context;
+            let shown = || {
+                let (extract, byte) = extract_at(&text, query);
+                let (record, section) = byte.map_or((None, None), |byte| place_of(&text, byte));
+                (extract, record, section)
+            };
+            let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
+            results.push(SearchResult {
+                place: found.place.clone(),
+                version: found.version,
+                context_id: row.context_id,
+                creation_time: row.creation_time,
+                extract,
+                record,
+                section,
+            });
+        }
+        Ok(results)
+    }
+}
