@@ -1825,6 +1825,13 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description One page of a list. */
+        List_SearchResult: {
+            /** @description The entries, in the order of the list. */
+            items: components["schemas"]["SearchResult"][];
+            /** @description What to send as `cursor` for the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description One page of a list. */
         List_Section: {
             /** @description The entries, in the order of the list. */
             items: components["schemas"]["Section"][];
@@ -2700,6 +2707,16 @@ export interface components {
          * @enum {string}
          */
         RunStatus: "queued" | "running" | "applied" | "unchanged" | "dry_run" | "invalid" | "failed" | "conflict" | "resolved" | "cancelled" | "proposed" | "approved" | "rejected" | "expired";
+        /** @description One page of a search. */
+        SearchPage: components["schemas"]["List_SearchResult"] & {
+            /**
+             * @description How it was searched: `text`, `semantic` or `hybrid`.
+             * @example hybrid
+             */
+            mode: string;
+            /** @description Why it was searched by words although meaning was asked for; null where nothing is amiss. */
+            degraded: string | null;
+        };
         /** @description Something that was found: in a search of a vault a memory, inside a memory a passage. */
         SearchResult: {
             /** @description The memory. */
@@ -2755,20 +2772,6 @@ export interface components {
             recorded_by: string | null;
             /** @description What of the task and the messages carried the record into the memory. */
             evidence: components["schemas"]["Evidence"][];
-        };
-        /** @description One page of a search. */
-        SearchResultList: {
-            /** @description What was found, best first. */
-            items: components["schemas"]["SearchResult"][];
-            /** @description What to send as `cursor` for the next page; null on the last one. */
-            next_cursor: string | null;
-            /**
-             * @description How it was searched: `text`, `semantic` or `hybrid`.
-             * @example hybrid
-             */
-            mode: string;
-            /** @description Why it was searched by words although meaning was asked for; null where nothing is amiss. */
-            degraded: string | null;
         };
         /** @description A heading and what stands under it. */
         Section: {
@@ -9139,7 +9142,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SearchResultList"];
+                    "application/json": components["schemas"]["SearchPage"];
                 };
             };
             /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */
@@ -11047,7 +11050,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SearchResultList"];
+                    "application/json": components["schemas"]["SearchPage"];
                 };
             };
             /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */

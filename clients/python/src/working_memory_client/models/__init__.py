@@ -77,7 +77,7 @@ from .prompt import (
     ReplacedItems,
 )
 from .records import RecordList
-from .search import SearchResult, SearchResultList
+from .search import SearchPage, SearchResult, SearchResultList
 from .updates import (
     AddOperation,
     ApproveRequest,
@@ -228,6 +228,7 @@ __all__ = [
     "RunKind",
     "RunList",
     "RunStatus",
+    "SearchPage",
     "SearchResult",
     "SearchResultList",
     "Section",

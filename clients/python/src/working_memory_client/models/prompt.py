@@ -132,6 +132,10 @@ class Prompt(TypedDict):
     """Its parts, in order."""
     dropped: list[DroppedPart]
     """What `max_tokens` left out, in the order of the parts."""
+    scores: dict[str, float]
+    """With `query`, how much each record of these parts matters to it, also of those left out."""
+    degraded: str | None
+    """Why `query` counted by its words alone although embeddings are configured."""
     version: int | None
     """The version of the document."""
     context_id: str | None

@@ -330,7 +330,8 @@ def get_prompt(
     fits: records of `recent_tasks`, `decisions`, `verbatim_context` and `key_learnings`, in this order and in each
     from the oldest on; `free`; other categories, the last by name first; `active_context`, `current_progress`,
     `workflow`, `datetime`, `tool_guidance`, `user_information`. Never `rules`. With `query` records that have none of
-    its words go before those that have some.
+    its words go before those that have some; where embeddings are configured, the ten records nearest in meaning
+    count as having some.
 
     Args:
         include: Only these parts: names separated by commas.
