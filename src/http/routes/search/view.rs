@@ -68,11 +68,7 @@ pub(crate) struct SearchBody {
 }
 
 impl SearchPage {
-    pub(super) fn of(
-        page: List<Hit>,
-        mode: Mode,
-        degraded: Option<String>,
-    ) -> Self {
+    pub(super) fn of(page: List<Hit>, mode: Mode, degraded: Option<String>) -> Self {
         Self {
             page: page.map(SearchBody::from),
             mode: mode.name(),
