@@ -45,9 +45,15 @@ def of_pages(root: Path, pages: list[str]) -> list[str]:
                     file = (root / page).parent / target if target else root / page
                     if not file.exists():
                         faults.append(f"{page}:{number}: nothing is at {link}")
-                    elif anchor and file.suffix == ".md" and anchor not in anchors(root, str(file.resolve().relative_to(root))):
+                    elif (
+                        anchor
+                        and file.suffix == ".md"
+                        and anchor not in anchors(root, str(file.resolve().relative_to(root)))
+                    ):
                         faults.append(f"{page}:{number}: {link} names no heading")
-            faults += [f"{page}:{number}: there is no {name}" for name in NAMED.findall(line) if not (root / name).exists()]
+            faults += [
+                f"{page}:{number}: there is no {name}" for name in NAMED.findall(line) if not (root / name).exists()
+            ]
     summary = (root / "docs/SUMMARY.md").read_text()
     faults += [
         f"docs/SUMMARY.md: {file.name} is missing"

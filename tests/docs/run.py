@@ -1,6 +1,6 @@
 """Runs every code block of README.md and docs, and follows every link.
 
-    run.py [PAGE …]     these pages only, such as docs/cli.md; WORKING_MEMORY_BIN names the program
+run.py [PAGE …]     these pages only, such as docs/cli.md; WORKING_MEMORY_BIN names the program
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 import links
 import test_the_test
 from blocks import read
-from pages import Failed, Runner
+from pages import Runner
+from session import Failed
 from stub import Models
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 def main(chosen: list[str]) -> int:
     of_docs = sorted(f"docs/{file.name}" for file in (ROOT / "docs").glob("*.md") if file.name != "SUMMARY.md")
     pages = ["README.md", *of_docs]
-    others = ["SECURITY.md", "clients/claude-code/README.md", "clients/python/README.md", "clients/typescript/README.md", "src/pipeline/prompts/README.md"]
+    others = [
+        "SECURITY.md",
+        "clients/claude-code/README.md",
+        "clients/python/README.md",
+        "clients/typescript/README.md",
+        "src/pipeline/prompts/README.md",
+    ]
     faults = links.of_pages(ROOT, [*pages, "docs/SUMMARY.md", *others])
     runner = Runner(ROOT, Path(os.environ["WORKING_MEMORY_BIN"]).resolve(), Models())
     for page in chosen or pages:

@@ -9,20 +9,45 @@ from typing import Any
 
 SAID = "I will."
 ANTHROPIC: dict[str, Any] = {
-    "id": "msg_1", "type": "message", "role": "assistant", "model": "stub", "content": [{"type": "text", "text": SAID}],
-    "stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "stub",
+    "content": [{"type": "text", "text": SAID}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "usage": {"input_tokens": 1, "output_tokens": 1},
 }
 OPENAI: dict[str, Any] = {
-    "id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "model": "stub", "tools": [],
-    "tool_choice": "auto", "parallel_tool_calls": True, "metadata": {}, "error": None, "incomplete_details": None,
-    "instructions": None, "temperature": 1, "top_p": 1,
-    "output": [{
-        "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
-        "content": [{"type": "output_text", "text": SAID, "annotations": []}],
-    }],
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "status": "completed",
+    "model": "stub",
+    "tools": [],
+    "tool_choice": "auto",
+    "parallel_tool_calls": True,
+    "metadata": {},
+    "error": None,
+    "incomplete_details": None,
+    "instructions": None,
+    "temperature": 1,
+    "top_p": 1,
+    "output": [
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": SAID, "annotations": []}],
+        }
+    ],
     "usage": {
-        "input_tokens": 1, "output_tokens": 1, "total_tokens": 2,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0},
+        "input_tokens": 1,
+        "output_tokens": 1,
+        "total_tokens": 2,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": 0},
     },
 }
 
@@ -56,6 +81,9 @@ class Models:
     def environment(self) -> dict[str, str]:
         url = f"http://127.0.0.1:{self.server.server_address[1]}"
         return {
-            "ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": url, "OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{url}/v1",
+            "ANTHROPIC_API_KEY": "x",
+            "ANTHROPIC_BASE_URL": url,
+            "OPENAI_API_KEY": "x",
+            "OPENAI_BASE_URL": f"{url}/v1",
             "OPENAI_AGENTS_DISABLE_TRACING": "1",
         }

@@ -8,14 +8,24 @@ from pathlib import Path
 import links
 import not_run
 from blocks import read
-from pages import Failed, Runner
+from pages import Runner
+from session import Failed
 
 F = "```"
 WRONG = {
-    "a command fails": (f"{F}sh\ntrue\n{F}\n\n{F}sh\nworking-memory get --vault v --memory none\n{F}\n", ":5: the block ended with 4"),
-    "a request is refused": (f"{F}sh\ncurl -s http://127.0.0.1:8080/v1/vaults/v/memories/none/context\n{F}\n", ":1: the block ended with 22"),
+    "a command fails": (
+        f"{F}sh\ntrue\n{F}\n\n{F}sh\nworking-memory get --vault v --memory none\n{F}\n",
+        ":5: the block ended with 4",
+    ),
+    "a request is refused": (
+        f"{F}sh\ncurl -s http://127.0.0.1:8080/v1/vaults/v/memories/none/context\n{F}\n",
+        ":1: the block ended with 22",
+    ),
     "the end of a pipe hides a failure": (f"{F}sh\nfalse | cat\n{F}\n", ":1: the block ended with 1"),
-    "an output differs": (f"{F}sh\necho one\n{F}\n{F}text output\ntwo\n{F}\n", ":4: the command before it says otherwise"),
+    "an output differs": (
+        f"{F}sh\necho one\n{F}\n{F}text output\ntwo\n{F}\n",
+        ":4: the command before it says otherwise",
+    ),
     "Python raises": (f"{F}python\nraise SystemExit(3)\n{F}\n", ":1: the block ended with 3"),
     "operations have a fault": (f"{F}dsl\nKEY_LEARNINGS:\n  ADD:\n    - no reason\n{F}\n", "missing_reason"),
     "JSON is none": (f"{F}json\n{{,}}\n{F}\n", ":1: "),

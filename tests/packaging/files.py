@@ -12,7 +12,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = ["docker-compose.yml", "packaging/compose/docker-compose.yml"]
-SETTINGS = set(re.findall(r"^#?\s*(WORKING_MEMORY__\w+|DATABASE_URL)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+SETTINGS = set(
+    re.findall(r"^#?\s*(WORKING_MEMORY__\w+|DATABASE_URL)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+)
 SECRET = re.compile(r"password|secret|api_key|token", re.IGNORECASE)
 
 
@@ -39,14 +41,26 @@ def compose(path: str, faults: Faults) -> None:
             faults.unless(port.startswith("127.0.0.1:"), f"{where}: {port} is published beyond this machine")
     for name, service in own.items():
         where, environment = f"{path}: {name}", service["environment"]
-        faults.unless(service.get("env_file") == [{"path": ".env", "required": False}], f"{where}: .env does not reach it as a whole")
-        faults.unless("host.docker.internal:host-gateway" in service["extra_hosts"], f"{where}: it cannot reach this machine")
-        faults.unless(service["read_only"] and "no-new-privileges:true" in service["security_opt"], f"{where}: it is not confined")
+        faults.unless(
+            service.get("env_file") == [{"path": ".env", "required": False}],
+            f"{where}: .env does not reach it as a whole",
+        )
+        faults.unless(
+            "host.docker.internal:host-gateway" in service["extra_hosts"], f"{where}: it cannot reach this machine"
+        )
+        faults.unless(
+            service["read_only"] and "no-new-privileges:true" in service["security_opt"], f"{where}: it is not confined"
+        )
         for key, value in environment.items():
-            faults.unless("://" not in str(value) or "${" not in value, f"{where}: a password in {key} would have to be escaped")
+            faults.unless(
+                "://" not in str(value) or "${" not in value, f"{where}: a password in {key} would have to be escaped"
+            )
         settings(set(environment), where, faults)
     dockerfile = (ROOT / "Dockerfile").read_text()
-    faults.unless('CMD ["working-memory", "health", "--settings"]' in dockerfile, "Dockerfile: its health check does not follow the settings")
+    faults.unless(
+        'CMD ["working-memory", "health", "--settings"]' in dockerfile,
+        "Dockerfile: its health check does not follow the settings",
+    )
 
 
 def manifests(text: str, faults: Faults) -> None:
@@ -55,36 +69,60 @@ def manifests(text: str, faults: Faults) -> None:
     wanted = {"ServiceAccount", "ConfigMap", "Secret", "Service", "Deployment", "PodDisruptionBudget", "Job"}
     faults.unless(wanted <= set(kinds), f"kubernetes: {wanted - set(kinds)} are missing")
     settings(set(kinds["ConfigMap"]["data"]), "kubernetes: ConfigMap", faults)
-    faults.unless(not any(SECRET.search(name) for name in kinds["ConfigMap"]["data"]), "kubernetes: a secret is in the ConfigMap")
+    faults.unless(
+        not any(SECRET.search(name) for name in kinds["ConfigMap"]["data"]), "kubernetes: a secret is in the ConfigMap"
+    )
     for kind in ("Deployment", "Job"):
         template = kinds[kind]["spec"]["template"]
         pod, labels = template["spec"], template["metadata"]["labels"]
         container = pod["containers"][0]
         inner, outer = container["securityContext"], pod["securityContext"]
-        faults.unless(outer["runAsNonRoot"] and outer["seccompProfile"]["type"] == "RuntimeDefault", f"{kind}: it may be root")
         faults.unless(
-            inner["readOnlyRootFilesystem"] and not inner["allowPrivilegeEscalation"] and inner["capabilities"]["drop"] == ["ALL"],
+            outer["runAsNonRoot"] and outer["seccompProfile"]["type"] == "RuntimeDefault", f"{kind}: it may be root"
+        )
+        faults.unless(
+            inner["readOnlyRootFilesystem"]
+            and not inner["allowPrivilegeEscalation"]
+            and inner["capabilities"]["drop"] == ["ALL"],
             f"{kind}: it is not confined",
         )
         faults.unless(pod["automountServiceAccountToken"] is False, f"{kind}: it holds a token of the cluster")
         mounted = {one["name"] for one in container["volumeMounts"]}
-        secrets = {one["name"] for one in pod["volumes"] if one.get("secret", {}).get("secretName") == kinds["Secret"]["metadata"]["name"]}
+        secrets = {
+            one["name"]
+            for one in pod["volumes"]
+            if one.get("secret", {}).get("secretName") == kinds["Secret"]["metadata"]["name"]
+        }
         faults.unless(secrets & mounted, f"{kind}: the secret is not mounted as a file")
         faults.unless(not any("valueFrom" in one for one in container["env"]), f"{kind}: a secret is in a variable")
-        faults.unless(container["resources"]["limits"]["memory"] and container["resources"]["requests"]["cpu"], f"{kind}: no bounds")
+        faults.unless(
+            container["resources"]["limits"]["memory"] and container["resources"]["requests"]["cpu"],
+            f"{kind}: no bounds",
+        )
         selected = kinds["Service"]["spec"]["selector"].items() <= labels.items()
         faults.unless(selected == (kind == "Deployment"), f"{kind}: the Service selects the wrong pods")
     deployment = kinds["Deployment"]["spec"]
     pod = deployment["template"]["spec"]
     container = pod["containers"][0]
-    faults.unless(deployment["replicas"] >= 2 and deployment["strategy"]["rollingUpdate"]["maxUnavailable"] == 0, "Deployment: nobody answers at times")
+    faults.unless(
+        deployment["replicas"] >= 2 and deployment["strategy"]["rollingUpdate"]["maxUnavailable"] == 0,
+        "Deployment: nobody answers at times",
+    )
     paths = {probe: container[f"{probe}Probe"]["httpGet"]["path"] for probe in ("startup", "liveness", "readiness")}
-    faults.unless(paths == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}, f"Deployment: it asks {paths}")
+    faults.unless(
+        paths == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}, f"Deployment: it asks {paths}"
+    )
     stopping = int(kinds["ConfigMap"]["data"]["WORKING_MEMORY__HTTP__SHUTDOWN_TIMEOUT_SECONDS"])
     grace = pod["terminationGracePeriodSeconds"]
-    faults.unless(container["lifecycle"]["preStop"]["sleep"]["seconds"] + stopping < grace, "Deployment: it is killed while it finishes")
+    faults.unless(
+        container["lifecycle"]["preStop"]["sleep"]["seconds"] + stopping < grace,
+        "Deployment: it is killed while it finishes",
+    )
     budget = kinds["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"]
-    faults.unless(budget.items() <= deployment["template"]["metadata"]["labels"].items(), "PodDisruptionBudget: it selects nothing")
+    faults.unless(
+        budget.items() <= deployment["template"]["metadata"]["labels"].items(),
+        "PodDisruptionBudget: it selects nothing",
+    )
 
 
 def main(kubernetes: str | None) -> int:

@@ -79,7 +79,11 @@ class Setup:
 
     def start_balancer(self) -> None:
         text = (COMPOSE / "haproxy.cfg").read_text()
-        places = (("bind *:8080", f"bind 127.0.0.1:{self.balancer}"), ("one:8080", f"127.0.0.1:{self.one}"), ("two:8080", f"127.0.0.1:{self.two}"))
+        places = (
+            ("bind *:8080", f"bind 127.0.0.1:{self.balancer}"),
+            ("one:8080", f"127.0.0.1:{self.one}"),
+            ("two:8080", f"127.0.0.1:{self.two}"),
+        )
         for old, new in places:
             assert old in text, old
             text = text.replace(old, new)
@@ -91,7 +95,10 @@ class Setup:
         service = yaml.safe_load((COMPOSE / "docker-compose.yml").read_text())["services"][name]
         environment = {key: str(value) for key, value in service["environment"].items()}
         pooled = environment["DATABASE_URL"].replace("@pooler:6432", f"@127.0.0.1:{self.pooler}")
-        assert pooled != environment["DATABASE_URL"] and "@postgres:5432" in environment["WORKING_MEMORY__DATABASE__LISTEN_URL"]
+        assert (
+            pooled != environment["DATABASE_URL"]
+            and "@postgres:5432" in environment["WORKING_MEMORY__DATABASE__LISTEN_URL"]
+        )
         environment |= {
             "DATABASE_URL": pooled,
             "WORKING_MEMORY__DATABASE__LISTEN_URL": DIRECT,
@@ -124,8 +131,12 @@ class Writer(threading.Thread):
 
     def run(self) -> None:
         for number in range(WRITES):
-            headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "text/plain", "Idempotency-Key": f"{self.url}-{number}"}
-            for attempt in range(200):
+            headers = {
+                "Authorization": f"Bearer {self.key}",
+                "Content-Type": "text/plain",
+                "Idempotency-Key": f"{self.url}-{number}",
+            }
+            for _ in range(200):
                 request = urllib.request.Request(self.url, f"write {number}".encode(), headers, method="PUT")
                 try:
                     with urllib.request.urlopen(request, timeout=30) as response:
@@ -147,7 +158,11 @@ class Writer(threading.Thread):
 def requests_of(port: int, key: str) -> int:
     request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Authorization": f"Bearer {key}"})
     lines = urllib.request.urlopen(request, timeout=10).read().decode().splitlines()
-    return sum(int(float(line.rsplit(" ", 1)[1])) for line in lines if line.startswith("http_requests_total") and "/context" in line)
+    return sum(
+        int(float(line.rsplit(" ", 1)[1]))
+        for line in lines
+        if line.startswith("http_requests_total") and "/context" in line
+    )
 
 
 def main(folder: Path) -> None:
@@ -156,7 +171,13 @@ def main(folder: Path) -> None:
     own = {"PATH": os.environ["PATH"], "DATABASE_URL": DIRECT}
     try:
         subprocess.run([PROGRAM, "migrate"], env=own, cwd=folder, check=True)
-        made = subprocess.run([PROGRAM, "keys", "create", "--name", "root", "--role", "admin", "--json"], env=own, cwd=folder, check=True, capture_output=True)
+        made = subprocess.run(
+            [PROGRAM, "keys", "create", "--name", "root", "--role", "admin", "--json"],
+            env=own,
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
         key = json.loads(made.stdout)["key"]
         setup.start_pooler()
         for name in ("one", "two"):
@@ -186,7 +207,9 @@ def main(folder: Path) -> None:
         if faults:
             sys.exit("\n".join(faults))
         resent = sum(writer.resent for writer in writers)
-        print(f"Two instances: {WRITERS * WRITES} writes, each there once; {resent} were sent again while one was stopped and one killed.")
+        print(
+            f"Two instances: {WRITERS * WRITES} writes, each there once; {resent} were sent again while one was stopped and one killed."
+        )
     finally:
         for name in list(setup.running):
             setup.stop(name)
