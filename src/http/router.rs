@@ -120,7 +120,12 @@ fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(vaults::updates::list))
         .routes(routes!(memories::list::list))
         .routes(routes!(memories::get::get, memories::delete::delete))
-        .routes(routes!(memory_tool::run))
+        .routes(routes!(memory_tool::run::run))
+        .routes(routes!(
+            memory_tool::files::list::list,
+            memory_tool::files::put::put,
+            memory_tool::files::unlink::unlink
+        ))
         .routes(routes!(contexts::put::put, contexts::latest::latest))
         .routes(routes!(contexts::list::list))
         .routes(routes!(contexts::get::get))

@@ -1099,6 +1099,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/vaults/{vault_id}/memory-tool/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the memory tool's files
+         * @description All files of a root with the newest version of each, by path, without their texts: `GET M/context` has those. A root
+         *     that never had a file has none.
+         */
+        get: operations["ListMemoryFiles"];
+        /**
+         * Put a file of the memory tool
+         * @description Makes the file, or a new version of it with this text, byte for byte. `If-None-Match: *` makes only a file that is not
+         *     there; `If-Match` with the file's entity tag (its `context_id` in double quotes) changes only what the client has seen.
+         *     A file alone may be empty or blank.
+         */
+        put: operations["PutMemoryFile"];
+        post?: never;
+        /**
+         * Take a file out of the memory tool's tree
+         * @description Its memory stays with all versions, readable by its id, as after the tool's `delete`. `If-Match` takes out only what
+         *     the client has seen. A directory is no file: it is gone with the last file below it.
+         */
+        delete: operations["UnlinkMemoryFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/vaults/{vault_id}/search": {
         parameters: {
             query?: never;
@@ -1804,6 +1836,13 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description One page of a list. */
+        List_MemoryFile: {
+            /** @description The entries, in the order of the list. */
+            items: components["schemas"]["MemoryFile"][];
+            /** @description What to send as `cursor` for the next page; null on the last one. */
+            next_cursor: string | null;
+        };
+        /** @description One page of a list. */
         List_PromptItem: {
             /** @description The entries, in the order of the list. */
             items: components["schemas"]["PromptItem"][];
@@ -1928,6 +1967,35 @@ export interface components {
             /** @description What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`. */
             last_source: string;
         };
+        /** @description A file. */
+        MemoryFile: {
+            /**
+             * @description Its path.
+             * @example /memories/notes/tea.md
+             */
+            path: string;
+            /** @description The memory that it is. */
+            memory_id: string;
+            /**
+             * Format: int64
+             * @description That memory's newest version.
+             */
+            version: number;
+            /** @description Its id: in double quotes the entity tag of the file's text. */
+            context_id: string;
+            /**
+             * Format: int32
+             * @description The size of the text.
+             */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When that version was made.
+             */
+            changed_at: string;
+        };
+        /** @description The text of a file, which may be empty. */
+        MemoryFileText: string;
         /** @description What the `tool_result` block says. */
         MemoryToolAnswer: {
             /**
@@ -2447,6 +2515,11 @@ export interface components {
              *     `guard.collapse = "off"`.
              */
             warnings: components["schemas"]["PutWarning"][];
+        };
+        /** @description What a put came to. */
+        PutFileAnswer: components["schemas"]["MemoryFile"] & {
+            /** @description Whether its text was this already, so that no version was made. */
+            unchanged: boolean;
         };
         /** @description A sign that a text has lost what the document said. */
         PutWarning: {
@@ -10957,6 +11030,400 @@ export interface operations {
             };
             /** @description The media type is not supported */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description More requests than the rate of this key or address. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ListMemoryFiles: {
+        parameters: {
+            query: {
+                /** @description The tree of files that `/memories` is: an agent's, a user's, a project's. */
+                root: string;
+                /** @description How many entries the page has at most. */
+                limit?: number;
+                /** @description Where the page begins: `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The vault (tenant). */
+                vault_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List_MemoryFile"];
+                };
+            };
+            /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No key was shown, or one that is not taken. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key has not the role `reader`, or not this right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such vault for this key. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description More requests than the rate of this key or address. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    PutMemoryFile: {
+        parameters: {
+            query: {
+                /** @description The tree of files that `/memories` is. */
+                root: string;
+                /** @description Its path, as in `/memories/notes/tea.md`: at most 1,024 bytes and 20 segments. */
+                path: string;
+            };
+            header?: {
+                /**
+                 * @description Who makes the change. Without it the name of the key, or `anonymous` where no keys are asked for. A name
+                 *     other than the key's needs a key that speaks for others; 403 without that right.
+                 */
+                "X-Actor-Id"?: string;
+                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                "If-Match"?: string;
+                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                "If-None-Match"?: string;
+                /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The vault (tenant). */
+                vault_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The text, or the same as a JSON string: UTF-8, no NUL, at most `limits.context_bytes` (102,400) bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryFileText"];
+                "text/plain": components["schemas"]["MemoryFileText"];
+            };
+        };
+        responses: {
+            /** @description The text was this already; nothing was made. */
+            200: {
+                headers: {
+                    /** @description Of the file's text. */
+                    ETag?: string;
+                    /** @description There if this is the answer of an earlier request with the same key. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutFileAnswer"];
+                };
+            };
+            /** @description A file, or a new version of one, was made. */
+            201: {
+                headers: {
+                    /** @description Of the file's text. */
+                    ETag?: string;
+                    /** @description There if this is the answer of an earlier request with the same key. */
+                    "Idempotency-Replayed"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutFileAnswer"];
+                };
+            };
+            /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No key was shown, or one that is not taken. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key has not the role `writer`, or not this right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such vault for this key. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A directory is at this path, or a file at one of its directories. Or: The first request with this key is still running. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A precondition does not hold. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The media type is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is not valid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description More requests than the rate of this key or address. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    UnlinkMemoryFile: {
+        parameters: {
+            query: {
+                /** @description The tree of files that `/memories` is. */
+                root: string;
+                /** @description Its path, as in `/memories/notes/tea.md`: at most 1,024 bytes and 20 segments. */
+                path: string;
+            };
+            header?: {
+                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                "If-Match"?: string;
+                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The vault (tenant). */
+                vault_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is out of the tree. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The header `Authorization` cannot be read, or there is not one header `Host`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No key was shown, or one that is not taken. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key has not the role `writer`, or not this right. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such file. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A precondition does not hold. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,7 +4,7 @@ import { data, done, list, type Core } from "./core.js";
 import { resumed, type EventOptions, type MemoryEvent, type ResetEvent } from "./events.js";
 import { Memory } from "./memory.js";
 import type { Pages } from "./pages.js";
-import type { CallOptions, WriteOptions } from "./transport.js";
+import type { CallOptions, ChangeOptions, WriteOptions } from "./transport.js";
 import { toQuery, type Answer, type Body, type Item, type Parameters, type Query } from "./types.js";
 
 const VAULT = "/v1/vaults/{vault_id}";
@@ -161,6 +161,50 @@ export class Vault {
       this.core.api.POST(`${VAULT}/memory-tool`, {
         params: { path: this.path, query: { root } },
         body: command,
+        ...this.core.init(options),
+      }),
+    );
+  }
+
+  /** The memory tool's files of `root` by path, with their newest versions. */
+  listMemoryFiles(
+    options: Query<"ListMemoryFiles"> & CallOptions,
+  ): Pages<Item<"ListMemoryFiles">, Answer<"ListMemoryFiles">> {
+    return list(options, (query) =>
+      data(
+        this.core.api.GET(`${VAULT}/memory-tool/files`, {
+          params: { path: this.path, query },
+          ...this.core.init(options),
+        }),
+      ),
+    );
+  }
+
+  /** Makes a file of the memory tool, or a new version of it. */
+  putMemoryFile(
+    root: string,
+    path: string,
+    text: string,
+    options: ChangeOptions = {},
+  ): Promise<Answer<"PutMemoryFile">> {
+    return data(
+      this.core.api.PUT(`${VAULT}/memory-tool/files`, {
+        params: { path: this.path, query: { root, path } },
+        body: text,
+        ...this.core.init(options),
+      }),
+    );
+  }
+
+  /** Takes a file out of the memory tool's tree; its memory stays. */
+  unlinkMemoryFile(
+    root: string,
+    path: string,
+    options: Pick<ChangeOptions, "ifMatch" | "ifNoneMatch"> & CallOptions = {},
+  ): Promise<void> {
+    return done(
+      this.core.api.DELETE(`${VAULT}/memory-tool/files`, {
+        params: { path: this.path, query: { root, path } },
         ...this.core.init(options),
       }),
     );

@@ -5,6 +5,7 @@ use super::{FileError, FileTree, FileVersion, Storage, repeated};
 use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
+use crate::storage::contexts::ContextMetadata;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{NewVersion, Source};
 
@@ -21,6 +22,21 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
     ) -> Result<FileVersion, FileError> {
+        let made = self.make_file(tree, path, file, actor).await?;
+        Ok(FileVersion {
+            memory: made.memory_id,
+            version: made.version,
+        })
+    }
+
+    /// The same, with all that is known of its first version.
+    pub(super) async fn make_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+    ) -> Result<ContextMetadata, FileError> {
         repeated(|| Box::pin(self.try_create_file(tree, path, file, actor))).await
     }
 
@@ -30,7 +46,7 @@ impl Storage {
         path: &FilePath,
         file: &Edited,
         actor: &ActorId,
-    ) -> Result<FileVersion, FileError> {
+    ) -> Result<ContextMetadata, FileError> {
         let vault = &tree.vault;
         let mut transaction = self.begin().await?;
         hold_root(&mut transaction, tree).await?;
@@ -49,7 +65,6 @@ impl Storage {
         save_locked(&mut transaction, &prepared).await?;
         insert(&mut transaction, tree, path, &memory).await?;
         transaction.commit().await?;
-        let version = self.committed(prepared, token).version;
-        Ok(FileVersion { memory, version })
+        Ok(self.committed(prepared, token))
     }
 }

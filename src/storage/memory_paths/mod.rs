@@ -6,6 +6,8 @@
 
 mod create;
 mod edit;
+mod list;
+mod put;
 mod read;
 mod tree;
 mod unlink;
@@ -13,8 +15,9 @@ mod unlink;
 pub(super) use tree::{Place, hold_root, insert, place_of};
 
 use super::{ChangeError, Storage, StorageError, error};
-use crate::domain::ids::{MemoryId, RootName, VaultId};
-use crate::domain::memory_files::{Listing, Refusal};
+use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
+use crate::domain::memory_files::{FilePath, Listing, Refusal};
+use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 
 /// A tree of files.
@@ -44,6 +47,58 @@ pub enum FileEntry {
     Directory(Listing),
 }
 
+/// A file with what is known of its newest version, without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFile {
+    /// Its path.
+    pub path: FilePath,
+    /// The memory.
+    pub memory_id: MemoryId,
+    /// The newest version's number.
+    pub version: i64,
+    /// The newest version's id.
+    pub context_id: ContextId,
+    /// The size of its text.
+    pub bytes: i32,
+    /// When it was made.
+    pub changed_at: DateTime<Utc>,
+}
+
+/// What a put of a file came to.
+#[derive(Debug)]
+pub struct WrittenFile {
+    /// The file as it is now.
+    pub file: StoredFile,
+    /// Whether its text was this already, so that no version was made.
+    pub unchanged: bool,
+}
+
+/// Why a conditional write of a file was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteFileError {
+    /// A precondition does not hold.
+    #[error("the precondition does not hold")]
+    PreconditionFailed {
+        /// The newest version's id; `None` if there is no such file.
+        current: Option<ContextId>,
+    },
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// Other files stand against it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The database failed; nothing was changed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for WriteFileError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
 /// Why nothing was done with a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -70,14 +125,40 @@ impl From<ChangeError<Refusal>> for FileError {
     }
 }
 
+/// An error that may be one of the database.
+trait OfStorage {
+    /// The database's, if it is.
+    fn of_storage(&self) -> Option<&StorageError>;
+}
+
+impl OfStorage for FileError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::Refused(_) => None,
+        }
+    }
+}
+
+impl OfStorage for WriteFileError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// Runs a transaction again that lost a race.
-async fn repeated<'t, T>(
-    transaction: impl Fn() -> BoxFuture<'t, Result<T, FileError>>,
-) -> Result<T, FileError> {
+async fn repeated<'t, T, E: OfStorage>(
+    transaction: impl Fn() -> BoxFuture<'t, Result<T, E>>,
+) -> Result<T, E> {
     let mut repeats = 0;
     loop {
         match transaction().await {
-            Err(FileError::Storage(error)) if error::may_repeat(&error) && repeats < error::MAX_REPEATS => {
+            Err(error)
+                if error.of_storage().is_some_and(error::may_repeat) && repeats < error::MAX_REPEATS =>
+            {
                 repeats += 1;
             }
             other => return other,

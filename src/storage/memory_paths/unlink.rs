@@ -1,9 +1,10 @@
 //! Files that leave their place: unlinked, or moved to another. Their memories stay as they are.
 
 use super::tree::{Place, lock_root, place_of, range_below};
-use super::{FileError, FileTree, FileVersion, Storage, StorageError, repeated};
-use crate::domain::ids::MemoryId;
+use super::{FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError, repeated};
+use crate::domain::ids::{ContextId, MemoryId};
 use crate::domain::memory_files::{FilePath, Refusal};
+use crate::storage::Preconditions;
 use crate::storage::connection::Connection;
 
 /// A file below a path, or the one at it.
@@ -49,6 +50,61 @@ impl Storage {
         .await?;
         transaction.commit().await?;
         Ok(file_among(path, &rows))
+    }
+
+    /// Takes one file out of the tree, if the preconditions hold of its newest version.
+    ///
+    /// # Errors
+    /// As [`WriteFileError`] says.
+    #[tracing::instrument(name = "db.memory_paths.unlink_file", skip_all)]
+    pub async fn unlink_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        preconditions: &Preconditions,
+    ) -> Result<(), WriteFileError> {
+        repeated(|| Box::pin(self.try_unlink_file(tree, path, preconditions))).await
+    }
+
+    async fn try_unlink_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        preconditions: &Preconditions,
+    ) -> Result<(), WriteFileError> {
+        let mut transaction = self.begin().await?;
+        lock_root(&mut transaction, tree).await?;
+        let memory = sqlx::query_scalar!(
+            "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+            tree.vault.as_str(),
+            tree.root.as_str(),
+            path.as_str(),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?
+        .ok_or(WriteFileError::NotFound)?;
+        // Locked, so that no edit comes between the look and the deed.
+        let current = sqlx::query_scalar!(
+            "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
+            tree.vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?
+        .ok_or(WriteFileError::NotFound)?;
+        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
+            return Err(WriteFileError::PreconditionFailed { current });
+        }
+        sqlx::query!(
+            "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+            tree.vault.as_str(),
+            tree.root.as_str(),
+            path.as_str(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
     }
 
     /// Gives a file, or a directory with all that is in it, another path. Returns which version the file is, if it is

@@ -3,6 +3,7 @@
 mod access;
 mod concurrent;
 mod contract;
+mod files;
 mod memories;
 mod paths;
 mod transfer;

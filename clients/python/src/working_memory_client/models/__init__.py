@@ -51,7 +51,19 @@ from .handoff import (
 )
 from .keys import Key, KeyList, KeyRequest, KeyRole, NewKey
 from .mcp import McpMessage
-from .memories import ByKind, Memory, MemoryEntry, MemoryEntryList, MemoryToolAnswer, MemoryToolCommand, RecordCounts
+from .memories import (
+    ByKind,
+    Memory,
+    MemoryEntry,
+    MemoryEntryList,
+    MemoryFile,
+    MemoryFileList,
+    MemoryFileText,
+    MemoryToolAnswer,
+    MemoryToolCommand,
+    PutFileAnswer,
+    RecordCounts,
+)
 from .messages import (
     Message,
     MessageCalled,
@@ -179,6 +191,9 @@ __all__ = [
     "Memory",
     "MemoryEntry",
     "MemoryEntryList",
+    "MemoryFile",
+    "MemoryFileList",
+    "MemoryFileText",
     "MemoryToolAnswer",
     "MemoryToolCommand",
     "Message",
@@ -204,6 +219,7 @@ __all__ = [
     "PromptPart",
     "PromptPartSource",
     "PutAnswer",
+    "PutFileAnswer",
     "PutWarning",
     "PutWarningKind",
     "Record",

@@ -53,6 +53,32 @@ class MemoryEntryList(TypedDict):
     """Where the next page begins; null on the last one."""
 
 
+class MemoryFile(TypedDict):
+    """A file."""
+
+    path: str
+    """Its path."""
+    memory_id: str
+    """The memory that it is."""
+    version: int
+    """That memory's newest version."""
+    context_id: str
+    """Its id: in double quotes the entity tag of the file's text."""
+    bytes: int
+    """The size of the text."""
+    changed_at: str
+    """When that version was made."""
+
+
+class MemoryFileList(TypedDict):
+    """A page of a list."""
+
+    items: list[MemoryFile]
+    """The entries."""
+    next_cursor: str | None
+    """Where the next page begins; null on the last one."""
+
+
 class RecordCounts(TypedDict):
     """How many records there are."""
 
@@ -69,6 +95,10 @@ class Memory(MemoryEntry):
     """The largest number ever given to a record, by kind."""
     records: RecordCounts
     """How many records there are."""
+
+
+MemoryFileText = str
+"""The text of a file, which may be empty."""
 
 
 class _MemoryToolAnswerRequired(TypedDict):
@@ -115,3 +145,10 @@ class MemoryToolCommand(_MemoryToolCommandRequired, total=False):
     """Of `rename`."""
     new_path: str
     """Of `rename`; nothing may stand there."""
+
+
+class PutFileAnswer(MemoryFile):
+    """What a put came to."""
+
+    unchanged: bool
+    """Whether its text was this already, so that no version was made."""

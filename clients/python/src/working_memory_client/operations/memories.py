@@ -103,3 +103,88 @@ def run_memory_tool(
         accept="application/json",
         answers="json",
     )
+
+
+def list_memory_files(
+    vault_id: str, *, root: str, limit: int | None = None, cursor: str | None = None
+) -> Listing[models.MemoryFile, models.MemoryFileList]:
+    """List the memory tool's files.
+
+    All files of a root with the newest version of each, by path, without their texts: `GET M/context` has those. A
+    root that never had a file has none.
+
+    Args:
+        root: The tree of files that `/memories` is.
+    """
+    return Listing(
+        operation="ListMemoryFiles",
+        method="GET",
+        path="/v1/vaults/{}/memory-tool/files",
+        ids=(vault_id,),
+        query={"root": root, "limit": limit, "cursor": cursor},
+        accept="application/json",
+        answers="json",
+    )
+
+
+def put_memory_file(
+    vault_id: str,
+    text: str,
+    *,
+    root: str,
+    path: str,
+    actor: str | None = None,
+    if_match: str | None = None,
+    if_none_match: str | None = None,
+    idempotency_key: str | None = None,
+) -> Call[models.PutFileAnswer]:
+    """Put a file of the memory tool.
+
+    Makes the file, or a new version of it with this text, byte for byte. `If-None-Match: *` makes only a file that is
+    not there; `If-Match` with the file's entity tag (its `context_id` in double quotes) changes only what the client
+    has seen. A file alone may be empty or blank.
+
+    Args:
+        text: The text, or the same as a JSON string.
+        root: The tree of files that `/memories` is.
+        path: Its path, as in `/memories/notes/tea.md`.
+    """
+    return Call(
+        operation="PutMemoryFile",
+        method="PUT",
+        path="/v1/vaults/{}/memory-tool/files",
+        ids=(vault_id,),
+        query={"root": root, "path": path},
+        headers={
+            "X-Actor-Id": actor,
+            "If-Match": entity_tag(if_match),
+            "If-None-Match": entity_tag(if_none_match),
+            "Idempotency-Key": idempotency_key,
+        },
+        body=text,
+        accept="application/json",
+        answers="json",
+    )
+
+
+def unlink_memory_file(
+    vault_id: str, *, root: str, path: str, if_match: str | None = None, if_none_match: str | None = None
+) -> Call[None]:
+    """Take a file out of the memory tool's tree.
+
+    Its memory stays with all versions, readable by its id, as after the tool's `delete`. `If-Match` takes out only
+    what the client has seen. A directory is no file: it is gone with the last file below it.
+
+    Args:
+        root: The tree of files that `/memories` is.
+        path: Its path, as in `/memories/notes/tea.md`.
+    """
+    return Call(
+        operation="UnlinkMemoryFile",
+        method="DELETE",
+        path="/v1/vaults/{}/memory-tool/files",
+        ids=(vault_id,),
+        query={"root": root, "path": path},
+        headers={"If-Match": entity_tag(if_match), "If-None-Match": entity_tag(if_none_match)},
+        answers="none",
+    )

@@ -1,15 +1,15 @@
 //! `POST /v1/vaults/{vault_id}/memory-tool`
 
+use super::RootParams;
 use crate::domain::access::AccessRole;
-use crate::domain::ids::{ActorId, RootName};
+use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{self, Command, FilePath, Refusal, deleted, is_edit, renamed, view_file};
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::path::VaultPath;
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::Query;
 use crate::http::middleware::idempotency::AnswerAbout;
-use crate::http::openapi::ID_PATTERN;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::memory_paths::{FileEntry, FileError, FileTree, FileVersion};
@@ -18,27 +18,6 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-/// Which files a command is about.
-#[derive(Debug, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct RootParams {
-    /// The tree of files that `/memories` is: an agent's, a user's, a project's.
-    #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
-    root: RootName,
-}
-
-impl FromQuery for RootParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let root = query.parse("root")?.ok_or_else(|| {
-            Problem::invalid(
-                "root",
-                format!("root must name the tree of files, as in ?root=agent-1 ({ID_PATTERN})"),
-            )
-        })?;
-        Ok(Self { root })
-    }
-}
 
 /// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
 /// their descriptions; others are passed over.
