@@ -61,7 +61,7 @@ impl Approve {
             .json(&body)?
             .send()
             .await?;
-        update::print(&answer, self.service.json)
+        update::print(&answer, self.service.is_raw())
     }
 }
 
@@ -73,7 +73,7 @@ impl Reject {
             .json(&json!({ "reason": self.reason }))?
             .send()
             .await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let rejected: Rejected = answer.json()?;

@@ -1,8 +1,7 @@
 //! `working-memory completions`: what a shell completes, from the commands as they are.
 
-use super::Cli;
 use super::client::{Failure, Output};
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 
 /// Arguments of `completions`.
@@ -16,7 +15,12 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "working-memory", &mut script);
+        clap_complete::generate(
+            self.shell,
+            &mut super::help::command(),
+            "working-memory",
+            &mut script,
+        );
         Output::new().text(&String::from_utf8_lossy(&script)).write()
     }
 }

@@ -33,6 +33,10 @@ impl Decision {
             body["supersedes"] = id.to_string().into();
         }
         let call = service.of_memory(Method::POST, &["decisions"])?;
-        task::print(&call.json(&body)?.send().await?, self.service.json, "recorded")
+        task::print(
+            &call.json(&body)?.send().await?,
+            self.service.is_raw(),
+            "recorded",
+        )
     }
 }

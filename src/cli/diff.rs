@@ -46,7 +46,7 @@ impl Diff {
         let call = service
             .of_memory(Method::GET, &["contexts", version.as_str(), "diff"])?
             .maybe("base", self.base.as_ref());
-        if self.service.json {
+        if self.service.is_raw() {
             return call.send().await?.print_json();
         }
         let answer = call.accept("text/plain").send().await?;

@@ -30,7 +30,7 @@ impl Get {
         let call = call
             .maybe("section", self.section.as_ref())
             .maybe("as_of", self.as_of.as_ref());
-        if self.service.json {
+        if self.service.is_raw() {
             return call.send().await?.print_json();
         }
         let answer = call.accept("text/plain").send().await?;

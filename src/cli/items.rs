@@ -160,7 +160,7 @@ impl AddItem {
         };
         let call = self.scope.call(&service, Method::POST, &[])?;
         let answer = call.json(&body)?.send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let item: Item = answer.json()?;
@@ -174,7 +174,7 @@ impl PutItems {
         let service = Service::of(&self.service)?;
         let call = self.scope.call(&service, Method::PUT, &[&self.category])?;
         let answer = call.text(read(&self.file)?).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let body: Value = answer.json()?;
@@ -192,7 +192,7 @@ impl ListItems {
         let call = self.scope.call(&service, Method::GET, &[])?;
         let call = call.maybe("category", self.category.as_ref());
         let answer = self.page.of(call).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Item> = answer.json()?;
@@ -218,7 +218,7 @@ impl RemoveItem {
         let below: Vec<&str> = self.item_id.as_deref().into_iter().collect();
         let call = self.scope.call(&service, Method::DELETE, &below)?;
         let answer = call.maybe("category", self.category.as_ref()).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return match answer.status {
                 // One item: the service has nothing to say, JSON says so.
                 204 => Output::new().text("{}").end().write(),

@@ -1,6 +1,6 @@
 //! `working-memory log`: what changed, in words.
 
-use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
+use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, when};
 use clap::Args;
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ impl Log {
         let service = Service::of(&self.service)?;
         let call = self.page.of(service.of_memory(Method::GET, &["log"])?);
         let answer = call.send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Entry> = answer.json()?;
@@ -39,7 +39,12 @@ impl Log {
             out.styled(Look::Id, &format!("version {}", entry.version))
                 .styled(
                     Look::Dim,
-                    &format!(" {} {} {}", entry.creation_time, entry.actor_id, entry.source),
+                    &format!(
+                        " {} {} {}",
+                        when(&entry.creation_time),
+                        entry.actor_id,
+                        entry.source
+                    ),
                 )
                 .end()
                 .indented("  ", &entry.log);

@@ -1,8 +1,7 @@
 //! `working-memory man`: manual pages, from the commands as they are.
 
-use super::Cli;
 use super::client::{Failure, Output};
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Arguments of `man`.
@@ -18,7 +17,7 @@ pub struct Man {
 
 impl Man {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let mut program = Cli::command().disable_help_subcommand(true);
+        let mut program = super::help::command().disable_help_subcommand(true);
         program.build();
         if let Some(dir) = &self.dir {
             return std::fs::create_dir_all(dir)

@@ -1,6 +1,6 @@
 //! `working-memory memories`: what memories a vault has.
 
-use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
+use super::client::{Failure, List, Method, Output, PageArgs, Service, ServiceArgs, Table, when};
 use crate::domain::ids::MemoryId;
 use clap::Args;
 use serde::Deserialize;
@@ -32,25 +32,22 @@ impl Memories {
             .of_vault(Method::GET, &["memories"])?
             .maybe("prefix", self.prefix.as_ref());
         let answer = self.page.of(call).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Entry> = answer.json()?;
-        let width = list
-            .items
-            .iter()
-            .map(|entry| entry.memory_id.len())
-            .max()
-            .unwrap_or(0);
-        let mut out = Output::new();
+        let table = Table::new().id("MEMORY").number("VERSION");
+        let mut table = table.number("BYTES").column("CHANGED");
         for entry in &list.items {
-            let pad = " ".repeat(width.min(128).saturating_sub(entry.memory_id.len()));
-            out.styled(Look::Id, &entry.memory_id).text(&format!(
-                "{pad}  version {:<6} {:>7} bytes  {}",
-                entry.version, entry.bytes, entry.changed_at
-            ));
-            out.end();
+            table.row([
+                entry.memory_id.clone(),
+                entry.version.to_string(),
+                entry.bytes.to_string(),
+                when(&entry.changed_at),
+            ]);
         }
+        let mut out = Output::new();
+        table.print(&mut out, "the vault has no memories");
         out.write()?;
         list.tell_rest();
         Ok(())

@@ -2,17 +2,24 @@
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
 mod approve;
+mod blame;
 mod client;
 mod completions;
 mod decision;
+mod delete;
 mod diff;
+mod doctor;
+mod edit;
 mod embeddings;
+mod events;
 mod export;
 mod get;
 mod handoff;
 mod health;
+mod help;
 mod hook;
 mod import;
+mod init;
 mod items;
 mod keys;
 mod log;
@@ -28,16 +35,24 @@ mod prompt;
 mod put;
 mod rebuild_records;
 mod records;
+mod redact;
 mod restore;
 mod search;
 mod sections;
 mod serve;
 mod set_status;
+mod sync;
 mod task;
+mod tree;
 mod update;
 mod updates;
+mod usage;
+mod vaults;
+mod versions;
 mod window;
 mod with_postgres;
+
+pub use client::Color;
 
 use crate::config::{Config, ConfigError};
 use std::fmt::Display;
@@ -45,7 +60,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 /// What a process ends with that failed, and one whose command line is wrong.
 const FAILED: u8 = 1;
@@ -53,8 +68,11 @@ const USAGE: u8 = 2;
 
 /// Working memory for agents: versioned context documents on PostgreSQL.
 #[derive(Debug, Parser)]
-#[command(name = "working-memory", version, about, after_long_help = client::EXIT_CODES)]
+#[command(name = "working-memory", version, about)]
 pub struct Cli {
+    /// When to colour the output.
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto)]
+    pub color: Color,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -90,8 +108,12 @@ pub enum Command {
 
 /// Reads the command line and runs its command to the end.
 pub fn run() -> ExitCode {
-    let command = match Cli::try_parse() {
-        Ok(line) => line.command,
+    let parsed = help::command().try_get_matches();
+    let command = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(line) => {
+            client::set_color(line.color);
+            line.command
+        }
         Err(error) => return misused(&error),
     };
     let command = match command {

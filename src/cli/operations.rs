@@ -48,6 +48,6 @@ impl Operations {
             .text(read(&self.file)?)
             .send()
             .await?;
-        update::print(&answer, self.service.json)
+        update::print(&answer, self.service.is_raw())
     }
 }

@@ -31,7 +31,7 @@ impl Prompt {
             .maybe("include", self.include.as_ref())
             .maybe("exclude", self.exclude.as_ref())
             .maybe("timezone", self.timezone.as_ref());
-        if self.service.json {
+        if self.service.is_raw() {
             return call.send().await?.print_json();
         }
         let answer = call.accept("text/plain").send().await?;

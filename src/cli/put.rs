@@ -48,7 +48,7 @@ impl Put {
             .text(read(&self.file)?)
             .send()
             .await?;
-        print(&answer, self.service.json)
+        print(&answer, self.service.is_raw())
     }
 }
 

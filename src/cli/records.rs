@@ -64,7 +64,7 @@ impl Records {
             .maybe("kind", self.kind.as_ref().and_then(name))
             .maybe("status", name(&self.status));
         let answer = self.page.of(call).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Record> = answer.json()?;

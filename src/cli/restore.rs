@@ -26,6 +26,6 @@ impl Restore {
             .if_match(self.if_match.as_deref())?
             .send()
             .await?;
-        put::print(&answer, self.service.json)
+        put::print(&answer, self.service.is_raw())
     }
 }

@@ -34,7 +34,7 @@ impl Search {
             .query("q", &self.query)
             .flag("consistent", self.consistent);
         let answer = self.page.of(call).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Found> = answer.json()?;

@@ -27,7 +27,7 @@ impl Sections {
         let service = Service::of(&self.service)?;
         let call = self.page.of(service.of_memory(Method::GET, &["sections"])?);
         let answer = call.send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Section> = answer.json()?;

@@ -27,6 +27,10 @@ impl SetStatus {
             }
         }
         let call = service.of_memory(Method::PUT, &["status"])?;
-        task::print(&call.json(&body)?.send().await?, self.service.json, "status set")
+        task::print(
+            &call.json(&body)?.send().await?,
+            self.service.is_raw(),
+            "status set",
+        )
     }
 }

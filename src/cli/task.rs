@@ -58,7 +58,11 @@ impl Task {
             outcome,
         };
         let call = service.of_memory(Method::POST, &["tasks"])?;
-        print(&call.json(&body)?.send().await?, self.service.json, "recorded")
+        print(
+            &call.json(&body)?.send().await?,
+            self.service.is_raw(),
+            "recorded",
+        )
     }
 }
 

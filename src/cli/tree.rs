@@ -47,8 +47,20 @@ impl Tree {
         Ok(Lock(self))
     }
 
+    /// Keeps out other writers, if there are none yet.
+    ///
+    /// # Errors
+    /// There is one, which is [`io::ErrorKind::WouldBlock`]; or the file system knows no locks.
+    pub(super) fn try_lock(&self) -> io::Result<Lock<'_>> {
+        rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Lock(self))
+    }
+
     /// The folder that a path's file is in, and the file's name. `None` if that folder is missing.
-    fn parent<'p>(&self, path: &'p str, make: bool) -> io::Result<Option<(OwnedFd, &'p str)>> {
+    ///
+    /// # Errors
+    /// A step of it is a symbolic link or no folder, or leads out of this one.
+    pub(super) fn parent<'p>(&self, path: &'p str, make: bool) -> io::Result<Option<(OwnedFd, &'p str)>> {
         let mut folder = self.0.try_clone()?;
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         for part in folders.split('/').filter(|part| !part.is_empty()) {
@@ -209,7 +221,8 @@ fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
     }
 }
 
-fn write_new(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file that is not there yet, and has it on the disk.
+pub(super) fn write_new(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(
         folder,

@@ -110,7 +110,7 @@ impl Update {
         };
         let call = service.of_memory(Method::POST, &["update"])?;
         let call = call.if_match(self.if_match.as_deref())?.json(&body)?;
-        print(&call.send().await?, self.service.json)
+        print(&call.send().await?, self.service.is_raw())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `working-memory updates`: the runs of a vault; with `--status proposed` what waits to be approved.
 
-use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
+use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, when};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl Updates {
             .of_vault(Method::GET, &["updates"])?
             .maybe("status", self.status.as_ref());
         let answer = self.page.of(call).send().await?;
-        if self.service.json {
+        if self.service.is_raw() {
             return answer.print_json();
         }
         let list: List<Entry> = answer.json()?;
@@ -45,7 +45,10 @@ impl Updates {
             }
             out.styled(Look::Id, &entry.update_id)
                 .text(&format!(" {} in {}", entry.status, entry.memory_id))
-                .styled(Look::Dim, &format!(" {} {}", entry.created_at, entry.actor_id))
+                .styled(
+                    Look::Dim,
+                    &format!(" {} {}", when(&entry.created_at), entry.actor_id),
+                )
                 .end()
                 .indented("  ", told(&entry.outcome));
         }

@@ -26,6 +26,14 @@ pub(in crate::cli) struct Answer {
 }
 
 impl Answer {
+    /// A success, or the failure that another status is. `about` is what the request was about.
+    ///
+    /// # Errors
+    /// The failure.
+    pub(in crate::cli) fn judged(self, about: &str) -> Result<Self, Failure> {
+        judged(self, about)
+    }
+
     /// Whether what the client has is what there is (304).
     pub(in crate::cli) fn is_not_modified(&self) -> bool {
         self.status == 304
@@ -56,11 +64,16 @@ impl Answer {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
-    /// Writes the body as it is, as `--json` does.
+    /// Writes the body as it is, as `--json` does, or as YAML.
     ///
     /// # Errors
     /// Standard output cannot be written.
     pub(in crate::cli) fn print_json(&self) -> Result<(), Failure> {
+        if super::style::is_yaml() {
+            let value: yaml_serde::Value = self.json()?;
+            let text = yaml_serde::to_string(&value).map_err(|error| Failure::failed(error.to_string()))?;
+            return Output::new().whole_lines(&text).write();
+        }
         Output::new().whole_lines(self.text()?).write()
     }
 }

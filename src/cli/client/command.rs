@@ -2,8 +2,9 @@
 
 use super::failure::{Failure, finish};
 use crate::cli::{
-    approve, completions, decision, diff, get, handoff, hook, items, log, man, mcp, memories, operations,
-    prompt, put, records, restore, search, sections, set_status, task, update, updates, window,
+    approve, blame, completions, decision, delete, diff, doctor, edit, events, get, handoff, hook, init,
+    items, log, man, mcp, memories, operations, prompt, put, records, redact, restore, search, sections,
+    set_status, sync, task, update, updates, usage, vaults, versions, window,
 };
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -11,6 +12,26 @@ use std::process::ExitCode;
 /// Commands that ask a running service.
 #[derive(Debug, Subcommand)]
 pub enum ClientCommand {
+    /// Say in a file which memory the work in this folder belongs to, and install the git hook.
+    Init(init::Init),
+    /// Say what is configured, reachable, active and insecure.
+    Doctor(doctor::Doctor),
+    /// Edit the document in an editor.
+    Edit(edit::Edit),
+    /// List the versions of a memory.
+    Versions(versions::Versions),
+    /// Print which version brought each line in.
+    Blame(blame::Blame),
+    /// Take the text of an old version out for good.
+    Redact(redact::Redact),
+    /// Delete a memory for good.
+    Delete(delete::Delete),
+    /// List the vaults.
+    Vaults(vaults::Vaults),
+    /// Print what happens in a vault.
+    Events(events::Events),
+    /// Print what a vault holds, and what its models cost.
+    Usage(usage::Usage),
     /// Put a document: a new version of a memory.
     Put(put::Put),
     /// Print the document of a memory.
@@ -48,6 +69,8 @@ pub enum ClientCommand {
     /// The window and its archive as a folder of Markdown files.
     #[command(subcommand)]
     Window(window::Window),
+    /// Keep a folder of Markdown files and the memory tool's files equal, both ways.
+    Sync(sync::Sync),
     /// Parts of system prompts that components own.
     #[command(subcommand)]
     Items(items::Items),
@@ -76,6 +99,7 @@ impl ClientCommand {
     /// Runs the command. What needs no network is answered without setting any up.
     pub(in crate::cli) fn run(self) -> ExitCode {
         finish(match self {
+            Self::Init(command) => command.run(),
             Self::Path(command) => command.run(),
             Self::Completions(command) => command.run(),
             Self::Man(command) => command.run(),
@@ -90,6 +114,15 @@ impl ClientCommand {
             .map_err(|error| Failure::failed(format!("cannot start: {error}")))?;
         let outcome = runtime.block_on(async {
             match self {
+                Self::Doctor(command) => command.run().await,
+                Self::Edit(command) => command.run().await,
+                Self::Versions(command) => command.run().await,
+                Self::Blame(command) => command.run().await,
+                Self::Redact(command) => command.run().await,
+                Self::Delete(command) => command.run().await,
+                Self::Vaults(command) => command.run().await,
+                Self::Events(command) => command.run().await,
+                Self::Usage(command) => command.run().await,
                 Self::Put(command) => command.run().await,
                 Self::Get(command) => command.run().await,
                 Self::Update(command) => command.run().await,
@@ -108,6 +141,7 @@ impl ClientCommand {
                 Self::Decision(command) => command.run().await,
                 Self::SetStatus(command) => command.run().await,
                 Self::Window(command) => command.run().await,
+                Self::Sync(command) => command.run().await,
                 Self::Items(command) => command.run().await,
                 Self::Prompt(command) => command.run().await,
                 Self::Refresh(command) => command.run().await,
@@ -118,7 +152,7 @@ impl ClientCommand {
                 }
                 Self::Show(command) => command.run().await,
                 Self::Status(command) => command.run().await,
-                Self::Path(_) | Self::Completions(_) | Self::Man(_) => Ok(()),
+                Self::Init(_) | Self::Path(_) | Self::Completions(_) | Self::Man(_) => Ok(()),
             }
         });
         // A read of standard input cannot be broken off, and nobody waits for it any more.

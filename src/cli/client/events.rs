@@ -19,6 +19,9 @@ const SILENCE: Duration = Duration::from_secs(120);
 /// The longest line that is read, in bytes.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
+/// Who only wants to know that something happened takes none; so many are kept.
+const MAX_UNTAKEN: usize = 1_024;
+
 /// What came of waiting for an event.
 #[derive(Debug)]
 pub(in crate::cli) enum Told {
@@ -30,9 +33,17 @@ pub(in crate::cli) enum Told {
     Broken(Failure),
 }
 
-/// The events of one memory.
+/// Which events are asked for.
+struct Wanted {
+    memory: Option<String>,
+    kinds: Option<String>,
+}
+
+/// The events of a vault, or of one memory.
 pub(in crate::cli) struct Feed<'s> {
     service: &'s Service,
+    /// `None`: versions of the memory that is meant, and its end.
+    wanted: Option<Wanted>,
     stream: Option<reqwest::Response>,
     reader: Reader,
     retry_at: Instant,
@@ -40,10 +51,24 @@ pub(in crate::cli) struct Feed<'s> {
 }
 
 impl<'s> Feed<'s> {
-    /// Opens nothing yet.
+    /// Versions of the memory that is meant. Opens nothing yet.
     pub(in crate::cli) fn of(service: &'s Service) -> Self {
+        Self::wanting(service, None)
+    }
+
+    /// Events of the vault, of some kinds or of all.
+    pub(in crate::cli) fn of_vault(
+        service: &'s Service,
+        memory: Option<String>,
+        kinds: Option<String>,
+    ) -> Self {
+        Self::wanting(service, Some(Wanted { memory, kinds }))
+    }
+
+    fn wanting(service: &'s Service, wanted: Option<Wanted>) -> Self {
         Self {
             service,
+            wanted,
             stream: None,
             reader: Reader::default(),
             retry_at: Instant::now(),
@@ -54,6 +79,11 @@ impl<'s> Feed<'s> {
     /// Whether everything is told at once.
     pub(in crate::cli) fn is_open(&self) -> bool {
         self.stream.is_some()
+    }
+
+    /// What the events said that were told since this was last asked, as JSON.
+    pub(in crate::cli) fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.reader.events)
     }
 
     /// Waits for what comes next. May be dropped and called again.
@@ -79,13 +109,16 @@ impl<'s> Feed<'s> {
     }
 
     async fn open(&mut self) -> Result<(), Failure> {
-        let place = self.service.place()?;
-        let mut call = self
-            .service
-            .of_vault(Method::GET, &["events"])?
-            .query("memory_id", place.memory.as_str())
-            .query("kinds", "version,memory_deleted")
-            .accept("text/event-stream");
+        let call = self.service.of_vault(Method::GET, &["events"])?;
+        let call = match &self.wanted {
+            Some(Wanted { memory, kinds }) => call
+                .maybe("memory_id", memory.as_ref())
+                .maybe("kinds", kinds.as_ref()),
+            None => call
+                .query("memory_id", self.service.place()?.memory.as_str())
+                .query("kinds", "version,memory_deleted"),
+        };
+        let mut call = call.accept("text/event-stream");
         if let Some(id) = &self.reader.last_id {
             call = call.behind(id)?;
         }
@@ -127,7 +160,9 @@ async fn happened(stream: &mut reqwest::Response, reader: &mut Reader) -> Result
 struct Reader {
     line: Vec<u8>,
     id: Option<String>,
-    has_data: bool,
+    data: Option<String>,
+    /// The data of events that were complete and not yet taken.
+    events: Vec<String>,
     /// The id of the last event that was complete.
     last_id: Option<String>,
 }
@@ -135,7 +170,7 @@ struct Reader {
 impl Reader {
     /// Forgets the event that was on its way.
     fn restart(&mut self) {
-        (self.line, self.id, self.has_data) = (Vec::new(), None, false);
+        (self.line, self.id, self.data) = (Vec::new(), None, None);
     }
 
     /// Takes a piece; whether an event became complete.
@@ -161,12 +196,23 @@ impl Reader {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match name {
             _ if line.is_empty() => {
-                let is_event = std::mem::take(&mut self.has_data);
                 self.last_id = self.id.take().or_else(|| self.last_id.take());
-                return is_event;
+                let Some(data) = self.data.take() else {
+                    return false;
+                };
+                if self.events.len() < MAX_UNTAKEN {
+                    self.events.push(data);
+                }
+                return true;
             }
             "id" => self.id = Some(value.to_owned()),
-            "data" => self.has_data = true,
+            "data" => match &mut self.data {
+                Some(data) => {
+                    data.push('\n');
+                    data.push_str(value);
+                }
+                None => self.data = Some(value.to_owned()),
+            },
             _ => {}
         }
         false
@@ -187,6 +233,7 @@ mod tests {
         assert_eq!(reader.feed(b": comment\n\nretry: 2000\n\n"), Ok(false));
         assert_eq!(reader.feed(TOLD.as_bytes()), Ok(true));
         assert_eq!(reader.last_id.as_deref(), Some("2-a"));
+        assert_eq!(std::mem::take(&mut reader.events), ["{}", "x"]);
         reader.restart();
         assert_eq!(reader.feed(b"\n\n"), Ok(false));
         assert_eq!(reader.last_id.as_deref(), Some("2-a"));

@@ -105,8 +105,21 @@ pub(in crate::cli) fn tell_failure(code: u8, sentence: &str, problem: Option<&Va
 /// Whether a command line asks for JSON. It is looked for here and not in the parsed arguments, since a line that
 /// cannot be parsed is answered in the same form.
 pub(in crate::cli) fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
-    let mut options = arguments.into_iter().take_while(|argument| argument != "--");
-    options.any(|argument| argument == "--json")
+    let options = arguments.into_iter().take_while(|argument| argument != "--");
+    let mut is_format = false;
+    for option in options {
+        let Some(option) = option.to_str() else {
+            is_format = false;
+            continue;
+        };
+        if matches!(option, "--json" | "-ojson" | "-o=json" | "--output=json")
+            || (is_format && option == "json")
+        {
+            return true;
+        }
+        is_format = matches!(option, "-o" | "--output");
+    }
+    false
 }
 
 /// A line on standard error, safe for a terminal. One that cannot be written is nobody's loss.

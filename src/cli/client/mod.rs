@@ -5,26 +5,37 @@
 //! the commands.
 
 mod answer;
+mod call;
 pub(super) mod command;
+mod confirm;
 mod events;
 mod failure;
 mod input;
 mod output;
 mod page;
+mod pager;
 mod project;
 mod service;
 mod settings;
+mod style;
+mod table;
 mod text;
 mod wire;
 
 pub(super) use answer::Answer;
+pub(super) use call::{Begun, Call};
+pub(super) use confirm::confirm;
 pub(super) use events::{Feed, Told};
 pub(super) use failure::{EXIT_CODES, Exit, Failure, finish, note, tell_failure, wants_json};
 pub(super) use input::{read, read_text};
 pub(super) use output::{Look, Output};
 pub(super) use page::{List, PageArgs, all};
+pub(super) use project::FILE_NAME as PROJECT_FILE;
 pub(super) use reqwest::Method;
-pub(super) use service::{Begun, Call, Service};
-pub(super) use settings::{Connection, KeySource, Place, PlaceArgs, ServiceArgs, base_url};
+pub(super) use service::Service;
+pub(super) use settings::{Connection, KeySource, Place, PlaceArgs, ServiceArgs, base_url, is_loopback};
+pub use style::Color;
+pub(super) use style::set_color;
+pub(super) use table::{Table, ago, when};
 pub(super) use text::one_line;
 pub(super) use wire::client as http_client;

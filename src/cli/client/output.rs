@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::text::visible;
-use std::io::{ErrorKind, IsTerminal, Write as _};
+use std::io::{ErrorKind, Write as _};
 
 /// How a piece of text looks where colours are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +40,10 @@ pub(in crate::cli) struct Output {
 }
 
 impl Output {
-    /// For standard output as it is; no colours with `NO_COLOR` or on a terminal that knows none.
+    /// For standard output as it is, coloured as `--color` says.
     pub(in crate::cli) fn new() -> Self {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let terminal = std::io::stdout().is_terminal();
-        let dumb = set("TERM").is_none_or(|term| term == "dumb");
-        Self::of(terminal, terminal && !dumb && set("NO_COLOR").is_none())
+        let (terminal, colour) = super::style::of_stdout();
+        Self::of(terminal, colour)
     }
 
     fn of(terminal: bool, colour: bool) -> Self {
@@ -118,8 +116,18 @@ impl Output {
         self
     }
 
-    /// Writes it. A reader that has seen enough (`| head`) is no failure.
+    /// What there is so far.
+    #[cfg(test)]
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Writes it, on a terminal that is not as high as it is long by a pager. A reader that has seen enough (`| head`)
+    /// is no failure.
     pub(in crate::cli) fn write(&self) -> Result<(), Failure> {
+        if self.terminal && super::pager::show(&self.text) {
+            return Ok(());
+        }
         let mut out = std::io::stdout().lock();
         match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -1,7 +1,7 @@
 //! Lists: one page at a time, as the service gives them.
 
+use super::call::Call;
 use super::failure::{Failure, note};
-use super::service::Call;
 use clap::Args;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

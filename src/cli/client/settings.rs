@@ -6,6 +6,7 @@
 
 use super::failure::Failure;
 use super::project::{FILE_NAME, Project};
+use super::style::Format;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use secrecy::SecretString;
@@ -50,9 +51,12 @@ pub(in crate::cli) struct ServiceArgs {
     #[arg(long, value_name = "SECONDS", help_heading = "Service and memory",
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(in crate::cli) timeout: Option<u64>,
-    /// Print the service's JSON as it is.
-    #[arg(long)]
-    pub(in crate::cli) json: bool,
+    /// Print the service's JSON as it is; the same as -o json.
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+    /// What to print: for people, or the service's answer as JSON or YAML.
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    output: Option<Format>,
 }
 
 /// A memory of a vault.
@@ -91,6 +95,22 @@ pub(in crate::cli) enum KeySource {
 }
 
 impl ServiceArgs {
+    /// Whether what is printed is for programs.
+    pub(in crate::cli) fn is_raw(&self) -> bool {
+        self.format() != Format::Table
+    }
+
+    /// What to print.
+    pub(super) fn format(&self) -> Format {
+        let by_flag = if self.json { Format::Json } else { Format::Table };
+        self.output.unwrap_or(by_flag)
+    }
+
+    /// The memory that an option names.
+    pub(in crate::cli) fn memory_option(&self) -> Option<&MemoryId> {
+        self.place.memory.as_ref()
+    }
+
     /// The memory that the command is about.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
         self.place.place()
@@ -98,6 +118,11 @@ impl ServiceArgs {
 }
 
 impl PlaceArgs {
+    /// What the options name.
+    pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
+        (self.vault.as_ref(), self.memory.as_ref())
+    }
+
     /// The memory that the command is about.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
         let surroundings = Surroundings::of_process()?;
@@ -331,7 +356,7 @@ fn checked_url(text: &str) -> Result<Url, String> {
 }
 
 /// Whether the address is on this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(in crate::cli) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),

@@ -2,8 +2,8 @@
 
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::Local;
-use super::time::{Window, ago};
-use crate::cli::client::{Failure, Place};
+use super::time::Window;
+use crate::cli::client::{Failure, Place, ago};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};

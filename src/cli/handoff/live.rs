@@ -51,6 +51,22 @@ impl<T> Checked<T> {
     }
 }
 
+/// What `set-status` wrote.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Aim {
+    /// What is aimed at.
+    pub(super) goal: Option<String>,
+    /// What stands in the way.
+    pub(super) blocker: Option<String>,
+    /// When this or the recent tasks and decisions last changed.
+    pub(super) updated: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Window {
+    status: Aim,
+}
+
 impl LiveArgs {
     /// Asks for the service's newest handoff.
     ///
@@ -72,6 +88,17 @@ impl LiveArgs {
                 Ok(status) => Checked::Service(Some(status).filter(|status| status.handoff_id.is_some())),
                 Err(failure) => Checked::Local(failure.sentence),
             },
+        })
+    }
+
+    /// Asks what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
+    ///
+    /// # Errors
+    /// As [`LiveArgs::handoff`].
+    pub(super) async fn aim(&self) -> Result<Option<Aim>, Failure> {
+        Ok(match self.ask(&["window"]).await? {
+            Checked::Service(Some(answer)) => answer.json::<Window>().ok().map(|window| window.status),
+            Checked::Service(None) | Checked::Local(_) => None,
         })
     }
 

@@ -2,8 +2,7 @@
 
 use super::copy::Copy;
 use super::home::Workspace;
-use super::time::ago;
-use crate::cli::client::{Failure, Output, PlaceArgs, note};
+use crate::cli::client::{Failure, Output, PlaceArgs, ago, note};
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
 use serde_json::json;

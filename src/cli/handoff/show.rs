@@ -4,8 +4,7 @@ use super::copy::Copy;
 use super::home::Workspace;
 use super::live::{Checked, LiveArgs};
 use super::manifest::Freshness;
-use super::time::ago;
-use crate::cli::client::{Answer, Exit, Failure, Output};
+use crate::cli::client::{Answer, Exit, Failure, Output, ago};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
@@ -46,7 +45,7 @@ impl Show {
     fn show_live(&self, answer: &Answer) -> Result<(), Failure> {
         let live: Live = answer.json()?;
         let mut out = Output::new();
-        if self.live.service.json {
+        if self.live.service.is_raw() {
             let mut body: Value = answer.json()?;
             body["checked"] = "service".into();
             out.text(&body.to_string()).end();
@@ -64,7 +63,7 @@ impl Show {
         let local = &copy.local;
         let reasons = copy.stale(now);
         let mut out = Output::new();
-        if self.live.service.json {
+        if self.live.service.is_raw() {
             let status = if reasons.is_empty() { "fresh" } else { "stale" };
             let body = json!({
                 "checked": "local",

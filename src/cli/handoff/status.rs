@@ -2,10 +2,9 @@
 
 use super::copy::{Copy, NoCopy};
 use super::home::Workspace;
-use super::live::{Checked, LiveArgs, LiveStatus};
+use super::live::{Aim, Checked, LiveArgs, LiveStatus};
 use super::show::stale;
-use super::time::ago;
-use crate::cli::client::{Failure, Look, Output, Place};
+use crate::cli::client::{Failure, Look, Output, Place, ago, when};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
@@ -26,15 +25,26 @@ impl Status {
         let copy = Copy::read(&workspace, &place);
         let now = SystemClock.now();
         let checked = self.live.status().await?;
+        let aim = match &checked {
+            Checked::Service(_) => self.live.aim().await?,
+            Checked::Local(_) => None,
+        };
         let reasons = copy
             .as_ref()
             .map_or_else(|_| Vec::new(), |copy| reasons(copy, &checked, now));
-        if self.live.service.json {
-            let body = as_json(&copy, &reasons, &checked, &place, now);
+        if self.live.service.is_raw() {
+            let body = as_json(&copy, &reasons, &checked, aim.as_ref(), &place, now);
             Output::new().text(&format!("{body:#}")).end().write()?;
         }
+        if !self.live.service.is_raw()
+            && let Some(aim) = &aim
+        {
+            let mut out = Output::new();
+            print_aim(&mut out, aim);
+            out.write()?;
+        }
         let copy = copy.map_err(|none| none.failure(&place, &workspace))?;
-        if !self.live.service.json {
+        if !self.live.service.is_raw() {
             let mut out = Output::new();
             print(&mut out, &copy, &reasons, &checked, now);
             out.write()?;
@@ -67,6 +77,18 @@ fn reasons(copy: &Copy, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Ve
         reasons.push(format!("the service calls it {}", live.freshness.status));
     }
     reasons
+}
+
+/// What `set-status` wrote.
+fn print_aim(out: &mut Output, aim: &Aim) {
+    let none = || "none".to_owned();
+    for (name, text) in [
+        ("goal", aim.goal.clone().unwrap_or_else(none)),
+        ("blocker", aim.blocker.clone().unwrap_or_else(none)),
+        ("updated", aim.updated.as_deref().map_or_else(none, when)),
+    ] {
+        out.styled(Look::Dim, &format!("{name:<10}")).text(&text).end();
+    }
 }
 
 fn print(
@@ -119,6 +141,7 @@ fn as_json(
     copy: &Result<Copy, NoCopy>,
     reasons: &[String],
     checked: &Checked<LiveStatus>,
+    aim: Option<&Aim>,
     place: &Place,
     now: DateTime<Utc>,
 ) -> Value {
@@ -144,6 +167,10 @@ fn as_json(
     body["checked"] = checked.name().into();
     if let Checked::Local(why) = checked {
         body["unchecked_because"] = why.as_str().into();
+    }
+    if let Some(aim) = aim {
+        body["goal"] = json!(aim.goal);
+        body["blocker"] = json!(aim.blocker);
     }
     body["vault_id"] = place.vault.as_str().into();
     body["memory_id"] = place.memory.as_str().into();

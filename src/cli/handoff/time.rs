@@ -44,19 +44,6 @@ impl fmt::Display for Window {
     }
 }
 
-/// `3 minutes ago`. A time to come, as of another machine's clock, was just now.
-pub(super) fn ago(age: TimeDelta) -> String {
-    let (number, unit) = match age.num_seconds() {
-        ..10 => return "just now".to_owned(),
-        seconds @ ..60 => (seconds, "second"),
-        seconds @ ..3_600 => (seconds / 60, "minute"),
-        seconds @ ..86_400 => (seconds / 3_600, "hour"),
-        seconds => (seconds / 86_400, "day"),
-    };
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {unit}{plural} ago")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,20 +63,6 @@ mod tests {
         }
         for bad in ["", "6", "0h", "PT", "P1M", "9999999d"] {
             assert!(bad.parse::<Window>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn an_age_is_told_in_its_largest_unit() {
-        for (seconds, told) in [
-            (-5, "just now"),
-            (9, "just now"),
-            (59, "59 seconds ago"),
-            (60, "1 minute ago"),
-            (7_199, "1 hour ago"),
-            (200_000, "2 days ago"),
-        ] {
-            assert_eq!(ago(TimeDelta::seconds(seconds)), told);
         }
     }
 }

@@ -31,11 +31,17 @@ impl Export {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
         if self.watch {
-            return watch(&service, &self.folder, self.every.duration(), self.service.json).await;
+            return watch(
+                &service,
+                &self.folder,
+                self.every.duration(),
+                self.service.is_raw(),
+            )
+            .await;
         }
         let memory = Memory::read(&service).await?;
         let changes = write(&self.folder, &render(&memory.folder))?;
-        tell(&self.folder, memory.version, &changes, self.service.json)
+        tell(&self.folder, memory.version, &changes, self.service.is_raw())
     }
 }
 

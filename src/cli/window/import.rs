@@ -2,8 +2,8 @@
 
 use super::memory::{known, rules};
 use super::send::{Report, RuleSender, chunks};
-use super::tree::Tree;
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
+use crate::cli::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplaced, WEEKLY, parse};
 use crate::domain::window::{Brought, BroughtDecision, BroughtTask, task_line};
@@ -90,7 +90,7 @@ impl Import {
             report.would_take(&new, present_counts);
             let rules = new_rules(brought_rules, &present, &mut report);
             report.taken_rules(rules.len());
-            if !self.service.json {
+            if !self.service.is_raw() {
                 show(&new, &rules)?;
             }
         } else {
@@ -104,7 +104,7 @@ impl Import {
                 RuleSender::of(&service).send(&rules, &mut report).await?;
             }
         }
-        report.tell(self.service.json)?;
+        report.tell(self.service.is_raw())?;
         match left_over {
             (0, 0) => Ok(()),
             _ if self.lenient => Ok(()),

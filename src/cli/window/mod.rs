@@ -5,7 +5,6 @@ mod export;
 mod import;
 mod memory;
 mod send;
-mod tree;
 mod watch;
 mod written;
 

@@ -1,8 +1,8 @@
 //! What `window export` wrote into a folder: a small file there that lets the next run tell its own files from those
 //! of people.
 
-use super::tree::{Lock, Tree};
 use crate::cli::client::{Failure, note};
+use crate::cli::tree::{Lock, Tree};
 use crate::domain::window::folder::{EPICS, WEEKLY};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

@@ -2,6 +2,7 @@
 
 use super::program::{PROGRAM, User};
 use super::stub::{Asked, Stub};
+use crate::harness::Service;
 use serde_json::json;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -65,6 +66,7 @@ async fn each_commit_becomes_a_task() {
     assert_eq!(task["intent"], "--say \"$(id)\" `id`");
     assert_eq!(task["summary"], "First line. Second.");
     assert_eq!(task["task_id"].as_str().unwrap().len(), 40);
+    assert_eq!(task["outcome"]["commit"].as_str().unwrap().len(), 40);
 
     user.file("a.txt", "a\nb\n");
     git(&user, &["add", "a.txt"]).await;
@@ -75,6 +77,44 @@ async fn each_commit_becomes_a_task() {
         task["summary"].as_str().unwrap().trim(),
         "1 file changed, 2 insertions(+)"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_amended_commit_is_one_task() {
+    let service = Service::start().await;
+    let user = repository(&format!("http://{}", service.socket_address())).await;
+    let tasks = async |at_least: usize| {
+        let began = Instant::now();
+        loop {
+            let listed = user
+                .run(&["records", "--kind", "T", "--status", "all", "--json"])
+                .await;
+            let tasks = match listed.code {
+                Some(0) => listed.json()["items"].as_array().unwrap().clone(),
+                _ => Vec::new(),
+            };
+            if tasks.len() >= at_least {
+                return tasks;
+            }
+            assert!(began.elapsed() < PATIENCE, "the commit was not recorded");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let commit = async |arguments: &[&str]| {
+        let whole = [["commit", "--quiet", "--allow-empty"].as_slice(), arguments].concat();
+        git(&user, &whole).await;
+    };
+    commit(&["-m", "first"]).await;
+    tasks(1).await;
+    commit(&["--amend", "-m", "first, amended"]).await;
+    commit(&["--amend", "-m", "first, amended again"]).await;
+    commit(&["-m", "second"]).await;
+    let found = tasks(2).await;
+    let told: Vec<&str> = found
+        .iter()
+        .map(|task| task["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(found.len(), 2, "{told:?}");
 }
 
 #[tokio::test]

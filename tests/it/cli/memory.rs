@@ -119,7 +119,10 @@ async fn memories_are_listed_and_searched() {
     assert_eq!(found.out, "agent version 1\n  The parser & its <tests>\n");
     let listed = user.run(&["memories"]).await.is(0);
     assert!(
-        listed.out.contains("agent  version 1") && listed.out.contains("other  version 1"),
+        listed
+            .out
+            .starts_with("MEMORY  VERSION  BYTES  CHANGED\nagent         1     24  2")
+            && listed.out.contains("\nother         1      7  2"),
         "{listed:?}"
     );
     let some = user

@@ -1,6 +1,8 @@
 //! The commands that ask a running service, as the program runs them.
 
 mod answers;
+mod commands;
+mod edit;
 mod folder;
 mod git_hook;
 mod handoff;
@@ -10,5 +12,7 @@ mod memory;
 mod program;
 mod settings;
 mod stub;
+mod sync;
+mod terminal;
 mod watch;
 mod window;

@@ -1,0 +1,297 @@
+//! A request to a service, from its parameters to its answer.
+
+use super::answer::{Answer, judged};
+use super::failure::{Exit, Failure};
+use super::service::Service;
+use super::wire::{Broken, MAX_ANSWER_BYTES, innermost, whole};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
+use reqwest::{Body, Method};
+use serde::Serialize;
+use std::time::Duration;
+use url::Url;
+
+/// Waited before a request whose connection was lost is sent again, the same and under the same key.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
+
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// A request that is being put together.
+pub(in crate::cli) struct Call<'s> {
+    service: &'s Service,
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    about: String,
+}
+
+impl<'s> Call<'s> {
+    /// A request without parameters and body.
+    pub(super) fn new(service: &'s Service, method: Method, url: Url, headers: HeaderMap) -> Self {
+        Self {
+            service,
+            method,
+            url,
+            headers,
+            body: Vec::new(),
+            about: String::new(),
+        }
+    }
+
+    /// What it is about, for messages.
+    pub(super) fn about(mut self, about: String) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// Adds a parameter.
+    pub(in crate::cli) fn query(mut self, name: &str, value: &str) -> Self {
+        self.url.query_pairs_mut().append_pair(name, value);
+        self
+    }
+
+    /// Adds a parameter that may be missing.
+    pub(in crate::cli) fn maybe<T: ToString>(self, name: &str, value: Option<T>) -> Self {
+        match value {
+            Some(value) => self.query(name, &value.to_string()),
+            None => self,
+        }
+    }
+
+    /// Adds `name=true`, if it is.
+    pub(in crate::cli) fn flag(self, name: &str, set: bool) -> Self {
+        self.maybe(name, set.then_some("true"))
+    }
+
+    /// Asks for another form than JSON.
+    pub(in crate::cli) fn accept(mut self, media_type: &'static str) -> Self {
+        self.headers.insert(ACCEPT, HeaderValue::from_static(media_type));
+        self
+    }
+
+    /// Writes only if the newest version is this one: a context_id, with or without quotes, or `*`.
+    ///
+    /// # Errors
+    /// It can stand in no header.
+    pub(in crate::cli) fn if_match(mut self, version: Option<&str>) -> Result<Self, Failure> {
+        let Some(version) = version else { return Ok(self) };
+        let tag = if version == "*" || version.starts_with('"') {
+            version.to_owned()
+        } else {
+            format!("\"{version}\"")
+        };
+        let tag = HeaderValue::from_str(&tag)
+            .map_err(|_| Failure::usage("--if-match must be the context_id of a version"))?;
+        self.headers.insert(reqwest::header::IF_MATCH, tag);
+        Ok(self)
+    }
+
+    /// Sets a header.
+    ///
+    /// # Errors
+    /// It can stand in no header.
+    pub(in crate::cli) fn header(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
+        let value = HeaderValue::from_str(value)
+            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is no text of a header")))?;
+        self.headers.insert(HeaderName::from_static(name), value);
+        Ok(self)
+    }
+
+    /// Sends this, of the media type that a header says.
+    pub(in crate::cli) fn body(mut self, body: Vec<u8>) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// Asks only for what is another than this; the answer may be 304, without a body.
+    pub(in crate::cli) fn if_none_match(mut self, etag: Option<&HeaderValue>) -> Self {
+        if let Some(etag) = etag {
+            self.headers.insert(IF_NONE_MATCH, etag.clone());
+        }
+        self
+    }
+
+    /// Goes on behind this event.
+    pub(super) fn behind(mut self, id: &str) -> Result<Self, Failure> {
+        let id = HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is none"))?;
+        self.headers.insert(HeaderName::from_static("last-event-id"), id);
+        Ok(self)
+    }
+
+    /// Sends a text.
+    pub(in crate::cli) fn text(mut self, text: Vec<u8>) -> Self {
+        let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+        self.headers.insert(CONTENT_TYPE, plain);
+        self.body = text;
+        self
+    }
+
+    /// Sends JSON.
+    ///
+    /// # Errors
+    /// The value has no JSON form.
+    pub(in crate::cli) fn json(mut self, body: &impl Serialize) -> Result<Self, Failure> {
+        self.body = serde_json::to_vec(body).map_err(|error| Failure::failed(error.to_string()))?;
+        self.headers
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(self)
+    }
+
+    /// Sends it and reads the answer. Where the connection is lost it is sent again: a write bears a key under which
+    /// the service does it once.
+    ///
+    /// # Errors
+    /// Nobody answers, or not in time, or the answer is a refusal.
+    pub(in crate::cli) async fn send(self) -> Result<Answer, Failure> {
+        let answer = self.exchange().await?;
+        judged(answer, &self.about)
+    }
+
+    /// The same with whatever it answers.
+    ///
+    /// # Errors
+    /// Nobody answers, or not in time.
+    pub(in crate::cli) async fn exchange(&self) -> Result<Answer, Failure> {
+        let mut pauses = match self.method {
+            Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
+            // Has no key, and a second one would not find what the first removed.
+            _ => [].iter(),
+        };
+        let mut lost = None;
+        loop {
+            let error = match self.once().await {
+                Ok(answer) => return Ok(answer),
+                Err(Broken::Http(error)) => error,
+                Err(Broken::TooLarge) => {
+                    return Err(Failure::failed(format!(
+                        "the answer of {} is over {MAX_ANSWER_BYTES} bytes",
+                        self.service.url
+                    )));
+                }
+            };
+            if error.is_timeout() && !error.is_connect() {
+                return Err(self.too_slow());
+            }
+            if error.is_connect() && lost.is_none() {
+                return Err(self.nobody_there(&error));
+            }
+            let Some(pause) = pauses.next() else {
+                return Err(self.lost(lost.as_ref().unwrap_or(&error)));
+            };
+            lost.get_or_insert(error);
+            tokio::time::sleep(*pause).await;
+        }
+    }
+
+    /// Sends it once and reads the answer: for what can be done without.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    pub(in crate::cli) async fn send_once(self) -> Result<Answer, Failure> {
+        match self.once().await {
+            Ok(answer) => judged(answer, &self.about),
+            Err(Broken::Http(error)) if error.is_timeout() => Err(self.too_slow()),
+            Err(Broken::Http(error)) if error.is_connect() => Err(self.nobody_there(&error)),
+            Err(Broken::Http(error)) => Err(self.lost(&error)),
+            Err(Broken::TooLarge) => Err(Failure::failed("the answer is too large")),
+        }
+    }
+
+    fn too_slow(&self) -> Failure {
+        let Service { url, timeout, .. } = self.service;
+        let time = match timeout.as_secs() {
+            0 => format!("{} ms", timeout.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
+        Failure::new(
+            Exit::Busy,
+            format!("{url} did not answer within {time} (--timeout)"),
+        )
+    }
+
+    /// Sends it once and leaves the answer open, however long it lasts. Only its beginning has to come in time.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    pub(super) async fn open(self) -> Result<reqwest::Response, Failure> {
+        let about = self.about.clone();
+        match self.begin().await? {
+            Begun::Success(response) => Ok(response),
+            Begun::Other(answer) => Err(judged(answer, &about)
+                .err()
+                .unwrap_or_else(|| Failure::failed("the answer is no stream"))),
+        }
+    }
+
+    /// The same with whatever it answers. It bears no key of a retry, under which the answer would come as a whole.
+    ///
+    /// # Errors
+    /// Nobody answers, or not in time.
+    pub(in crate::cli) async fn begin(mut self) -> Result<Begun, Failure> {
+        self.headers.remove(IDEMPOTENCY_KEY);
+        let service = self.service;
+        let request = service.client.request(self.method.clone(), self.url.clone());
+        let beginning = request
+            .headers(self.headers.clone())
+            .body(Body::from(self.body.clone()))
+            .send();
+        let Ok(begun) = tokio::time::timeout(service.timeout, beginning).await else {
+            let sentence = format!("{} did not answer in time", service.url);
+            return Err(Failure::new(Exit::Busy, sentence));
+        };
+        let response = begun.map_err(|error| match error.is_connect() {
+            true => self.nobody_there(&error),
+            false => self.lost(&error),
+        })?;
+        if response.status().is_success() {
+            return Ok(Begun::Success(response));
+        }
+        match tokio::time::timeout(service.timeout, whole(response)).await {
+            Ok(Ok(answer)) => Ok(Begun::Other(answer)),
+            _ => Err(Failure::failed(format!("the answer of {} was lost", service.url))),
+        }
+    }
+
+    async fn once(&self) -> Result<Answer, Broken> {
+        let request = self.service.client.request(self.method.clone(), self.url.clone());
+        let response = request
+            .headers(self.headers.clone())
+            .timeout(self.service.timeout)
+            .body(Body::from(self.body.clone()))
+            .send()
+            .await?;
+        whole(response).await
+    }
+
+    fn nobody_there(&self, error: &reqwest::Error) -> Failure {
+        Failure::new(
+            Exit::NoService,
+            format!(
+                "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
+                 or WORKING_MEMORY_URL",
+                self.service.url,
+                innermost(error)
+            ),
+        )
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Failure {
+        let unknown = match self.method {
+            Method::GET => "",
+            _ => "; whether it was done is not known",
+        };
+        Failure::failed(format!(
+            "the connection to {} was lost ({}){unknown}",
+            self.service.url,
+            innermost(error)
+        ))
+    }
+}
+
+/// An answer that has begun.
+pub(in crate::cli) enum Begun {
+    /// Its body is still to come.
+    Success(reqwest::Response),
+    /// Of another status, with its whole body.
+    Other(Answer),
+}

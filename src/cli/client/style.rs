@@ -1,0 +1,87 @@
+//! How this process prints: decided once, by its command line and what its output is.
+
+use clap::ValueEnum;
+use std::io::IsTerminal as _;
+use std::sync::OnceLock;
+
+/// `--output`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Format {
+    /// For people.
+    Table,
+    /// The service's JSON as it is.
+    Json,
+    /// The same as YAML.
+    Yaml,
+}
+
+/// `--color`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Color {
+    /// On a terminal, without `NO_COLOR`.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+static COLOR: OnceLock<Color> = OnceLock::new();
+static FORMAT: OnceLock<Format> = OnceLock::new();
+
+/// Sets what `--color` says.
+pub(in crate::cli) fn set_color(color: Color) {
+    // Once, by the command line.
+    let _ = COLOR.set(color);
+}
+
+/// Sets what `--output` says.
+pub(super) fn set_format(format: Format) {
+    // Once, by the command that runs.
+    let _ = FORMAT.set(format);
+}
+
+/// Whether machines' output is YAML.
+pub(super) fn is_yaml() -> bool {
+    FORMAT.get() == Some(&Format::Yaml)
+}
+
+/// What standard output is, and whether it is coloured.
+pub(super) fn of_stdout() -> (bool, bool) {
+    let terminal = std::io::stdout().is_terminal();
+    let colour = has_colour(COLOR.get().copied().unwrap_or_default(), terminal, |name| {
+        std::env::var(name).ok()
+    });
+    (terminal, colour)
+}
+
+fn has_colour(wanted: Color, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let dumb = set("TERM").is_none_or(|term| term == "dumb");
+            terminal && !dumb && set("NO_COLOR").is_none()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+        let term = |name: &str| (name == "TERM").then(|| "xterm".to_owned());
+        let no_color = |_: &str| Some("1".to_owned());
+        let dumb = |name: &str| (name == "TERM").then(|| "dumb".to_owned());
+        assert!(has_colour(Color::Auto, true, term));
+        assert!(!has_colour(Color::Auto, false, term));
+        assert!(!has_colour(Color::Auto, true, no_color));
+        assert!(!has_colour(Color::Auto, true, dumb));
+        assert!(has_colour(Color::Always, false, no_color));
+        assert!(!has_colour(Color::Never, true, term));
+    }
+}

@@ -1,0 +1,47 @@
+//! `working-memory delete`: a memory with all that belongs to it, for good.
+
+use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, confirm};
+use clap::Args;
+use serde_json::json;
+
+/// Arguments of `delete`.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// Delete it only if the newest version is still this one (its context_id).
+    #[arg(long, value_name = "CONTEXT_ID")]
+    if_match: Option<String>,
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Delete {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let place = service.place()?;
+        let what = format!("memory {} of vault {}", place.memory, place.vault);
+        // A memory that is not there needs no answer.
+        let there = service.of_memory(Method::GET, &[])?.send().await?;
+        let head: serde_json::Value = there.json()?;
+        let versions = head["version"].as_i64().unwrap_or_default();
+        confirm(
+            &format!("Delete {what} with its versions up to {versions}, for good?"),
+            self.yes,
+        )?;
+        service
+            .of_memory(Method::DELETE, &[])?
+            .if_match(self.if_match.as_deref())?
+            .send()
+            .await?;
+        let mut out = Output::new();
+        if self.service.is_raw() {
+            let done = json!({ "deleted": place.memory.as_str(), "vault_id": place.vault.as_str() });
+            out.text(&done.to_string());
+        } else {
+            out.text("deleted ").styled(Look::Id, place.memory.as_str());
+        }
+        out.end().write()
+    }
+}

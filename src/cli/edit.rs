@@ -1,0 +1,180 @@
+//! `working-memory edit`: the document in an editor, put back if nobody else changed it meanwhile. Whatever goes wrong,
+//! the edited text stays in a file.
+
+use super::client::{Answer, Exit, Failure, Method, Output, Service, ServiceArgs, note};
+use super::{handoff, put};
+use crate::clock::{Clock as _, SystemClock};
+use clap::Args;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Arguments of `edit`. The editor is that of VISUAL or EDITOR, or vi.
+#[derive(Debug, Args)]
+pub struct Edit {
+    /// Put it also if it drops most of the document, where the service would refuse that.
+    #[arg(long)]
+    confirm_collapse: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+/// The document as it was when the editor began.
+struct Base {
+    text: String,
+    /// The version's entity tag; `None` for a memory that does not exist yet.
+    tag: Option<String>,
+}
+
+impl Edit {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let editor = editor()?;
+        let base = base(&service).await?;
+        let file = working_file(&service, &base.text)?;
+        let edited = edited(&editor, &file, &base)?;
+        let Some(edited) = edited else {
+            remove(&file);
+            return Output::new().text("unchanged").end().write();
+        };
+        let put = self.put(&service, &base, edited).await;
+        let kept = |mut failure: Failure| {
+            failure.sentence = format!("{}\n  your text is kept in {}", failure.sentence, file.display());
+            failure
+        };
+        let answer = put.map_err(kept)?;
+        remove(&file);
+        put::print(&answer, self.service.is_raw())
+    }
+
+    async fn put(&self, service: &Service, base: &Base, text: Vec<u8>) -> Result<Answer, Failure> {
+        let call = service
+            .of_memory(Method::PUT, &["context"])?
+            .maybe("confirm", self.confirm_collapse.then_some("collapse"))
+            .text(text);
+        let call = match &base.tag {
+            Some(tag) => call.if_match(Some(tag))?,
+            None => call.header("if-none-match", "*")?,
+        };
+        let answer = call.exchange().await?;
+        if answer.status == 412 {
+            return Err(overtaken(service, base).await);
+        }
+        answer.judged("")
+    }
+}
+
+/// The newest document.
+async fn base(service: &Service) -> Result<Base, Failure> {
+    let call = service.of_memory(Method::GET, &["context"])?;
+    match call.accept("text/plain").send().await {
+        Ok(answer) => {
+            let tag = answer.etag().and_then(|tag| tag.to_str().ok());
+            let tag = tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))?;
+            Ok(Base {
+                text: answer.text()?.to_owned(),
+                tag: Some(tag.to_owned()),
+            })
+        }
+        Err(failure) if failure.exit == Exit::NotFound => Ok(Base {
+            text: String::new(),
+            tag: None,
+        }),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Shows what somebody else changed, and says how to go on.
+async fn overtaken(service: &Service, base: &Base) -> Failure {
+    let newest = match self::base(service).await {
+        Ok(newest) => newest,
+        Err(failure) => return failure,
+    };
+    let id = |base: &Base| base.tag.as_deref().map(|tag| tag.trim_matches('"').to_owned());
+    let (before, now) = (id(base), id(&newest));
+    if let (Some(before), Some(now)) = (&before, &now)
+        && let Ok(call) = service.of_memory(Method::GET, &["contexts", now, "diff"])
+        && let Ok(answer) = call.query("base", before).accept("text/plain").send().await
+        && let Ok(diff) = answer.text()
+    {
+        note("somebody else changed the document meanwhile:");
+        note(diff.trim_end());
+    }
+    let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();
+    Failure::new(
+        Exit::Refused,
+        format!(
+            "nothing was saved, since the document is another one by now; bring its changes into your text, and put it \
+             with `working-memory put FILE{if_match}`"
+        ),
+    )
+}
+
+/// The text as the editor left it; `None` if it is as it was.
+fn edited(editor: &str, file: &Path, base: &Base) -> Result<Option<Vec<u8>>, Failure> {
+    // As other programs run it: a variable of the user's own, with its options.
+    let ended = Command::new("sh")
+        .args(["-c", &format!("{editor} \"$@\""), editor])
+        .arg(file)
+        .status()
+        .map_err(|error| Failure::failed(format!("the editor cannot be run: {error}")))?;
+    let text = fs::read(file).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))?;
+    let is_same = text == base.text.as_bytes();
+    if !ended.success() {
+        let kept = match is_same {
+            true => {
+                remove(file);
+                String::new()
+            }
+            false => format!("\n  your text is kept in {}", file.display()),
+        };
+        return Err(Failure::failed(format!(
+            "nothing was saved: the editor {editor} ended with {ended}{kept}"
+        )));
+    }
+    Ok((!is_same).then_some(text))
+}
+
+fn editor() -> Result<String, Failure> {
+    let named = ["VISUAL", "EDITOR"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.trim().is_empty());
+    if let Some(editor) = named {
+        return Ok(editor);
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::usage(
+            "there is no terminal for an editor: set EDITOR to one that needs none, or use `put`",
+        ));
+    }
+    Ok("vi".to_owned())
+}
+
+/// The file that is edited, for its owner alone.
+fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
+    let place = service.place()?;
+    let folder = handoff::home()?.join("edits");
+    let unwritable =
+        |error: io::Error| Failure::failed(format!("cannot write into {}: {error}", folder.display()));
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(unwritable)?;
+    let now = SystemClock.now().format("%Y%m%dT%H%M%SZ");
+    let name = format!("{}-{now}-{}.md", place.memory, std::process::id());
+    let file = folder.join(name);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut open = options.open(&file).map_err(unwritable)?;
+    open.write_all(text.as_bytes()).map_err(unwritable)?;
+    Ok(file)
+}
+
+fn remove(file: &Path) {
+    // What is left of it harms nobody.
+    let _ = fs::remove_file(file);
+}

@@ -1,0 +1,190 @@
+//! The commands in groups, each with an example: clap lists them in one row.
+
+use super::Cli;
+use super::client::EXIT_CODES;
+use clap::{Command, CommandFactory as _};
+use std::fmt::Write as _;
+
+/// A heading, and its commands, each with an example.
+type Group = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Every command is in one group.
+const GROUPS: [Group; 7] = [
+    (
+        "Begin",
+        &[
+            ("init", "init --vault acme --memory agent"),
+            ("doctor", "doctor"),
+            ("serve", "serve"),
+            ("health", "health --url http://127.0.0.1:8080"),
+        ],
+    ),
+    (
+        "A document",
+        &[
+            ("get", "get --section progress"),
+            ("put", "put notes.md --if-match 0199ab…"),
+            ("edit", "edit"),
+            ("sections", "sections"),
+            (
+                "update",
+                "update \"Wired the parser. Next: benchmarks.\" --messages talk.jsonl",
+            ),
+            ("operations", "operations changes.txt --dry-run"),
+            ("records", "records --kind KL --status all"),
+        ],
+    ),
+    (
+        "Its history",
+        &[
+            ("versions", "versions -n 10"),
+            ("log", "log -n 5"),
+            ("diff", "diff 7 --base 3"),
+            ("blame", "blame"),
+            ("restore", "restore 7"),
+            ("redact", "redact 7 --reason \"held a password\""),
+            ("delete", "delete --memory old-agent"),
+        ],
+    ),
+    (
+        "Tasks, decisions, handoff",
+        &[
+            (
+                "task",
+                "task \"Fix the pool\" --summary \"Idle sessions are closed\"",
+            ),
+            (
+                "decision",
+                "decision \"All SQL in storage\" --because \"one language is enough\"",
+            ),
+            (
+                "set-status",
+                "set-status --goal \"ship the parser\" --blocker none",
+            ),
+            ("status", "status"),
+            ("show", "show --offline"),
+            ("refresh", "refresh --window 6h"),
+            ("path", "path"),
+            ("window", "window export notes --watch"),
+        ],
+    ),
+    (
+        "A vault",
+        &[
+            ("vaults", "vaults"),
+            ("memories", "memories --prefix agent-"),
+            ("search", "search \"connection pool\""),
+            ("events", "events --follow"),
+            ("usage", "usage --from 2026-11-01"),
+            ("updates", "updates --status proposed"),
+            ("approve", "approve 0199ab… --operations 0,2"),
+            ("reject", "reject 0199ab… --reason \"not certain\""),
+        ],
+    ),
+    (
+        "For agents and other programs",
+        &[
+            ("sync", "sync notes --root agent-1 --watch"),
+            ("mcp", "mcp --print-config claude-code"),
+            ("hook", "hook session-start"),
+            ("prompt", "prompt --max-tokens 4000"),
+            ("items", "items list"),
+        ],
+    ),
+    (
+        "To run a service",
+        &[
+            ("migrate", "migrate"),
+            ("keys", "keys create --name ci --role writer --vault acme"),
+            ("export", "export --vault acme --output acme.jsonl"),
+            ("import", "import acme.jsonl --into-vault copy"),
+            ("rebuild-records", "rebuild-records --help"),
+            ("embeddings", "embeddings --help"),
+            ("with-postgres", "with-postgres -- psql"),
+            ("openapi", "openapi"),
+            ("completions", "completions bash"),
+            ("man", "man sync"),
+        ],
+    ),
+];
+
+/// What stands in place of clap's list.
+const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+
+/// The command line as help, manual pages and completions show it.
+pub(super) fn command() -> Command {
+    let mut command = Cli::command();
+    let groups = groups(&command);
+    for (name, example) in GROUPS.iter().flat_map(|(_, commands)| *commands) {
+        command = command.mut_subcommand(name, |command| {
+            let own = command
+                .get_after_help()
+                .map(|own| format!("{own}\n\n"))
+                .unwrap_or_default();
+            command.after_help(format!("{own}Example:\n  working-memory {example}"))
+        });
+    }
+    command
+        .help_template(TEMPLATE)
+        .before_help(groups)
+        .after_help("working-memory COMMAND --help says more of each, with an example.")
+        .after_long_help(format!("\n{EXIT_CODES}"))
+}
+
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (title, commands) in GROUPS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{title}:");
+        for (name, _) in commands {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<16} {about}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let listed: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, commands)| *commands)
+            .map(|(name, _)| *name)
+            .collect();
+        let command = Cli::command();
+        let there: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
+        assert_eq!(listed.iter().copied().collect::<BTreeSet<_>>(), there);
+        assert_eq!(listed.len(), there.len());
+    }
+
+    #[test]
+    fn every_example_is_a_command_line() {
+        for (name, example) in GROUPS.iter().flat_map(|(_, commands)| *commands) {
+            assert!(example.starts_with(name), "{example}");
+            // Quotes as a shell takes them off; no example has others.
+            let mut words = vec!["working-memory".to_owned()];
+            for (index, piece) in example.split('"').enumerate() {
+                match index % 2 {
+                    1 => words.push(piece.to_owned()),
+                    _ => words.extend(piece.split_whitespace().map(str::to_owned)),
+                }
+            }
+            let words: Vec<String> = words.iter().map(|word| word.replace('…', "")).collect();
+            if !example.ends_with("--help") {
+                assert!(
+                    Cli::try_parse_from(&words).is_ok(),
+                    "{example}: {:?}",
+                    Cli::try_parse_from(&words).err()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `working-memory init`: says in a file of the folder which memory the work in it belongs to, and offers the git hook.
+
+use super::client::{Failure, Output, PROJECT_FILE, PlaceArgs, confirm};
+use crate::domain::ids::{ActorId, MemoryId, VaultId};
+use clap::Args;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+use url::Url;
+
+/// The hook that records commits.
+const HOOK: &str = include_str!("../../examples/git/post-commit");
+
+/// The vault where nobody names one.
+const DEFAULT_VAULT: &str = "main";
+
+/// Arguments of `init`. What they leave out is asked for on a terminal.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Address of the service; without it the environment's or http://127.0.0.1:8080.
+    #[arg(long, value_name = "URL")]
+    url: Option<Url>,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Who makes changes.
+    #[arg(long, value_name = "ACTOR")]
+    actor: Option<ActorId>,
+    /// Install the git hook that records each commit as a task.
+    #[arg(long, overrides_with = "no_git_hook")]
+    git_hook: bool,
+    /// Do not offer it.
+    #[arg(long)]
+    no_git_hook: bool,
+    /// Replace a file that is there.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Init {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let path = PathBuf::from(PROJECT_FILE);
+        if path.exists() && !self.force {
+            return Err(Failure::usage(format!(
+                "there is a {PROJECT_FILE} here; --force replaces it"
+            )));
+        }
+        let (vault, memory) = self.place.options();
+        let vault: VaultId = chosen("vault", vault, "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
+        let memory: MemoryId = chosen("memory", memory, "WORKING_MEMORY_MEMORY", &name_of_folder())?;
+        let mut text = String::from("# Which memory the work in this folder belongs to (working-memory).\n");
+        for (key, value) in [
+            ("url", self.url.as_ref().map(ToString::to_string)),
+            ("vault", Some(vault.to_string())),
+            ("memory", Some(memory.to_string())),
+            ("actor", self.actor.as_ref().map(ToString::to_string)),
+        ] {
+            // Ids and addresses hold no quotes, no backslashes and no control characters.
+            if let Some(value) = value {
+                text.push_str(&format!("{key} = \"{value}\"\n"));
+            }
+        }
+        write(&path, &text, 0o644, self.force)?;
+        let mut out = Output::new();
+        out.text(&format!("wrote {PROJECT_FILE}: memory {memory} of vault {vault}"))
+            .end();
+        if let Some(told) = self.hook()? {
+            out.text(&told).end();
+        }
+        out.text("try: working-memory doctor").end().write()
+    }
+
+    /// Installs the hook, if there is a repository and somebody wants it; what is to be told of it.
+    fn hook(&self) -> Result<Option<String>, Failure> {
+        if self.no_git_hook {
+            return Ok(None);
+        }
+        let Some(hook) = hooks_folder().map(|folder| folder.join("post-commit")) else {
+            return match self.git_hook {
+                true => Err(Failure::failed("there is no git repository here for the hook")),
+                false => Ok(None),
+            };
+        };
+        let shown = hook.display();
+        match fs::read_to_string(&hook) {
+            Ok(there) if there == HOOK => return Ok(Some(format!("the git hook is there already: {shown}"))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ => {
+                return Ok(Some(format!(
+                    "{shown} is another hook and stays; examples/git/post-commit is what it would have to run too"
+                )));
+            }
+        }
+        let question = format!("Record each commit as a task, by the git hook {shown}?");
+        if !self.git_hook && (!io::stdin().is_terminal() || confirm(&question, false).is_err()) {
+            return Ok(Some("no git hook was installed (--git-hook)".to_owned()));
+        }
+        if let Some(folder) = hook.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+        }
+        write(&hook, HOOK, 0o755, false)?;
+        Ok(Some(format!("installed the git hook {shown}")))
+    }
+}
+
+/// What an option says, or the environment, or whoever sits at the terminal, or the default.
+fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
+    what: &str,
+    option: Option<&T>,
+    variable: &str,
+    default: &str,
+) -> Result<T, Failure> {
+    if let Some(option) = option {
+        return Ok(option.clone());
+    }
+    let named = std::env::var(variable)
+        .ok()
+        .filter(|value| !value.trim().is_empty());
+    let mut value = named.unwrap_or_else(|| default.to_owned());
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let mut err = io::stderr();
+        let _ = write!(err, "{what} [{value}]: ");
+        let _ = err.flush();
+        let mut answer = String::new();
+        if io::stdin().lock().read_line(&mut answer).is_ok() && !answer.trim().is_empty() {
+            value = answer.trim().to_owned();
+        }
+    }
+    value
+        .trim()
+        .parse()
+        .map_err(|rule| Failure::usage(format!("the {what} {value:?} {rule}; name one with --{what}")))
+}
+
+/// The name of this folder, as far as an id can have it.
+fn name_of_folder() -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let name: String = name
+        .chars()
+        .map(|c| if fits(c) { c } else { '-' })
+        .take(64)
+        .collect();
+    let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if name.is_empty() {
+        "memory".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Where git looks for hooks of the repository that this folder is in.
+fn hooks_folder() -> Option<PathBuf> {
+    let asked = Command::new("git")
+        .args(["rev-parse", "--git-path", "hooks"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let path = String::from_utf8(asked.stdout)
+        .ok()
+        .filter(|_| asked.status.success())?;
+    let path = path.trim_end_matches('\n');
+    (!path.is_empty()).then(|| PathBuf::from(path))
+}
+
+/// Writes a file that appears when it is complete; one that is there only with `replace`.
+fn write(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
+    let part = path.with_file_name(format!(".working-memory-init.{}.part", std::process::id()));
+    let done = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&part)
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|()| match replace {
+            true => fs::rename(&part, path),
+            false => fs::hard_link(&part, path),
+        });
+    // After a rename there is nothing of that name any more.
+    let _ = fs::remove_file(&part);
+    done.map_err(failed)
+}

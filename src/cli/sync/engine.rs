@@ -1,0 +1,268 @@
+//! The rounds of a sync: look at both sides, plan, do.
+//!
+//! A step that finds something else than was planned for does nothing and is planned anew in the next round. The base is
+//! saved behind each step; one that is cut off before is found out by comparing ([`crate::domain::folder_sync`]).
+
+use super::swap::Placed;
+use crate::cli::client::{Exit, Failure};
+use crate::domain::folder_sync::{Base, Local, Step, deletes_too_much, hash, plan};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More rounds than one sync needs, if nobody keeps writing.
+const MAX_ROUNDS: usize = 20;
+
+/// What came of sending a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// The service has it as this version.
+    Version(String),
+    /// The service has another version than was expected; nothing was changed.
+    Moved,
+    /// The service does not take it.
+    Refused(String),
+}
+
+/// What a sync needs of both sides. The folder's part never overwrites what is not expected, nor does the service's.
+pub(super) trait Sides {
+    /// What is in the folder, by path.
+    async fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure>;
+    /// The versions that the service has, by path.
+    async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
+    /// The text of a file of the folder; `None` if it is gone.
+    async fn read(&mut self, path: &str) -> Result<Option<String>, Failure>;
+    /// The newest version and text of a file of the service; `None` if it is gone.
+    async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
+    /// Sends a text that replaces this version, or nothing.
+    async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure>;
+    /// Takes a file with this version out of the service's tree; false if it has another one.
+    async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
+    /// Writes a file of the folder in place of a text with this hash, or of nothing.
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure>;
+    /// Removes a file of the folder that has a text with this hash.
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure>;
+    /// Keeps a text beside its file in the folder; returns the path of the copy.
+    async fn keep(&mut self, path: &str, text: &str) -> Result<String, Failure>;
+    /// Writes down what both sides have.
+    async fn save(&mut self, bases: &BTreeMap<String, Base>) -> Result<(), Failure>;
+}
+
+/// What was done.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Report {
+    /// Sent to the service.
+    pub(super) sent: BTreeSet<String>,
+    /// Written into the folder.
+    pub(super) received: BTreeSet<String>,
+    /// Taken out of the service's tree.
+    pub(super) unlinked: BTreeSet<String>,
+    /// Removed from the folder.
+    pub(super) removed: BTreeSet<String>,
+    /// Files that both sides had changed, and where the folder's text is kept.
+    pub(super) conflicts: BTreeMap<String, String>,
+    /// What was passed over, and why.
+    pub(super) skipped: BTreeMap<String, String>,
+}
+
+impl Report {
+    /// Whether anything was changed.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.sent.is_empty()
+            && self.received.is_empty()
+            && self.unlinked.is_empty()
+            && self.removed.is_empty()
+            && self.conflicts.is_empty()
+    }
+}
+
+/// A sync that goes on until both sides are equal.
+pub(super) struct Engine<'s, S> {
+    sides: &'s mut S,
+    bases: &'s mut BTreeMap<String, Base>,
+    /// Texts that the service did not take, by path: they are not sent again.
+    refused: &'s mut BTreeMap<String, (String, String)>,
+    report: Report,
+}
+
+impl<'s, S: Sides> Engine<'s, S> {
+    /// Of two sides and what was last seen equal on both.
+    pub(super) fn new(
+        sides: &'s mut S,
+        bases: &'s mut BTreeMap<String, Base>,
+        refused: &'s mut BTreeMap<String, (String, String)>,
+    ) -> Self {
+        Self {
+            sides,
+            bases,
+            refused,
+            report: Report::default(),
+        }
+    }
+
+    /// Makes both sides equal. With `deletions`, however many of them there are.
+    ///
+    /// # Errors
+    /// One of the sides cannot be read or written; what was done until then is done. Or nothing was done, since too much
+    /// would be deleted.
+    pub(super) async fn run(mut self, deletions: bool) -> Result<Report, Failure> {
+        for _ in 0..MAX_ROUNDS {
+            if !self.round(deletions).await? {
+                return Ok(self.report);
+            }
+        }
+        Err(Failure::new(
+            Exit::Busy,
+            "the files change faster than they can be made equal; nothing is lost, try again later",
+        ))
+    }
+
+    /// One look and what follows from it. Whether there may be more to do.
+    async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
+        let local = self.sides.local().await?;
+        let remote = self.sides.remote().await?;
+        let paths: BTreeSet<&String> = self
+            .bases
+            .keys()
+            .chain(local.keys())
+            .chain(remote.keys())
+            .collect();
+        let steps = paths.into_iter().map(|path| {
+            let remote = remote.get(path).map(String::as_str);
+            (path.clone(), plan(self.bases.get(path), local.get(path), remote))
+        });
+        let steps: Vec<(String, Step)> = steps.filter(|(_, step)| *step != Step::Nothing).collect();
+        if !deletions && deletes_too_much(steps.iter().map(|(_, step)| step), self.bases.len()) {
+            return Err(too_many_deletions(&steps));
+        }
+        let mut is_more = false;
+        for (path, step) in steps {
+            is_more |= self.step(&path, step).await?;
+        }
+        Ok(is_more)
+    }
+
+    /// Does a step; whether another look is needed.
+    async fn step(&mut self, path: &str, step: Step) -> Result<bool, Failure> {
+        match step {
+            Step::Nothing => Ok(false),
+            Step::Forget => self.forget(path).await.map(|()| false),
+            Step::Push { expected } => self.push(path, expected.as_deref()).await,
+            Step::Pull { expected } => {
+                let Some((version, text)) = self.sides.fetch(path).await? else {
+                    return Ok(true);
+                };
+                let placed = self.sides.write(path, &text, expected.as_deref()).await?;
+                if placed == Placed::Done {
+                    self.report.received.insert(path.to_owned());
+                    self.note(path, version, &text).await?;
+                }
+                Ok(self.is_more_behind(path, placed))
+            }
+            Step::Compare { local } => self.compare(path, &local).await,
+            Step::Unlink { version } => {
+                if self.sides.unlink(path, &version).await? {
+                    self.report.unlinked.insert(path.to_owned());
+                    self.forget(path).await?;
+                }
+                Ok(true)
+            }
+            Step::Remove { expected } => {
+                let placed = self.sides.remove(path, &expected).await?;
+                if placed == Placed::Done {
+                    self.report.removed.insert(path.to_owned());
+                    self.forget(path).await?;
+                }
+                Ok(self.is_more_behind(path, placed))
+            }
+        }
+    }
+
+    async fn push(&mut self, path: &str, expected: Option<&str>) -> Result<bool, Failure> {
+        let Some(text) = self.sides.read(path).await? else {
+            return Ok(true);
+        };
+        let sha256 = hash(text.as_bytes());
+        if let Some((refused, why)) = self.refused.get(path)
+            && *refused == sha256
+        {
+            self.report.skipped.insert(path.to_owned(), why.clone());
+            return Ok(false);
+        }
+        match self.sides.send(path, &text, expected).await? {
+            Sent::Version(version) => {
+                self.report.sent.insert(path.to_owned());
+                self.report.skipped.remove(path);
+                self.note(path, version, &text).await?;
+                Ok(true)
+            }
+            Sent::Moved => Ok(true),
+            Sent::Refused(why) => {
+                self.report.skipped.insert(path.to_owned(), why.clone());
+                self.refused.insert(path.to_owned(), (sha256, why));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Both sides have changed: if not to the same, the folder's text is kept beside its file, and only then replaced.
+    async fn compare(&mut self, path: &str, local: &str) -> Result<bool, Failure> {
+        let Some((version, theirs)) = self.sides.fetch(path).await? else {
+            return Ok(true);
+        };
+        if hash(theirs.as_bytes()) == local {
+            self.note(path, version, &theirs).await?;
+            return Ok(false);
+        }
+        let Some(ours) = self.sides.read(path).await? else {
+            return Ok(true);
+        };
+        if hash(ours.as_bytes()) != local {
+            return Ok(true);
+        }
+        let copy = self.sides.keep(path, &ours).await?;
+        let placed = self.sides.write(path, &theirs, Some(local)).await?;
+        if placed == Placed::Done {
+            self.report.conflicts.insert(path.to_owned(), copy);
+            self.note(path, version, &theirs).await?;
+        }
+        Ok(self.is_more_behind(path, placed))
+    }
+
+    /// Whether to look again behind a change of the folder; what cannot be made is told and left.
+    fn is_more_behind(&mut self, path: &str, placed: Placed) -> bool {
+        match placed {
+            Placed::Done | Placed::Changed => true,
+            Placed::Blocked(why) => {
+                self.report.skipped.insert(path.to_owned(), why);
+                false
+            }
+        }
+    }
+
+    async fn note(&mut self, path: &str, version: String, text: &str) -> Result<(), Failure> {
+        let sha256 = hash(text.as_bytes());
+        self.bases.insert(path.to_owned(), Base { version, sha256 });
+        self.sides.save(self.bases).await
+    }
+
+    async fn forget(&mut self, path: &str) -> Result<(), Failure> {
+        self.bases.remove(path);
+        self.sides.save(self.bases).await
+    }
+}
+
+fn too_many_deletions(steps: &[(String, Step)]) -> Failure {
+    let count = |wanted: fn(&Step) -> bool| steps.iter().filter(|(_, step)| wanted(step)).count();
+    let here = count(|step| matches!(step, Step::Remove { .. }));
+    let there = count(|step| matches!(step, Step::Unlink { .. }));
+    Failure::new(
+        Exit::Refused,
+        format!(
+            "nothing was done: {here} files would be removed from the folder and {there} taken out of the service's tree, \
+             which is more than half of what both have; if that is meant, say --allow-deletions"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod laws;

@@ -1,0 +1,246 @@
+//! Whatever people and agents write on both sides, between any two steps, and wherever the program is killed: once they
+//! rest, both sides are equal, and every text is there that nobody has seen and then changed or deleted.
+
+use super::*;
+use crate::domain::folder_sync::conflict_paths;
+use proptest::prelude::*;
+
+const PATHS: [&str; 3] = ["a.md", "b.md", "n/a.md"];
+
+/// Something that somebody does between two steps.
+#[derive(Debug, Clone)]
+enum Act {
+    /// Writes a text that nobody has written before, or deletes; in the folder, or else on the service.
+    Edit { folder: bool, path: usize, delete: bool },
+    /// Nothing.
+    Rest,
+    /// The program is killed before what it does next, or behind it.
+    Kill { before: bool },
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        3 => (any::<bool>(), 0..8_usize, prop::bool::weighted(0.25))
+            .prop_map(|(folder, path, delete)| Act::Edit { folder, path, delete }),
+        8 => Just(Act::Rest),
+        1 => any::<bool>().prop_map(|before| Act::Kill { before }),
+    ]
+}
+
+#[derive(Debug, Default)]
+struct World {
+    folder: BTreeMap<String, String>,
+    service: BTreeMap<String, (String, String)>,
+    /// What the program finds when it is started again.
+    saved: BTreeMap<String, Base>,
+    acts: Vec<Act>,
+    written: u32,
+    versions: u32,
+    /// Texts that somebody wrote, and that nobody has seen and then changed or deleted.
+    alive: BTreeSet<String>,
+    /// A failure that comes when the next thing has been done.
+    dies: bool,
+}
+
+fn killed() -> Failure {
+    Failure::failed("killed")
+}
+
+impl World {
+    fn version(&mut self) -> String {
+        self.versions += 1;
+        format!("v{}", self.versions)
+    }
+
+    fn edit(&mut self, folder: bool, path: usize, delete: bool) {
+        // Also what a conflict has left is edited.
+        let mut paths: BTreeSet<String> = PATHS.iter().map(|path| (*path).to_owned()).collect();
+        paths.extend(self.folder.keys().cloned());
+        let Some(path) = paths.iter().nth(path % paths.len()).cloned() else {
+            return;
+        };
+        let seen = match folder {
+            true => self.folder.remove(&path),
+            false => self.service.remove(&path).map(|(_, text)| text),
+        };
+        if let Some(seen) = &seen {
+            self.alive.remove(seen);
+        }
+        if delete {
+            return;
+        }
+        self.written += 1;
+        let text = format!("text {}", self.written);
+        self.alive.insert(text.clone());
+        match folder {
+            true => drop(self.folder.insert(path, text)),
+            false => {
+                let version = self.version();
+                self.service.insert(path, (version, text));
+            }
+        }
+    }
+
+    /// Before each thing the program does.
+    fn pass(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.dies) {
+            return Err(killed());
+        }
+        match self.acts.pop() {
+            None | Some(Act::Rest) => Ok(()),
+            Some(Act::Edit { folder, path, delete }) => {
+                self.edit(folder, path, delete);
+                Ok(())
+            }
+            Some(Act::Kill { before: true }) => Err(killed()),
+            Some(Act::Kill { before: false }) => {
+                self.dies = true;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Sides for World {
+    async fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure> {
+        self.pass()?;
+        let files = self.folder.iter();
+        Ok(files
+            .map(|(path, text)| (path.clone(), Local::Text(hash(text.as_bytes()))))
+            .collect())
+    }
+
+    async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure> {
+        self.pass()?;
+        let files = self.service.iter();
+        Ok(files
+            .map(|(path, (version, _))| (path.clone(), version.clone()))
+            .collect())
+    }
+
+    async fn read(&mut self, path: &str) -> Result<Option<String>, Failure> {
+        self.pass()?;
+        Ok(self.folder.get(path).cloned())
+    }
+
+    async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
+        self.pass()?;
+        Ok(self.service.get(path).cloned())
+    }
+
+    async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure> {
+        self.pass()?;
+        if self.service.get(path).map(|(version, _)| version.as_str()) != expected {
+            return Ok(Sent::Moved);
+        }
+        let version = self.version();
+        self.service
+            .insert(path.to_owned(), (version.clone(), text.to_owned()));
+        Ok(Sent::Version(version))
+    }
+
+    async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure> {
+        self.pass()?;
+        let is_it = self.service.get(path).is_some_and(|(there, _)| there == version);
+        if is_it {
+            self.service.remove(path);
+        }
+        Ok(is_it)
+    }
+
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
+        self.pass()?;
+        if self.folder.get(path).map(|text| hash(text.as_bytes())).as_deref() != expected {
+            return Ok(Placed::Changed);
+        }
+        self.folder.insert(path.to_owned(), text.to_owned());
+        Ok(Placed::Done)
+    }
+
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
+        self.pass()?;
+        if self.folder.get(path).map(|text| hash(text.as_bytes())).as_deref() != Some(expected) {
+            return Ok(Placed::Changed);
+        }
+        self.folder.remove(path);
+        Ok(Placed::Done)
+    }
+
+    async fn keep(&mut self, path: &str, text: &str) -> Result<String, Failure> {
+        self.pass()?;
+        let copy = conflict_paths(path, &hash(text.as_bytes()))
+            .find(|copy| self.folder.get(copy).is_none_or(|there| there == text))
+            .ok_or_else(|| Failure::failed("too many copies"))?;
+        self.folder.insert(copy.clone(), text.to_owned());
+        Ok(copy)
+    }
+
+    async fn save(&mut self, bases: &BTreeMap<String, Base>) -> Result<(), Failure> {
+        self.pass()?;
+        self.saved = bases.clone();
+        Ok(())
+    }
+}
+
+/// Runs the program until nobody does anything any more.
+fn run(world: &mut World) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    loop {
+        let was_quiet = world.acts.is_empty() && !world.dies;
+        let mut bases = world.saved.clone();
+        let mut refused = BTreeMap::new();
+        let engine = Engine::new(world, &mut bases, &mut refused);
+        let ended = runtime.block_on(engine.run(true));
+        if was_quiet {
+            ended.unwrap();
+            return;
+        }
+    }
+}
+
+fn equal(world: &World) -> bool {
+    let service = world.service.iter().map(|(path, (_, text))| (path, text));
+    service.eq(world.folder.iter())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn nothing_is_lost_and_both_sides_become_equal(acts in prop::collection::vec(act(), 0..120)) {
+        let mut world = World { acts, ..World::default() };
+        run(&mut world);
+        prop_assert!(equal(&world), "{world:#?}");
+        let there: BTreeSet<&String> = world.folder.values().collect();
+        for text in &world.alive {
+            prop_assert!(there.contains(text), "{text} is lost: {world:#?}");
+        }
+        // Equal sides stay as they are.
+        let (before, versions) = (world.folder.clone(), world.versions);
+        run(&mut world);
+        prop_assert_eq!((&world.folder, world.versions), (&before, versions));
+    }
+}
+
+#[test]
+fn too_many_deletions_do_nothing() {
+    let mut world = World::default();
+    for number in 0..6 {
+        let path = format!("{number}.md");
+        world.folder.insert(path, number.to_string());
+    }
+    run(&mut world);
+    assert!(equal(&world) && world.service.len() == 6);
+    // As of another service at the address.
+    world.service.clear();
+    let mut bases = world.saved.clone();
+    let mut refused = BTreeMap::new();
+    let engine = Engine::new(&mut world, &mut bases, &mut refused);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let failure = runtime.block_on(engine.run(false)).unwrap_err();
+    assert!(
+        failure.sentence.contains("6 files would be removed"),
+        "{failure:?}"
+    );
+    assert_eq!(world.folder.len(), 6);
+}

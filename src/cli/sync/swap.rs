@@ -1,0 +1,270 @@
+//! Changes of files that other programs change too: none of their texts is ever overwritten unseen.
+//!
+//! Between a look at a file and its replacement an editor may save. So the new text is exchanged with the old one in one
+//! step, and what came out is looked at: if it is not what was expected, both go back. What a killed program leaves behind
+//! lies beside its file under one of three hidden names, and is put right by [`recover`]:
+//!
+//! | name | what it is |
+//! |---|---|
+//! | `.NAME.sync-part` | a text that was being written: it is removed |
+//! | `.NAME.HASH.sync-swap` | the new text, where its hash is HASH: it is removed. Else the old one, which is kept |
+//! | `.NAME.sync-gone` | a file that was being removed: it goes back to its place |
+
+use crate::cli::tree::{Tree, write_new};
+use crate::domain::folder_sync::{conflict_paths, hash};
+use rustix::fs::{AtFlags, RenameFlags};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::OwnedFd;
+
+const PART: &str = ".sync-part";
+const SWAP: &str = ".sync-swap";
+const GONE: &str = ".sync-gone";
+
+/// What came of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// It was made.
+    Done,
+    /// Something else was there by then; nothing was changed.
+    Changed,
+    /// It cannot be made there, and why.
+    Blocked(String),
+}
+
+/// Makes a file where there is none.
+pub(super) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
+    let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
+    let part = format!(".{name}{PART}");
+    write_part(&folder, &part, bytes)?;
+    match rename_new(&folder, &part, name) {
+        Ok(()) => synced(&folder).map(|()| Placed::Done),
+        Err(error) => {
+            unlink(&folder, &part)?;
+            is_taken(error).map(|()| Placed::Changed)
+        }
+    }
+}
+
+/// Replaces a file that has a text with this hash.
+pub(super) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> io::Result<Placed> {
+    let Some((folder, name)) = tree.parent(path, false)? else {
+        return Ok(Placed::Changed);
+    };
+    let (part, swap) = (
+        format!(".{name}{PART}"),
+        format!(".{name}.{}{SWAP}", short(bytes)),
+    );
+    write_part(&folder, &part, bytes)?;
+    rustix::fs::renameat(&folder, &part, &folder, &swap)?;
+    match rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => {
+            unlink(&folder, &swap)?;
+            return Ok(Placed::Changed);
+        }
+        // A file system without it: what is left is the moment between a look and a rename.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            if hash_at(tree, path)?.as_deref() != Some(expected) {
+                unlink(&folder, &swap)?;
+                return Ok(Placed::Changed);
+            }
+            rustix::fs::renameat(&folder, &swap, &folder, name)?;
+            return synced(&folder).map(|()| Placed::Done);
+        }
+        Err(error) => {
+            unlink(&folder, &swap)?;
+            return Err(error.into());
+        }
+    }
+    if hash_at(tree, &beside(path, &swap)).ok().flatten().as_deref() == Some(expected) {
+        unlink(&folder, &swap)?;
+        return synced(&folder).map(|()| Placed::Done);
+    }
+    rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE)?;
+    // What comes out now is the new text, unless somebody changed that within this moment.
+    match tree.read(&beside(path, &swap)) {
+        Ok(Some(there)) if there == bytes => unlink(&folder, &swap)?,
+        _ => drop(keep_as_copy(tree, &folder, path, &swap)?),
+    }
+    Ok(Placed::Changed)
+}
+
+/// Removes a file that has a text with this hash, and the folders that are empty then.
+pub(super) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Placed> {
+    let Some((folder, name)) = tree.parent(path, false)? else {
+        return Ok(Placed::Changed);
+    };
+    let gone = format!(".{name}{GONE}");
+    match rename_new(&folder, name, &gone) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => return Ok(Placed::Changed),
+        Err(error) => return Err(error.into()),
+    }
+    if hash_at(tree, &beside(path, &gone)).ok().flatten().as_deref() == Some(expected) {
+        unlink(&folder, &gone)?;
+        synced(&folder)?;
+        remove_empty(tree, path);
+        return Ok(Placed::Done);
+    }
+    put_back(tree, &folder, path, &gone)?;
+    Ok(Placed::Changed)
+}
+
+/// Keeps a text beside its file, and says under which path.
+pub(super) fn keep(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<String> {
+    for copy in conflict_paths(path, &hash(bytes)) {
+        if create(tree, &copy, bytes)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
+            return Ok(copy);
+        }
+    }
+    Err(too_many_copies())
+}
+
+/// Puts right what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
+/// were kept. `base` tells the hash of a file as the service has it.
+pub(super) fn recover(
+    tree: &Tree,
+    above: &str,
+    name: &str,
+    base: impl Fn(&str) -> Option<String>,
+) -> io::Result<Option<String>> {
+    let path = format!("{above}{name}");
+    let Some((folder, _)) = tree.parent(&path, false)? else {
+        return Ok(None);
+    };
+    let inner = name.strip_prefix('.').unwrap_or(name);
+    if inner.ends_with(PART) {
+        unlink(&folder, name)?;
+    } else if let Some(file) = inner.strip_suffix(GONE) {
+        return put_back(tree, &folder, &format!("{above}{file}"), name);
+    } else if let Some((file, named)) = inner.strip_suffix(SWAP).and_then(|rest| rest.rsplit_once('.')) {
+        let file = format!("{above}{file}");
+        let bytes = tree.read(&path)?.unwrap_or_default();
+        let sha256 = hash(&bytes);
+        let is_known = sha256.starts_with(named)
+            || base(&file).as_deref() == Some(&sha256)
+            || hash_at(tree, &file).ok().flatten().as_deref() == Some(&sha256);
+        if !is_known {
+            return keep_as_copy(tree, &folder, &file, name).map(Some);
+        }
+        unlink(&folder, name)?;
+    }
+    Ok(None)
+}
+
+/// Whether a hidden file is one of ours.
+pub(super) fn is_left_behind(name: &str) -> bool {
+    name.starts_with('.') && [PART, SWAP, GONE].iter().any(|end| name.ends_with(end))
+}
+
+/// A file goes back to its place or, where there is another by now, becomes a copy beside it.
+fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<Option<String>> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match rename_new(folder, hidden, name) {
+        Ok(()) => synced(folder).map(|()| None),
+        Err(error) => {
+            is_taken(error)?;
+            let (there, hidden_hash) = (hash_at(tree, path).ok(), hash_at(tree, &beside(path, hidden))?);
+            if there.is_some_and(|there| there == hidden_hash) {
+                return unlink(folder, hidden).map(|()| None);
+            }
+            keep_as_copy(tree, folder, path, hidden).map(Some)
+        }
+    }
+}
+
+/// A hidden file becomes a copy beside the file at `path`.
+fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<String> {
+    let sha256 = hash_at(tree, &beside(path, hidden))?.unwrap_or_default();
+    for copy in conflict_paths(path, &sha256) {
+        let name = copy.rsplit('/').next().unwrap_or(&copy);
+        match rename_new(folder, hidden, name) {
+            Ok(()) => return synced(folder).map(|()| copy),
+            Err(error) => is_taken(error)?,
+        }
+    }
+    Err(too_many_copies())
+}
+
+fn hash_at(tree: &Tree, path: &str) -> io::Result<Option<String>> {
+    Ok(tree.read(path)?.map(|bytes| hash(&bytes)))
+}
+
+/// The path of another name in the same folder.
+fn beside(path: &str, name: &str) -> String {
+    match path.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// The first digits of a hash.
+fn short(bytes: &[u8]) -> String {
+    hash(bytes).chars().take(16).collect()
+}
+
+fn write_part(folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
+    unlink(folder, part)?;
+    write_new(folder, part, bytes).inspect_err(|_| {
+        // It is the failure that is told.
+        let _ = unlink(folder, part);
+    })
+}
+
+/// Renames to a name that must be free.
+fn rename_new(folder: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
+    match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            rustix::fs::linkat(folder, from, folder, to, AtFlags::empty())?;
+            rustix::fs::unlinkat(folder, from, AtFlags::empty())
+        }
+        other => other,
+    }
+}
+
+/// Nothing, if an error says that a name is taken.
+fn is_taken(error: Errno) -> io::Result<()> {
+    match error {
+        Errno::EXIST | Errno::NOTEMPTY | Errno::ISDIR => Ok(()),
+        other => Err(other.into()),
+    }
+}
+
+fn unlink(folder: &OwnedFd, name: &str) -> io::Result<()> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes new names in a folder last.
+fn synced(folder: &OwnedFd) -> io::Result<()> {
+    Ok(rustix::fs::fsync(folder)?)
+}
+
+/// Removes the folders of a file that have nothing in them any more.
+fn remove_empty(tree: &Tree, path: &str) {
+    let mut rest = path;
+    while let Some((folder, _)) = rest.rsplit_once('/') {
+        let Ok(Some((above, name))) = tree.parent(folder, false) else {
+            return;
+        };
+        if rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR).is_err() {
+            return;
+        }
+        rest = folder;
+    }
+}
+
+fn too_many_copies() -> io::Error {
+    io::Error::other("too many copies of it are kept already")
+}
+
+fn no_folder() -> io::Error {
+    io::Error::other("its folder cannot be made")
+}
+
+#[cfg(test)]
+#[path = "swap_tests.rs"]
+mod tests;

@@ -1,0 +1,150 @@
+use super::*;
+use std::collections::BTreeMap;
+use std::fs;
+use tempfile::TempDir;
+
+fn folder() -> (TempDir, Tree) {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    (folder, tree)
+}
+
+/// The files of a folder, hidden ones too.
+fn files(folder: &TempDir) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+fn of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect()
+}
+
+fn h(text: &str) -> String {
+    hash(text.as_bytes())
+}
+
+#[test]
+fn only_what_was_seen_is_replaced_or_removed() {
+    let (folder, tree) = folder();
+    assert_eq!(create(&tree, "a.md", b"1").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "a.md", b"2").unwrap(), Placed::Changed);
+    assert_eq!(
+        replace(&tree, "a.md", b"2", &h("other")).unwrap(),
+        Placed::Changed
+    );
+    assert_eq!(files(&folder), of(&[("a.md", "1")]));
+    assert_eq!(replace(&tree, "a.md", b"2", &h("1")).unwrap(), Placed::Done);
+    assert_eq!(replace(&tree, "b.md", b"2", &h("1")).unwrap(), Placed::Changed);
+    assert_eq!(remove(&tree, "a.md", &h("1")).unwrap(), Placed::Changed);
+    assert_eq!(files(&folder), of(&[("a.md", "2")]));
+    assert_eq!(remove(&tree, "a.md", &h("2")).unwrap(), Placed::Done);
+    assert_eq!(remove(&tree, "a.md", &h("2")).unwrap(), Placed::Changed);
+    assert_eq!(files(&folder), of(&[]));
+}
+
+#[test]
+fn a_folder_goes_with_its_last_file_and_a_link_is_not_followed() {
+    let (folder, tree) = folder();
+    assert_eq!(create(&tree, "x/y/a.md", b"1").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "x/b.md", b"1").unwrap(), Placed::Done);
+    assert_eq!(remove(&tree, "x/y/a.md", &h("1")).unwrap(), Placed::Done);
+    assert!(!folder.path().join("x/y").exists() && folder.path().join("x/b.md").exists());
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("link")).unwrap();
+    assert!(create(&tree, "link/a.md", b"1").is_err());
+    assert!(create(&tree, "../a.md", b"1").is_err());
+    fs::write(elsewhere.path().join("secret"), "1").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path().join("secret"), folder.path().join("c.md")).unwrap();
+    // What comes out of the exchange is no file with that text: it goes back.
+    assert_eq!(replace(&tree, "c.md", b"2", &h("1")).unwrap(), Placed::Changed);
+    assert_eq!(fs::read_to_string(elsewhere.path().join("secret")).unwrap(), "1");
+    assert!(folder.path().join("c.md").is_symlink());
+}
+
+#[test]
+fn a_text_is_kept_once_and_never_over_another() {
+    let (folder, tree) = folder();
+    let copy = keep(&tree, "a.md", b"mine").unwrap();
+    assert_eq!(keep(&tree, "a.md", b"mine").unwrap(), copy);
+    fs::write(folder.path().join(&copy), "edited").unwrap();
+    let second = keep(&tree, "a.md", b"mine").unwrap();
+    assert_eq!(files(&folder), of(&[(&copy, "edited"), (&second, "mine")]));
+    // A copy is not kept as itself, since something else is about to take its place.
+    let third = keep(&tree, &second, b"mine").unwrap();
+    assert!(third != second && files(&folder).len() == 3, "{third}");
+}
+
+#[test]
+fn what_a_kill_leaves_behind_is_put_right() {
+    let swap = |new: &str| format!(".a.md.{}{SWAP}", short(new.as_bytes()));
+    let copy = |text: &str| conflict_paths("a.md", &h(text)).next().unwrap();
+    for (what, left, there, expected) in [
+        (
+            "half a text",
+            ".a.md.sync-part".to_owned(),
+            Some("1"),
+            vec![("a.md", "1")],
+        ),
+        (
+            "before the exchange",
+            swap("left"),
+            Some("1"),
+            vec![("a.md", "1")],
+        ),
+        (
+            "after it",
+            swap("new"),
+            Some("new"),
+            vec![("a.md", "new"), ("COPY", "left")],
+        ),
+        (
+            "after it, and equal",
+            swap("new"),
+            Some("left"),
+            vec![("a.md", "left")],
+        ),
+        (
+            "removal cut off",
+            ".a.md.sync-gone".to_owned(),
+            None,
+            vec![("a.md", "left")],
+        ),
+        (
+            "and made anew",
+            ".a.md.sync-gone".to_owned(),
+            Some("new"),
+            vec![("a.md", "new"), ("COPY", "left")],
+        ),
+    ] {
+        let (folder, tree) = folder();
+        fs::write(folder.path().join(&left), "left").unwrap();
+        if let Some(there) = there {
+            fs::write(folder.path().join("a.md"), there).unwrap();
+        }
+        assert!(is_left_behind(&left));
+        let kept = recover(&tree, "", &left, |_| None).unwrap();
+        let copy = copy("left");
+        let named: Vec<_> = expected
+            .iter()
+            .map(|(name, text)| (if *name == "COPY" { copy.as_str() } else { name }, *text))
+            .collect();
+        assert_eq!(files(&folder), of(&named), "{what}");
+        assert_eq!(kept.is_some(), expected.len() == 2, "{what}");
+    }
+    // What the service has as a version needs no copy.
+    let (folder, tree) = folder();
+    fs::write(folder.path().join(swap("new")), "old").unwrap();
+    assert_eq!(
+        recover(&tree, "", &swap("new"), |_| Some(h("old"))).unwrap(),
+        None
+    );
+    assert_eq!(files(&folder), of(&[]));
+}

@@ -1,0 +1,62 @@
+//! Keeping both sides equal for as long as the program runs.
+
+use super::{Folder, tell};
+use crate::cli::client::{Exit, Failure, note};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The longest wait for a service that does not answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Syncs again and again, until SIGINT or SIGTERM.
+///
+/// # Errors
+/// The first time nobody answers; later the service refuses for good, or the disk does.
+pub(super) async fn watch(mut folder: Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
+    let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    tokio::select! {
+        biased;
+        _ = interrupt.recv() => Ok(()),
+        _ = terminate.recv() => Ok(()),
+        ended = run(&mut folder, every, as_json) => ended,
+    }
+}
+
+async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
+    let mut is_first = true;
+    let mut told: BTreeMap<String, String> = BTreeMap::new();
+    let mut pause: Option<Duration> = None;
+    loop {
+        match folder.sync().await {
+            Ok(mut report) => {
+                if pause.take().is_some() {
+                    note("the service answers again");
+                }
+                // What is passed over is said once, not every two seconds.
+                let skipped = report.skipped.clone();
+                report.skipped.retain(|path, why| told.get(path) != Some(why));
+                told = skipped;
+                if is_first || !report.is_quiet() || !report.skipped.is_empty() {
+                    tell(folder.shown, &report, as_json)?;
+                }
+            }
+            Err(failure) if is_first || !may_pass(&failure) => return Err(failure),
+            Err(failure) => {
+                if pause.is_none() {
+                    note(&format!("{}; trying again", failure.sentence));
+                }
+                pause = Some(pause.map_or(every, |pause| (pause * 2).min(LONGEST_WAIT.max(every))));
+            }
+        }
+        is_first = false;
+        tokio::time::sleep(pause.unwrap_or(every)).await;
+    }
+}
+
+/// Whether a failure may pass by itself.
+fn may_pass(failure: &Failure) -> bool {
+    matches!(failure.exit, Exit::NoService | Exit::Failed | Exit::Busy)
+}

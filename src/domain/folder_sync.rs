@@ -1,0 +1,366 @@
+//! A folder of files and a root of the memory tool kept equal both ways: what is to be done about one path.
+//!
+//! Three things are known of a path: what was last seen equal on both sides (the base, kept beside the files), what is in
+//! the folder now, and which version the service has now. From these follows one step; nothing here does it. A step that
+//! was cut off, before or after its effect, leads to the same end when it is planned anew: where both sides have changed
+//! they are compared, and what is equal becomes the base. So a text is never overwritten that the other side has not
+//! seen, whenever the program ends.
+//!
+//! | base | folder | service | step |
+//! |---|---|---|---|
+//! | – | – | there | [`Step::Pull`] |
+//! | – | there | – | [`Step::Push`] as new |
+//! | – | there | there | [`Step::Compare`] |
+//! | there | – | – | [`Step::Forget`] |
+//! | there | – | as it was | [`Step::Unlink`] |
+//! | there | – | changed | [`Step::Pull`]: a change outlives a deletion |
+//! | there | as it was | – | [`Step::Remove`] |
+//! | there | changed | – | [`Step::Push`] as new, likewise |
+//! | there | as it was | as it was | [`Step::Nothing`] |
+//! | there | changed | as it was | [`Step::Push`] |
+//! | there | as it was | changed | [`Step::Pull`] |
+//! | there | changed | changed | [`Step::Compare`] |
+//!
+//! What is in the folder and cannot be read as a text stands in nobody's way: nothing is done at its path.
+
+use crate::domain::memory_files::FilePath;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// Where the service has the files.
+const ROOT: &str = "/memories/";
+
+/// The longest name of a file or folder, in bytes: what is written first has a longer one.
+const MAX_NAME_BYTES: usize = 160;
+
+/// What marks a copy that a conflict left, in front of its hash.
+const CONFLICT: &str = ".conflict-";
+
+/// More copies of one text in one place than are kept.
+const MAX_COPIES: u32 = 1_000;
+
+/// Deletions that are never too many.
+const FEW_DELETIONS: usize = 3;
+
+/// A file as both sides had it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The service's version: its context id.
+    pub version: String,
+    /// The SHA-256 of its text.
+    pub sha256: String,
+}
+
+/// What is in the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Local {
+    /// A text with this SHA-256.
+    Text(String),
+    /// Something else, which stays as it is.
+    Unusable,
+}
+
+/// What is to be done about a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Both sides are as they were.
+    Nothing,
+    /// Send the folder's text, if the service still has `expected`; nothing, where that is `None`.
+    Push {
+        /// The version that is replaced.
+        expected: Option<String>,
+    },
+    /// Fetch the service's text, if the folder still has a text with this hash; nothing, where that is `None`.
+    Pull {
+        /// The SHA-256 of the text that is replaced.
+        expected: Option<String>,
+    },
+    /// Fetch the service's text: if it is the folder's there is nothing to do, else both are kept.
+    Compare {
+        /// The SHA-256 of the folder's text.
+        local: String,
+    },
+    /// Take the file out of the service's tree, if it still has this version.
+    Unlink {
+        /// The version.
+        version: String,
+    },
+    /// Remove the file from the folder, if it still has a text with this hash.
+    Remove {
+        /// The SHA-256.
+        expected: String,
+    },
+    /// It is gone on both sides.
+    Forget,
+}
+
+/// What to do about a path, from the base, the folder and the service's version.
+#[must_use]
+pub fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
+    let local = match local {
+        Some(Local::Unusable) => return Step::Nothing,
+        Some(Local::Text(hash)) => Some(hash.as_str()),
+        None => None,
+    };
+    let Some(base) = base else {
+        return match (local, remote) {
+            (None, None) => Step::Nothing,
+            (None, Some(_)) => Step::Pull { expected: None },
+            (Some(_), None) => Step::Push { expected: None },
+            (Some(local), Some(_)) => compare(local),
+        };
+    };
+    match (local, remote) {
+        (None, None) => Step::Forget,
+        (None, Some(remote)) if remote == base.version => Step::Unlink {
+            version: remote.to_owned(),
+        },
+        (None, Some(_)) => Step::Pull { expected: None },
+        (Some(local), None) if local == base.sha256 => Step::Remove {
+            expected: local.to_owned(),
+        },
+        (Some(_), None) => Step::Push { expected: None },
+        (Some(local), Some(remote)) => match (local == base.sha256, remote == base.version) {
+            (true, true) => Step::Nothing,
+            (false, true) => Step::Push {
+                expected: Some(remote.to_owned()),
+            },
+            (true, false) => Step::Pull {
+                expected: Some(local.to_owned()),
+            },
+            (false, false) => compare(local),
+        },
+    }
+}
+
+fn compare(local: &str) -> Step {
+    Step::Compare {
+        local: local.to_owned(),
+    }
+}
+
+/// Whether so many of the files known to both sides are to be deleted that it looks like a mistake: a folder that is not
+/// mounted, or another service at the address.
+#[must_use]
+pub fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
+    let deletions = steps
+        .filter(|step| matches!(step, Step::Unlink { .. } | Step::Remove { .. }))
+        .count();
+    deletions > FEW_DELETIONS && deletions * 2 > known
+}
+
+/// The hash that texts are told apart by.
+#[must_use]
+pub fn hash(text: &[u8]) -> String {
+    hex::encode(Sha256::digest(text))
+}
+
+/// Where the service has the file that is at this path below the folder.
+///
+/// # Errors
+/// Why it has none: the service would refuse the path or spell it in another way, or the name is kept for other things.
+pub fn path_on_service(relative: &str) -> Result<FilePath, String> {
+    let whole = format!("{ROOT}{relative}");
+    let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
+    if path.as_str() != whole {
+        return Err("its name is not spelt in NFC; rename it".to_owned());
+    }
+    check_names(relative).map(|()| path)
+}
+
+/// Where below the folder the service's file is. A service may say anything: no path leaves the folder, and none is
+/// hidden.
+///
+/// # Errors
+/// Why it is nowhere.
+pub fn path_in_folder(path: &str) -> Result<String, String> {
+    let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
+    let relative = path
+        .strip_prefix(ROOT)
+        .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
+        .ok_or("it is no path below /memories")?;
+    check_names(relative).map(|()| relative.to_owned())
+}
+
+fn check_names(relative: &str) -> Result<(), String> {
+    for name in relative.split('/') {
+        if name.starts_with('.') {
+            return Err("hidden files and folders are left alone".to_owned());
+        }
+        if name.len() > MAX_NAME_BYTES {
+            return Err(format!("a name in its path is over {MAX_NAME_BYTES} bytes"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is kept equal: Markdown, or any with `all`.
+#[must_use]
+pub fn is_wanted(relative: &str, all: bool) -> bool {
+    let extension = relative.rsplit_once('.').map(|(_, extension)| extension);
+    all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
+
+/// Where a text may be kept that lost a conflict, the first choice first: beside its file, under a name made of its hash,
+/// so that the same text is kept once. Never the file itself, which may be such a copy.
+pub fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
+    (1..=MAX_COPIES)
+        .map(move |number| conflict_path(relative, sha256, number))
+        .filter(move |copy| copy != relative)
+}
+
+fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
+    let (folder, name) = match relative.rsplit_once('/') {
+        Some((folder, name)) => (format!("{folder}/"), name),
+        None => (String::new(), relative),
+    };
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+        _ => (name, String::new()),
+    };
+    // Of a copy that is in conflict again the name does not grow.
+    let stem = stem.split_once(CONFLICT).map_or(stem, |(stem, _)| stem);
+    let mut end = stem.len().min(MAX_NAME_BYTES - 40);
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    let hash = sha256.get(..8).unwrap_or(sha256);
+    let number = match number {
+        0 | 1 => String::new(),
+        number => format!("-{number}"),
+    };
+    format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(hash: &str) -> Local {
+        Local::Text(hash.to_owned())
+    }
+
+    #[test]
+    fn each_row_of_the_table() {
+        let base = Base {
+            version: "v1".to_owned(),
+            sha256: "h1".to_owned(),
+        };
+        let (same, other) = (text("h1"), text("h2"));
+        let push = |expected: Option<&str>| Step::Push {
+            expected: expected.map(str::to_owned),
+        };
+        let pull = |expected: Option<&str>| Step::Pull {
+            expected: expected.map(str::to_owned),
+        };
+        let known = Some(&base);
+        for (base, local, remote, step) in [
+            (None, None, None, Step::Nothing),
+            (None, None, Some("v1"), pull(None)),
+            (None, Some(&same), None, push(None)),
+            (None, Some(&same), Some("v1"), compare("h1")),
+            (known, None, None, Step::Forget),
+            (
+                known,
+                None,
+                Some("v1"),
+                Step::Unlink {
+                    version: "v1".to_owned(),
+                },
+            ),
+            (known, None, Some("v2"), pull(None)),
+            (
+                known,
+                Some(&same),
+                None,
+                Step::Remove {
+                    expected: "h1".to_owned(),
+                },
+            ),
+            (known, Some(&other), None, push(None)),
+            (known, Some(&same), Some("v1"), Step::Nothing),
+            (known, Some(&other), Some("v1"), push(Some("v1"))),
+            (known, Some(&same), Some("v2"), pull(Some("h1"))),
+            (known, Some(&other), Some("v2"), compare("h2")),
+            (known, Some(&Local::Unusable), Some("v2"), Step::Nothing),
+            (known, Some(&Local::Unusable), None, Step::Nothing),
+        ] {
+            assert_eq!(
+                plan(base, local, remote),
+                step,
+                "{} {local:?} {remote:?}",
+                base.is_some()
+            );
+        }
+    }
+
+    #[test]
+    fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {
+        for relative in ["a.md", "notes/tea ü 漢.md", "x/y/z.txt"] {
+            let path = path_on_service(relative).unwrap();
+            assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
+        }
+        for bad in [
+            "",
+            "/etc/passwd",
+            "/memories",
+            "/memories/",
+            "/memories/../x.md",
+            "/memories/a//b.md",
+            "/memories/a/",
+            "/memories/.ssh/id.md",
+            "/memories/a\\b.md",
+            "/memories/a\nb.md",
+            "/memories/%2e%2e/x.md",
+            "/memoriesx/a.md",
+            "/memories/u\u{308}.md",
+        ] {
+            assert!(path_in_folder(bad).is_err(), "{bad:?}");
+        }
+        for bad in [
+            "u\u{308}.md",
+            ".a.md",
+            "a/.b/c.md",
+            "a\\b.md",
+            "",
+            &"x".repeat(161),
+        ] {
+            assert!(path_on_service(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_conflict_has_one_name_for_one_text() {
+        let hash = "0123456789abcdef";
+        for (path, number, copy) in [
+            ("a.md", 1, "a.conflict-01234567.md"),
+            ("n/a.b.md", 2, "n/a.b.conflict-01234567-2.md"),
+            ("n/a", 1, "n/a.conflict-01234567"),
+            ("a.conflict-ffffffff.md", 1, "a.conflict-01234567.md"),
+        ] {
+            assert_eq!(conflict_path(path, hash, number), copy);
+        }
+        // A copy that is in conflict with the same text is not kept as itself.
+        let copies: Vec<_> = conflict_paths("a.conflict-01234567.md", hash).take(2).collect();
+        assert_eq!(copies, ["a.conflict-01234567-2.md", "a.conflict-01234567-3.md"]);
+        let long = conflict_path(&format!("{}.md", "ä".repeat(78)), hash, 9);
+        assert!(path_on_service(&long).is_ok(), "{long}");
+    }
+
+    #[test]
+    fn markdown_is_wanted_and_with_all_everything() {
+        assert!(is_wanted("n/a.md", false) && is_wanted("A.MD", false) && is_wanted("a.xml", true));
+        assert!(!is_wanted("a.xml", false) && !is_wanted("md", false) && !is_wanted("a.md/x", false));
+    }
+
+    #[test]
+    fn many_deletions_at_once_look_like_a_mistake() {
+        let remove = || Step::Remove {
+            expected: String::new(),
+        };
+        let some = |count| std::iter::repeat_n(remove(), count).collect::<Vec<_>>();
+        assert!(!deletes_too_much(some(3).iter(), 3));
+        assert!(deletes_too_much(some(4).iter(), 7));
+        assert!(!deletes_too_much(some(4).iter(), 8));
+    }
+}

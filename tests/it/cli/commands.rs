@@ -1,0 +1,229 @@
+//! Commands about versions, vaults and what is deleted, against a real service.
+
+use super::program::{PROGRAM, User};
+use crate::access::first_admin;
+use crate::harness::Service;
+use serde_json::json;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+async fn service_and_user() -> (Service, User) {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    (service, user)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
+    let (_service, user) = service_and_user().await;
+    let none = user.run(&["vaults"]).await.is(0);
+    assert_eq!(none.out, "no vault has a memory yet\n");
+    user.run_with(&["put", "--actor", "ann"], "one\n").await.is(0);
+    user.run_with(&["put", "--actor", "bob"], "one\ntwo | 2\n")
+        .await
+        .is(0);
+
+    let versions = user.run(&["versions"]).await.is(0);
+    let lines: Vec<&str> = versions.out.lines().collect();
+    assert!(lines[0].starts_with("VERSION  CONTEXT_ID"), "{versions:?}");
+    assert!(
+        lines[1].trim_start().starts_with("2  ") && lines[1].contains("  bob    put "),
+        "{versions:?}"
+    );
+    assert!(lines[2].contains("  ann "), "{versions:?}");
+    let one = user.run(&["versions", "-n", "1"]).await.is(0);
+    assert!(one.err.contains("--cursor"), "{one:?}");
+
+    let blame = user.run(&["blame"]).await.is(0);
+    let lines: Vec<&str> = blame.out.lines().collect();
+    assert!(
+        lines[0].starts_with("1 ann ") && lines[0].ends_with(" | one"),
+        "{blame:?}"
+    );
+    assert!(
+        lines[1].starts_with("2 bob ") && lines[1].ends_with(" | two | 2"),
+        "{blame:?}"
+    );
+    assert_eq!(user.run(&["blame", "1"]).await.is(0).out.lines().count(), 1);
+    user.run(&["blame", "9"]).await.is(4);
+
+    let vaults = user.run(&["vaults"]).await.is(0);
+    assert!(vaults.out.contains("\nacme          1  2"), "{vaults:?}");
+    let json = user.run(&["vaults", "-o", "json"]).await.is(0).json();
+    assert_eq!(json, user.run(&["vaults", "--json"]).await.is(0).json());
+    assert_eq!(json["items"][0]["vault_id"], "acme");
+    let yaml = user.run(&["vaults", "--output", "yaml"]).await.is(0);
+    assert!(
+        yaml.out.contains("items:\n- vault_id: acme\n  memories: 1\n"),
+        "{yaml:?}"
+    );
+    user.run(&["vaults", "-o", "xml"]).await.is(2);
+    user.run(&["vaults", "--json", "-o", "table"]).await.is(2);
+    let refused = user.run(&["blame", "9", "-o", "json"]).await.is(4);
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&refused.err).is_ok(),
+        "{refused:?}"
+    );
+
+    let usage = user.run(&["usage"]).await.is(0);
+    assert!(
+        usage.out.contains("memories      1, no limit\n") && usage.out.contains("no model was asked"),
+        "{usage:?}"
+    );
+    user.run(&["usage", "--from", "soon"]).await.is(5);
+    let coloured = user.run(&["vaults", "--color", "always"]).await.is(0);
+    assert!(coloured.out.contains("\x1b[33macme\x1b[0m"), "{coloured:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_taken_back_is_asked_for() {
+    let (service, user) = service_and_user().await;
+    user.run_with(&["put"], "a secret\n").await.is(0);
+    user.run_with(&["put"], "nothing\n").await.is(0);
+    let unasked = user.run(&["redact", "1", "--reason", "leaked"]).await.is(2);
+    assert!(unasked.err.contains("--yes"), "{unasked:?}");
+    assert_eq!(user.run(&["get", "--version", "1"]).await.is(0).out, "a secret\n");
+    let newest = user.run(&["redact", "2", "--reason", "x", "--yes"]).await.is(5);
+    assert!(newest.err.contains("is the newest"), "{newest:?}");
+    user.run(&["redact", "1", "--reason", " ", "--yes"]).await.is(5);
+    let done = user
+        .run(&["redact", "1", "--reason", "leaked", "--yes"])
+        .await
+        .is(0);
+    assert!(done.out.starts_with("redacted version 1"), "{done:?}");
+    user.run(&["get", "--version", "1"]).await.is(5);
+    assert!(user.run(&["versions"]).await.is(0).out.contains("put, redacted"));
+
+    let unasked = user.run(&["delete"]).await.is(2);
+    assert!(
+        unasked
+            .err
+            .contains("nothing was done: Delete memory agent of vault acme"),
+        "{unasked:?}"
+    );
+    user.run(&["delete", "--yes", "--if-match", "other"]).await.is(5);
+    assert_eq!(service.count("memories").await, 1);
+    assert_eq!(user.run(&["delete", "--yes"]).await.is(0).out, "deleted agent\n");
+    assert_eq!(service.count("memories").await, 0);
+    let gone = user.run(&["delete", "--yes"]).await.is(4);
+    assert!(gone.err.contains("memory agent of vault acme"), "{gone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_are_printed_and_followed() {
+    let (_service, user) = service_and_user().await;
+    user.run_with(&["put"], "one").await.is(0);
+    let page = user.run(&["events"]).await.is(0);
+    assert!(page.out.contains(" version agent version 1 by "), "{page:?}");
+    assert_eq!(user.run(&["events", "--kinds", "redacted"]).await.is(0).out, "");
+    user.run(&["events", "--kinds", "no-such-kind"]).await.is(5);
+
+    let mut follow = user
+        .command(PROGRAM, &["events", "--follow"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    // Something happens until it is told: the stream may open late.
+    let told = async {
+        for number in 0.. {
+            user.run_with(&["put", "--memory", "other"], &format!("{number}"))
+                .await
+                .is(0);
+            if let Ok(line) = tokio::time::timeout(Duration::from_millis(500), lines.next_line()).await {
+                return line.unwrap().unwrap();
+            }
+        }
+        unreachable!()
+    };
+    let line = tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
+    assert!(line.contains(" version other version "), "{line}");
+    follow.kill().await.unwrap();
+    let nobody = user
+        .run(&["events", "--follow", "--url", "http://127.0.0.1:9"])
+        .await
+        .is(3);
+    assert!(nobody.err.contains("no service answers"), "{nobody:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn status_shows_what_set_status_wrote() {
+    let (_service, user) = service_and_user().await;
+    user.run(&["set-status", "--goal", "ship it", "--blocker", "no tests"])
+        .await
+        .is(0);
+    // Without a handoff there is nothing else to show.
+    let status = user.run(&["status", "--timeout", "30"]).await.is(4);
+    assert!(
+        status
+            .out
+            .starts_with("goal      ship it\nblocker   no tests\nupdated   2"),
+        "{status:?}"
+    );
+    user.run(&["refresh"]).await.is(0);
+    user.run(&["set-status", "--blocker", "none"]).await.is(0);
+    let status = user.run(&["status", "--timeout", "30", "--json"]).await.json();
+    assert_eq!(
+        (&status["goal"], &status["blocker"]),
+        (&json!("ship it"), &json!(null))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_doctor_tells_what_works_and_what_does_not() {
+    let (service, user) = service_and_user().await;
+    let well = user.run(&["doctor"]).await.is(0);
+    for line in [
+        "reachable    ready",
+        "memory       agent of vault acme",
+        "does not exist yet",
+        "asks nobody for a key",
+        "updater here all roles: extractive",
+    ] {
+        assert!(well.out.contains(line), "{line}: {well:?}");
+    }
+    let nobody = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
+    assert!(
+        nobody.out.contains("bad     reachable    no service answers"),
+        "{nobody:?}"
+    );
+    first_admin(&service).await;
+    let wrong = user.run(&["doctor", "--json"]).await.is(1);
+    let findings = wrong.json()["findings"].clone();
+    let bad = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["status"] == "bad")
+        .unwrap()
+        .clone();
+    assert_eq!(bad["about"], "access");
+    user.file("key", "wm_0a1b2c_ffff\n");
+    let open = user.run(&["doctor", "--key-file", "key"]).await.is(1);
+    assert!(
+        open.out
+            .contains("warning key          others on this machine may read key"),
+        "{open:?}"
+    );
+    let user = User::nobody().with("WORKING_MEMORY__LLM__PROVIDER", "gemini");
+    let wrong = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
+    assert!(
+        wrong.out.contains("serve here") && wrong.out.contains("gemini"),
+        "{wrong:?}"
+    );
+}
+
+#[tokio::test]
+async fn help_lists_the_commands_in_groups_with_examples() {
+    let user = User::nobody();
+    for arguments in [["--help"].as_slice(), &["help"], &["-h"]] {
+        let help = user.run(arguments).await.is(0);
+        assert!(help.out.contains("\nIts history:\n  versions "), "{help:?}");
+    }
+    let help = user.run(&["sync", "--help"]).await.is(0);
+    assert!(
+        help.out.contains("Example:\n  working-memory sync notes"),
+        "{help:?}"
+    );
+}

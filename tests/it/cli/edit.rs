@@ -1,0 +1,126 @@
+//! `edit` with editors that are scripts, and `init`.
+
+use super::program::User;
+use crate::harness::Service;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+/// A user whose editor is a script: `$1` is the file.
+async fn with_editor(script: &str) -> (Service, User) {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.file("editor.sh", script);
+    let user = user.with("EDITOR", "sh editor.sh");
+    (service, user)
+}
+
+/// The texts that are kept.
+fn kept(user: &User) -> Vec<String> {
+    let folder = user.path().join("home/.working-memory/edits");
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap());
+    entries
+        .map(|entry| {
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0);
+            fs::read_to_string(entry.path()).unwrap()
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_is_edited_and_put() {
+    let (_service, user) = with_editor("printf 'line\\n' >> \"$1\"").await;
+    let first = user.run(&["edit"]).await.is(0);
+    assert!(first.out.starts_with("version 1 ("), "{first:?}");
+    let second = user.run(&["edit"]).await.is(0);
+    assert!(second.out.starts_with("version 2 ("), "{second:?}");
+    assert_eq!(user.run(&["get"]).await.is(0).out, "line\nline\n");
+    assert_eq!(kept(&user), [""; 0]);
+    user.file("editor.sh", "true");
+    assert_eq!(user.run(&["edit"]).await.is(0).out, "unchanged\n");
+    assert_eq!(kept(&user), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_somebody_else_wrote_is_shown_and_the_text_is_kept() {
+    let program = super::program::PROGRAM;
+    let (_service, user) = with_editor(&format!(
+        "printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\""
+    ))
+    .await;
+    user.run_with(&["put"], "base\n").await.is(0);
+    let refused = user.run(&["edit"]).await.is(5);
+    for what in [
+        "\n-base\n",
+        "\n+theirs\n",
+        "nothing was saved",
+        "--if-match ",
+        "your text is kept in ",
+    ] {
+        assert!(refused.err.contains(what), "{what}: {refused:?}");
+    }
+    assert_eq!(user.run(&["get"]).await.is(0).out, "theirs\n");
+    assert_eq!(kept(&user), ["mine\n"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_text_that_cannot_be_put_is_kept() {
+    let (_service, user) = with_editor("printf 'mine\\n' > \"$1\"; exit 3").await;
+    user.run_with(&["put"], "base\n").await.is(0);
+    let failed = user.run(&["edit"]).await.is(1);
+    assert!(failed.err.contains("your text is kept in "), "{failed:?}");
+    assert_eq!(kept(&user), ["mine\n"]);
+    user.file("editor.sh", ": > \"$1\"");
+    let blank = user.run(&["edit"]).await.is(5);
+    assert!(blank.err.contains("your text is kept in "), "{blank:?}");
+    assert_eq!(user.run(&["get"]).await.is(0).out, "base\n");
+    let nobody = User::of("http://127.0.0.1:9");
+    let none = nobody.run(&["edit"]).await.is(2);
+    assert!(none.err.contains("set EDITOR"), "{none:?}");
+    nobody.with("EDITOR", "true").run(&["edit"]).await.is(3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_says_which_memory_it_belongs_to() {
+    let user = User::nobody();
+    let git = user.command("git", &["init", "--quiet"]).output().await.unwrap();
+    assert!(git.status.success());
+    let done = user
+        .run(&[
+            "init",
+            "--vault",
+            "acme",
+            "--memory",
+            "agent",
+            "--url",
+            "http://127.0.0.1:9",
+        ])
+        .await
+        .is(0);
+    assert!(
+        done.out.contains("memory agent of vault acme") && done.out.contains("no git hook"),
+        "{done:?}"
+    );
+    let text = fs::read_to_string(user.path().join(".working-memory.toml")).unwrap();
+    assert!(
+        text.ends_with("url = \"http://127.0.0.1:9/\"\nvault = \"acme\"\nmemory = \"agent\"\n"),
+        "{text}"
+    );
+    // The other commands read it.
+    let asked = user.run(&["get"]).await.is(3);
+    assert!(asked.err.contains("http://127.0.0.1:9"), "{asked:?}");
+    let again = user.run(&["init"]).await.is(2);
+    assert!(again.err.contains("--force"), "{again:?}");
+    let hook = user.path().join(".git/hooks/post-commit");
+    assert!(!hook.exists());
+    let done = user.run(&["init", "--force", "--git-hook"]).await.is(0);
+    assert!(done.out.contains("installed the git hook"), "{done:?}");
+    assert_eq!(fs::metadata(&hook).unwrap().permissions().mode() & 0o111, 0o111);
+    fs::write(&hook, "#!/bin/sh\n").unwrap();
+    let done = user.run(&["init", "--force", "--git-hook"]).await.is(0);
+    assert!(done.out.contains("is another hook and stays"), "{done:?}");
+    assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\n");
+    user.run(&["init", "--force", "--vault", "../x"]).await.is(2);
+}

@@ -1,0 +1,416 @@
+//! `sync` between a running service and folders of all kinds.
+
+use super::program::{Done, PROGRAM, User};
+use crate::harness::{Answer, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
+const FILES: &str = "/v1/vaults/acme/memory-tool/files?root=agent";
+
+async fn service_and_user() -> (Service, User) {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    (service, user)
+}
+
+async fn tool(service: &Service, command: Value) {
+    let answer = Answer::to(service.request(Method::POST, TOOL).json(&command))
+        .await
+        .is(200)
+        .json();
+    assert_eq!(answer["is_error"], false, "{answer}");
+}
+
+async fn create(service: &Service, path: &str, text: &str) {
+    let path = format!("/memories/{path}");
+    tool(
+        service,
+        json!({"command": "create", "path": path, "file_text": text}),
+    )
+    .await;
+}
+
+/// What the service has, by path below `/memories`.
+async fn there(service: &Service) -> BTreeMap<String, String> {
+    let list = service.get(&format!("{FILES}&limit=500")).await.is(200).json();
+    let mut files = BTreeMap::new();
+    for file in list["items"].as_array().unwrap() {
+        let path = file["path"].as_str().unwrap().strip_prefix("/memories/").unwrap();
+        let memory = service.memory(file["memory_id"].as_str().unwrap());
+        files.insert(
+            path.to_owned(),
+            memory.get("context").await.is(200).text().to_owned(),
+        );
+    }
+    files
+}
+
+/// What the folder has that is not hidden.
+fn here(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if !path.file_name().unwrap().as_bytes().starts_with(b".") {
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                files.insert(name, fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+async fn sync(user: &User) -> Done {
+    user.run(&["sync", "notes", "--root", "agent"]).await
+}
+
+fn of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_sides_become_equal_and_stay_so() {
+    let (service, user) = service_and_user().await;
+    let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
+    let folder = user.path().join("notes");
+    user.file("notes/a.md", "from here\r\n");
+    user.file("notes/sub/empty.md", "");
+    create(&service, "b.md", "from there").await;
+    create(&service, "deep/er/c.md", "there").await;
+    create(&service, "other.xml", "<not wanted/>").await;
+    let done = sync(&user).await.is(0);
+    for line in [
+        "sent a.md",
+        "sent sub/empty.md",
+        "received b.md",
+        "received deep/er/c.md",
+    ] {
+        assert!(done.out.lines().any(|said| said == line), "{done:?}");
+    }
+    let equal = of(&[
+        ("a.md", "from here\r\n"),
+        ("b.md", "from there"),
+        ("deep/er/c.md", "there"),
+        ("sub/empty.md", ""),
+    ]);
+    assert_eq!(here(&folder), equal);
+    let mut wanted = equal.clone();
+    wanted.insert("other.xml".to_owned(), "<not wanted/>".to_owned());
+    assert_eq!(there(&service).await, wanted);
+    let again = sync(&user).await.is(0);
+    assert_eq!(again.out, "notes: both sides are equal\n");
+
+    // Each side changes another file, and each deletes one.
+    user.file("notes/a.md", "changed here");
+    fs::remove_file(folder.join("b.md")).unwrap();
+    tool(&service, json!({"command": "delete", "path": "/memories/deep"})).await;
+    tool(
+        &service,
+        json!({"command": "insert", "path": "/memories/sub/empty.md", "insert_line": 0, "insert_text": "x"}),
+    )
+    .await;
+    let done = user.run(&["sync", "notes", "--json"]).await.is(0).json();
+    assert_eq!(
+        done,
+        json!({"folder": "notes", "sent": ["a.md"], "received": ["sub/empty.md"], "unlinked": ["b.md"],
+               "removed": ["deep/er/c.md"], "conflicts": {}, "skipped": {}})
+    );
+    assert!(!folder.join("deep").exists());
+    let files = there(&service).await;
+    assert_eq!(
+        (files["a.md"].as_str(), files.contains_key("b.md")),
+        ("changed here", false)
+    );
+    assert_eq!(here(&folder).len(), 2);
+    let list = service.get(FILES).await.is(200).json();
+    let memory = list["items"][0]["memory_id"].as_str().unwrap().to_owned();
+    let head = service.memory(&memory).get_json("context").await.json();
+    assert_eq!(
+        (&head["actor_id"], &head["version"]),
+        (&json!("me@desk"), &json!(2))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conflict_keeps_both_and_says_so_and_a_change_outlives_a_deletion() {
+    let (service, user) = service_and_user().await;
+    let folder = user.path().join("notes");
+    for name in ["a.md", "b.md", "c.md", "d.md"] {
+        user.file(&format!("notes/{name}"), "base");
+    }
+    sync(&user).await.is(0);
+    user.file("notes/a.md", "mine");
+    tool(
+        &service,
+        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "base", "new_str": "theirs"}),
+    )
+    .await;
+    // The same on both sides is no conflict.
+    user.file("notes/b.md", "same");
+    tool(
+        &service,
+        json!({"command": "str_replace", "path": "/memories/b.md", "old_str": "base", "new_str": "same"}),
+    )
+    .await;
+    fs::remove_file(folder.join("c.md")).unwrap();
+    tool(
+        &service,
+        json!({"command": "str_replace", "path": "/memories/c.md", "old_str": "base", "new_str": "news"}),
+    )
+    .await;
+    user.file("notes/d.md", "kept");
+    tool(&service, json!({"command": "delete", "path": "/memories/d.md"})).await;
+    let done = sync(&user).await.is(0);
+    assert!(
+        done.err.starts_with("conflict: a.md was changed on both sides"),
+        "{done:?}"
+    );
+    let files = here(&folder);
+    let copy = files.keys().find(|name| name.starts_with("a.conflict-")).unwrap();
+    assert!(
+        done.err.contains(copy.as_str()) && copy.ends_with(".md"),
+        "{done:?}"
+    );
+    let expected = [
+        ("a.md", "theirs"),
+        ("b.md", "same"),
+        ("c.md", "news"),
+        ("d.md", "kept"),
+        (copy, "mine"),
+    ];
+    assert_eq!(files, of(&expected));
+    assert_eq!(there(&service).await, files);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_text_of_this_folder_is_passed_over_and_the_rest_goes_on() {
+    let (service, user) = service_and_user().await;
+    let folder = user.path().join("notes");
+    user.file("secret.md", "not to be read");
+    user.file("notes/good.md", "good");
+    user.file("notes/large.md", &"x".repeat(102_401));
+    user.file("notes/.hidden.md", "hidden");
+    user.file("notes/picture.png", "no Markdown");
+    fs::write(folder.join("latin.md"), b"caf\xe9").unwrap();
+    fs::write(folder.join("nul.md"), b"a\0b").unwrap();
+    fs::write(folder.join(std::ffi::OsStr::from_bytes(b"\xff.md")), "x").unwrap();
+    symlink(user.path().join("secret.md"), folder.join("link.md")).unwrap();
+    symlink(user.path(), folder.join("up")).unwrap();
+    create(&service, "link.md", "from there").await;
+    create(&service, "up/a.md", "behind a link").await;
+    create(&service, ".config/x.md", "hidden").await;
+    let done = sync(&user).await.is(0);
+    // It would be behind a link.
+    assert!(
+        done.err.contains("up/a.md: is or is behind a symbolic link"),
+        "{done:?}"
+    );
+    assert!(!user.path().join("a.md").exists());
+    fs::remove_file(folder.join("up")).unwrap();
+    let done = sync(&user).await.is(0);
+    for what in [
+        "latin.md: it is not UTF-8",
+        "nul.md: it holds a NUL",
+        "link.md: it is a symbolic link",
+        "large.md: ",
+        "/memories/.config/x.md: hidden",
+        "its name is not UTF-8",
+    ] {
+        assert!(done.err.contains(what), "{what}: {done:?}");
+    }
+    let files = there(&service).await;
+    assert_eq!(files["good.md"], "good");
+    assert_eq!(files["link.md"], "from there");
+    assert_eq!(files.len(), 4, "{files:?}");
+    assert_eq!(
+        fs::read_to_string(user.path().join("secret.md")).unwrap(),
+        "not to be read"
+    );
+    assert!(folder.join("link.md").is_symlink());
+    assert_eq!(
+        fs::read_to_string(folder.join("up/a.md")).unwrap(),
+        "behind a link"
+    );
+    // A folder that has become a link is not gone from the service.
+    fs::remove_dir_all(folder.join("up")).unwrap();
+    symlink(user.path(), folder.join("up")).unwrap();
+    sync(&user).await.is(0);
+    assert!(there(&service).await.contains_key("up/a.md"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mistakes_do_nothing() {
+    let (service, user) = service_and_user().await;
+    let folder = user.path().join("notes");
+    let new = user.run(&["sync", "notes"]).await.is(2);
+    assert!(new.err.contains("--root"), "{new:?}");
+    for number in 0..5 {
+        user.file(&format!("notes/{number}.md"), "text");
+    }
+    sync(&user).await.is(0);
+    let other = user.run(&["sync", "notes", "--root", "other"]).await.is(2);
+    assert!(
+        other.err.contains("is kept equal to root agent of vault acme"),
+        "{other:?}"
+    );
+    user.run(&["sync", "notes", "--vault", "other"]).await.is(2);
+    let nobody = user
+        .run(&["sync", "notes", "--url", "http://127.0.0.1:9"])
+        .await
+        .is(3);
+    assert!(nobody.err.contains("no service answers"), "{nobody:?}");
+    // Another service at the address has nothing.
+    let empty = Service::start().await;
+    let url = format!("http://{}", empty.socket_address());
+    let refused = user.run(&["sync", "notes", "--url", &url]).await.is(5);
+    assert!(
+        refused.err.contains("5 files would be removed") && refused.err.contains("--allow-deletions"),
+        "{refused:?}"
+    );
+    assert_eq!(here(&folder).len(), 5);
+    for number in 0..5 {
+        fs::remove_file(folder.join(format!("{number}.md"))).unwrap();
+    }
+    sync(&user).await.is(5);
+    assert_eq!(there(&service).await.len(), 5);
+    user.run(&["sync", "notes", "--allow-deletions"]).await.is(0);
+    assert_eq!(there(&service).await.len(), 0);
+    fs::write(folder.join(".working-memory-sync.json"), "{").unwrap();
+    let damaged = sync(&user).await.is(1);
+    assert!(damaged.err.contains("is damaged"), "{damaged:?}");
+}
+
+async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !done().await {
+        assert!(began.elapsed() < Duration::from_secs(60), "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watched_folder_follows_and_is_watched_once() {
+    let (service, user) = service_and_user().await;
+    let folder = user.path().join("notes");
+    let mut watch = user
+        .command(
+            PROGRAM,
+            &["sync", "notes", "--root", "agent", "--watch", "--every", "1s"],
+        )
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("the folder is made", async || {
+        folder.join(".working-memory-sync.json").exists()
+    })
+    .await;
+    let second = sync(&user).await.is(1);
+    assert!(
+        second.err.contains("another sync of notes is running"),
+        "{second:?}"
+    );
+    create(&service, "a.md", "there").await;
+    eventually("a file comes", async || folder.join("a.md").exists()).await;
+    user.file("notes/b.md", "here");
+    eventually("a file goes", async || there(&service).await.contains_key("b.md")).await;
+    fs::remove_file(folder.join("a.md")).unwrap();
+    eventually("a deletion goes", async || {
+        !there(&service).await.contains_key("a.md")
+    })
+    .await;
+    let pid = rustix::process::Pid::from_raw(watch.id().unwrap().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(watch.wait().await.unwrap().code(), Some(0));
+}
+
+/// The texts that somebody wrote, and that nobody has seen and then changed or deleted.
+#[derive(Default)]
+struct Alive {
+    texts: BTreeSet<String>,
+    written: u32,
+}
+
+impl Alive {
+    fn new_text(&mut self) -> String {
+        self.written += 1;
+        let text = format!("text {} {}\n", self.written, "x".repeat(2_000));
+        self.texts.insert(text.clone());
+        text
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_wherever_it_is_killed() {
+    let (service, user) = service_and_user().await;
+    let folder = user.path().join("notes");
+    fs::create_dir(&folder).unwrap();
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut alive = Alive::default();
+    let mut killed = 0;
+    for _ in 0..40 {
+        for _ in 0..random.usize(1..6) {
+            let name = format!("{}.md", random.u8(0..6));
+            let path = folder.join(&name);
+            let delete = random.u8(0..5) == 0;
+            if random.bool() {
+                if let Ok(seen) = fs::read_to_string(&path) {
+                    alive.texts.remove(&seen);
+                    fs::remove_file(&path).unwrap();
+                }
+                if !delete {
+                    fs::write(&path, alive.new_text()).unwrap();
+                }
+            } else {
+                let file = format!("{FILES}&path=/memories/{name}");
+                if let Some(seen) = there(&service).await.get(&name) {
+                    alive.texts.remove(seen);
+                    Answer::to(service.request(Method::DELETE, &file)).await.is(204);
+                }
+                if !delete {
+                    create(&service, &name, &alive.new_text()).await;
+                }
+            }
+        }
+        let mut child = user
+            .command(
+                PROGRAM,
+                &["sync", "notes", "--root", "agent", "--allow-deletions"],
+            )
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        tokio::time::sleep(Duration::from_millis(random.u64(5..90))).await;
+        child.start_kill().unwrap();
+        killed += u32::from(child.wait().await.unwrap().code().is_none());
+    }
+    assert!(killed > 5, "killed {killed} times");
+    user.run(&["sync", "notes", "--root", "agent", "--allow-deletions"])
+        .await
+        .is(0);
+    let files = here(&folder);
+    assert_eq!(there(&service).await, files);
+    let texts: BTreeSet<&String> = files.values().collect();
+    for text in &alive.texts {
+        assert!(texts.contains(text), "lost: {}", &text[..10]);
+    }
+    let hidden = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let hidden: Vec<_> = hidden.filter(|name| name.as_bytes().starts_with(b".")).collect();
+    assert_eq!(hidden, [".working-memory-sync.json"]);
+}

@@ -1,0 +1,105 @@
+//! What is printed on a terminal, which is a pseudo-terminal here.
+
+use super::program::{PROGRAM, User};
+use crate::harness::Service;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+/// Runs `working-memory` on a terminal of 24 lines; what it showed, and how it ended. `typed` is typed at once.
+async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, Option<i32>) {
+    let control = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&control).unwrap();
+    unlockpt(&control).unwrap();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&control, size).unwrap();
+    let name = ptsname(&control, Vec::new()).unwrap();
+    let open = || {
+        File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap()
+    };
+    let mut child = user
+        .command(PROGRAM, arguments)
+        .stdin(Stdio::from(open()))
+        .stdout(Stdio::from(open()))
+        .stderr(Stdio::from(open()))
+        .spawn()
+        .unwrap();
+    let mut control = File::from(control);
+    control.write_all(typed.as_bytes()).unwrap();
+    let reader = tokio::task::spawn_blocking(move || {
+        let mut shown = Vec::new();
+        let mut piece = [0; 4096];
+        // Ends with an error when nobody has the terminal open any more.
+        while let Ok(count) = control.read(&mut piece) {
+            shown.extend_from_slice(&piece[..count]);
+        }
+        String::from_utf8(shown).unwrap()
+    });
+    let status = child.wait().await.unwrap();
+    (reader.await.unwrap().replace("\r\n", "\n"), status.code())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_gets_colours_ages_and_nothing_to_obey() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
+    user.run_with(&["put"], "\x1b[2Jcleared\u{202e}\n").await.is(0);
+    let (shown, code) = on_terminal(&user, &["get"], "").await;
+    assert_eq!((shown.as_str(), code), ("\\u001b[2Jcleared\\u202e\n", Some(0)));
+    let (shown, _) = on_terminal(&user, &["memories"], "").await;
+    assert!(
+        shown.contains("\x1b[33magent\x1b[0m") && shown.contains("ago\n") || shown.contains("just now\n"),
+        "{shown}"
+    );
+    let (shown, _) = on_terminal(&user, &["memories", "--color", "never"], "").await;
+    assert!(!shown.contains('\x1b'), "{shown}");
+    let user = user.with("NO_COLOR", "1");
+    let (shown, _) = on_terminal(&user, &["memories"], "").await;
+    assert!(!shown.contains('\x1b'), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_output_goes_through_a_pager_and_short_output_does_not() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
+    let user = user.with("PAGER", "sed 's/^/paged: /'");
+    user.run_with(&["put"], &"line\n".repeat(30)).await.is(0);
+    let (shown, code) = on_terminal(&user, &["get"], "").await;
+    assert_eq!(
+        (shown.matches("paged: line\n").count(), code),
+        (30, Some(0)),
+        "{shown}"
+    );
+    let (shown, _) = on_terminal(&user, &["versions"], "").await;
+    assert!(!shown.contains("paged"), "{shown}");
+    assert_eq!(user.run(&["get"]).await.is(0).out, "line\n".repeat(30));
+    let user = user.with("PAGER", "no-such-pager-1234");
+    let (shown, code) = on_terminal(&user, &["get"], "").await;
+    assert_eq!((shown.matches("line\n").count(), code), (30, Some(0)), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_is_asked_before_a_memory_is_deleted() {
+    let service = Service::start().await;
+    let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
+    user.run_with(&["put"], "text").await.is(0);
+    let (shown, code) = on_terminal(&user, &["delete"], "n\n").await;
+    assert!(
+        shown.contains("Delete memory agent of vault acme") && shown.contains("nothing was done"),
+        "{shown}"
+    );
+    assert_eq!((code, service.count("memories").await), (Some(1), 1));
+    let (shown, code) = on_terminal(&user, &["delete"], "y\n").await;
+    assert_eq!((code, service.count("memories").await), (Some(0), 0), "{shown}");
+}
