@@ -99,7 +99,7 @@ const GROUPS: [Group; 7] = [
             ("export", "export --vault acme --output acme.jsonl"),
             ("import", "import acme.jsonl --into-vault copy"),
             ("rebuild-records", "rebuild-records --help"),
-            ("embeddings", "embeddings --help"),
+            ("embeddings", "embeddings status"),
             ("with-postgres", "with-postgres -- psql"),
             ("openapi", "openapi"),
             ("completions", "completions bash"),

@@ -12,6 +12,7 @@ BEFORE = {
         mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions
         echo '# Notes' | working-memory put
     """,
+    "docs/sync.md": "export WORKING_MEMORY_VAULT=me",
 }
 
 # Page → a piece of a command line → why that line is left out. The rest of its block runs.

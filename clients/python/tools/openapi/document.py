@@ -13,7 +13,7 @@ Schema = dict[str, Any]
 
 # Operations whose whole body is one value of the caller, by the name of the parameter.
 WHOLE_BODY = {"PutContext": "document", "PutItems": "items", "PutVaultItems": "items"}
-WHOLE_BODY |= {"PutMemoryFile": "text", "RunMemoryTool": "command", "SpeakMcp": "message"}
+WHOLE_BODY |= {"PutMemoryFile": "document", "RunMemoryTool": "command", "SpeakMcp": "message"}
 # What is one string on the wire and a list for people.
 COMMA_SEPARATED = {"include", "exclude", "kinds"}
 # Parameters that belong to another form of the answer, which streams.py and queue.py ask for.

@@ -41,7 +41,7 @@ EVERYWHERE = {"vault_id", "memory_id", "limit", "cursor", "X-Actor-Id", "If-Matc
 HEADER_NAMES = {"X-Actor-Id": "actor"}
 # Histories are taken as the SDKs of others have them, their objects too.
 TYPES = {("UpdateContext", "messages"): "Iterable[object]", ("SpeakMcp", "message"): "Mapping[str, Any]"}
-TYPES |= {("PutMemoryFile", "text"): "str"}
+TYPES |= {("PutMemoryFile", "document"): "str"}
 TYPES |= {("RunMemoryTool", "command"): "Mapping[str, Any]", ("RecordTask", "outcome"): "Any"}
 FORMATS = {"date-time": "datetime | str", "date": "date | str"}
 

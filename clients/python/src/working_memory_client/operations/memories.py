@@ -129,7 +129,7 @@ def list_memory_files(
 
 def put_memory_file(
     vault_id: str,
-    text: str,
+    document: str,
     *,
     root: str,
     path: str,
@@ -145,7 +145,7 @@ def put_memory_file(
     has seen. A file alone may be empty or blank.
 
     Args:
-        text: The text, or the same as a JSON string.
+        document: The text, or the same as a JSON string.
         root: The tree of files that `/memories` is.
         path: Its path, as in `/memories/notes/tea.md`.
     """
@@ -161,7 +161,7 @@ def put_memory_file(
             "If-None-Match": entity_tag(if_none_match),
             "Idempotency-Key": idempotency_key,
         },
-        body=text,
+        body=document,
         accept="application/json",
         answers="json",
     )
