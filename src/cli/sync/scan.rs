@@ -2,11 +2,11 @@
 
 use super::swap;
 use crate::cli::tree::Tree;
+use crate::clock::{Clock as _, SystemClock};
 use crate::domain::folder_sync::{Local, hash, is_wanted, path_on_service};
 use rustix::fs::{AtFlags, Dir, FileType};
 use std::collections::BTreeMap;
 use std::io;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The largest file that is read; services take less.
 pub(super) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -171,8 +171,7 @@ fn stamp(stat: &rustix::fs::Stat) -> Stamp {
 
 /// Whether a file has been as it is for long enough that a change would show.
 fn is_settled(stamp: &Stamp) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.ok().and_then(|now| i64::try_from(now.as_secs()).ok());
+    let now = SystemClock.now().timestamp();
     let newest = stamp.modified.0.max(stamp.changed.0);
-    now.is_some_and(|now| (newest..).contains(&(now - UNSETTLED_SECONDS)))
+    newest <= now - UNSETTLED_SECONDS
 }
