@@ -195,7 +195,7 @@ class _Flows:
         listing = searching.search_contexts(self.vault, q=" or ".join(f'"{word}"' for word in words), consistent=True)
         ranks: dict[str, float] = {}
         while words:
-            page: Answer[models.SearchResultList] = yield listing
+            page: Answer[models.SearchPage] = yield listing
             ranks |= {one["memory_id"]: one["rank"] for one in page.value["items"]}
             if page.value["next_cursor"] is None:
                 break
