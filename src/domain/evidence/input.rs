@@ -2,7 +2,7 @@
 
 use super::quotes::quote_of;
 use super::scripts::Scripts;
-use super::words::{Key, Token, scan};
+use super::words::{Key, Sieve, Token, scan};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -81,6 +81,7 @@ impl<'i, 'a> Found<'i, 'a> {
     /// Reads the input for these words. Linear, whatever they are.
     pub(super) fn of(input: &'i Input<'a>, asked: &HashSet<Key, RandomState>) -> Self {
         let mut postings: HashMap<Key, Vec<Posting>, RandomState> = HashMap::default();
+        let sieve = Sieve::of(asked.iter());
         let mut sentences = Vec::new();
         let mut scripts = Scripts::NONE;
         for (place, (_, text)) in (0..).zip(input.texts()) {
@@ -89,7 +90,7 @@ impl<'i, 'a> Found<'i, 'a> {
                 Token::SentenceEnd(at) => sentences.push((place, at)),
                 Token::Word(word) => {
                     scripts = scripts.with(word.scripts);
-                    if !asked.contains(&word.key) {
+                    if !sieve.may_have(word.key) || !asked.contains(&word.key) {
                         return;
                     }
                     let sentence = u32::try_from(sentences.len() - 1).unwrap_or(u32::MAX);

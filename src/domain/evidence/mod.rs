@@ -12,6 +12,7 @@ mod examples;
 mod function_words;
 mod input;
 mod judge;
+mod plain_words;
 mod progress;
 mod quotes;
 mod replacements;

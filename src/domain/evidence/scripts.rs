@@ -7,8 +7,8 @@ pub(super) struct Scripts(u32);
 impl Scripts {
     pub(super) const NONE: Self = Self(0);
     pub(super) const LATIN: Self = Self(1);
-    const GREEK: Self = Self(1 << 1);
-    const CYRILLIC: Self = Self(1 << 2);
+    pub(super) const GREEK: Self = Self(1 << 1);
+    pub(super) const CYRILLIC: Self = Self(1 << 2);
     const HEBREW: Self = Self(1 << 3);
     const ARABIC: Self = Self(1 << 4);
     const HAN: Self = Self(1 << 5);
@@ -39,6 +39,13 @@ impl Scripts {
 
 /// The script of a character; none for digits and signs.
 pub(super) fn of(c: char) -> Scripts {
+    // Blocks of letters alone, which need no table.
+    match u32::from(c) {
+        0x4E00..=0x9FFF => return Scripts::HAN,
+        0x3041..=0x3096 | 0x30A1..=0x30FA => return Scripts::KANA,
+        0xAC00..=0xD7A3 => return Scripts::HANGUL,
+        _ => {}
+    }
     if !c.is_alphabetic() {
         return Scripts::NONE;
     }

@@ -24,11 +24,38 @@ struct Folded<'a> {
     places: Vec<(usize, usize)>,
 }
 
-/// The words of a text with their places.
+/// The words of a text with their places: what `split_whitespace` gives, by bytes.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let base = text.as_ptr() as usize;
-    text.split_whitespace()
-        .map(move |word| (word.as_ptr() as usize - base, word))
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            match blank(bytes, at) {
+                0 => break,
+                length => at += length,
+            }
+        }
+        let start = at;
+        while at < bytes.len() && blank(bytes, at) == 0 {
+            at += 1;
+        }
+        (at > start).then(|| (start, &text[start..at]))
+    })
+}
+
+/// How many bytes the blank at this byte has; 0 if none begins there.
+#[inline]
+fn blank(bytes: &[u8], at: usize) -> usize {
+    match bytes[at..] {
+        [b' ' | b'\t'..=b'\r', ..] => 1,
+        [..0xC2, ..] => 0,
+        [0xC2, 0x85 | 0xA0, ..] => 2,
+        [0xE1, 0x9A, 0x80, ..]
+        | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
+        | [0xE2, 0x81, 0x9F, ..]
+        | [0xE3, 0x80, 0x80, ..] => 3,
+        _ => 0,
+    }
 }
 
 /// A text with single blanks, none around it.
@@ -178,6 +205,18 @@ mod tests {
         let input = Input { task: "", messages };
         let sources = Sources::of(&input, std::iter::empty());
         sources.own(snippet).map(|own| own.text.to_owned())
+    }
+
+    #[test]
+    fn blanks_are_those_of_unicode() {
+        for c in (0..=0x3_FFFF).filter_map(char::from_u32) {
+            let text = format!("{c}a{c}{c}b");
+            let found: Vec<_> = words(&text).map(|(at, word)| (word, at)).collect();
+            let base = text.as_ptr() as usize;
+            let all = text.split_whitespace();
+            let expected: Vec<_> = all.map(|word| (word, word.as_ptr() as usize - base)).collect();
+            assert_eq!(found, expected, "{c:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! Two words match if they are equal or equal in their first six characters, so a word's [`Key`] is those characters.
 
 use super::function_words::is_function_word;
+use super::plain_words;
 use super::scripts::{self, Scripts};
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
@@ -21,6 +22,41 @@ const LEAST_CHARS: usize = 3;
 /// What words are compared by: up to six folded characters, 21 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(u128);
+
+/// Bits of a [`Sieve`].
+const SIEVE_BITS: u32 = 14;
+
+/// Says of most keys that are not among some few that they are not, without hashing them well.
+#[derive(Debug)]
+pub(super) struct Sieve(Vec<u64>);
+
+impl Sieve {
+    pub(super) fn of<'k>(keys: impl Iterator<Item = &'k Key>) -> Self {
+        let mut words = vec![0; 1 << (SIEVE_BITS - 6)];
+        for key in keys {
+            let (word, bit) = Self::place(*key);
+            words[word] |= 1 << bit;
+        }
+        Self(words)
+    }
+
+    /// Whether the key may be among them.
+    pub(super) fn may_have(&self, key: Key) -> bool {
+        let (word, bit) = Self::place(key);
+        self.0[word] & (1 << bit) != 0
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the halves of a number, and as many bits as there are places"
+    )]
+    fn place(Key(key): Key) -> (usize, u32) {
+        // Fibonacci hashing: the upper bits of a product with 2^64 divided by the golden ratio.
+        let mixed =
+            (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SIEVE_BITS);
+        ((mixed >> 6) as usize, (mixed & 63) as u32)
+    }
+}
 
 /// One content word of a text. A function word that matches its key is still among them: see [`Word::is_content`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,14 +130,13 @@ pub(super) fn scan(text: &str, mut meet: impl FnMut(Token)) {
             at += 1;
             continue;
         }
-        let end = bytes[at..]
-            .iter()
-            .position(u8::is_ascii_whitespace)
-            .map_or(bytes.len(), |length| at + length);
+        let mut end = at + 1;
+        while end < bytes.len() && !bytes[end].is_ascii_whitespace() {
+            end += 1;
+        }
         let chunk = &text[at..end];
-        match chunk.is_ascii() {
-            true => ascii_words(chunk, at, &mut meet),
-            false => words(chunk, at, &mut meet),
+        if !plain_words::scan(chunk, at, &mut |word| meet(Token::Word(word))) {
+            words(chunk, at, &mut meet);
         }
         if matches!(bytes[end - 1], b'.' | b'!' | b'?') {
             meet(Token::SentenceEnd(end));
@@ -111,16 +146,16 @@ pub(super) fn scan(text: &str, mut meet: impl FnMut(Token)) {
 }
 
 /// A word as it is read.
-struct Open {
+pub(super) struct Open {
     start: usize,
     key: u128,
     chars: usize,
-    has_digit: bool,
-    scripts: Scripts,
+    pub(super) has_digit: bool,
+    pub(super) scripts: Scripts,
 }
 
 impl Open {
-    fn at(start: usize) -> Self {
+    pub(super) fn at(start: usize) -> Self {
         Self {
             start,
             key: 0,
@@ -131,66 +166,20 @@ impl Open {
     }
 
     /// Takes a folded character.
-    fn push(&mut self, c: char) {
+    pub(super) fn push(&mut self, c: char) {
         if self.chars < KEY_CHARS {
             self.key = (self.key << 21) | u128::from(u32::from(c));
         }
         self.chars += 1;
-        self.has_digit |= c.is_numeric();
     }
 
-    fn close(self, end: usize) -> Option<Word> {
+    pub(super) fn close(self, end: usize) -> Option<Word> {
         (self.chars >= LEAST_CHARS || self.has_digit).then_some(Word {
             key: Key(self.key),
             range: self.start..end,
             scripts: self.scripts,
         })
     }
-}
-
-/// Words of a chunk without blanks of ASCII alone, by the same boundaries: `:`, `.` and `'` between letters, `,`, `;`,
-/// `.` and `'` between digits, and `_` anywhere belong to a word.
-fn ascii_words(chunk: &str, offset: usize, meet: &mut impl FnMut(Token)) {
-    let bytes = chunk.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if !is_word_byte(bytes[at]) {
-            at += 1;
-            continue;
-        }
-        let mut open = Open::at(offset + at);
-        while at < bytes.len() {
-            let byte = bytes[at];
-            let joins = is_word_byte(byte)
-                || at > 0
-                    && bytes.get(at + 1).is_some_and(|next| {
-                        let before = bytes[at - 1];
-                        let letters = before.is_ascii_alphabetic() && next.is_ascii_alphabetic();
-                        let digits = before.is_ascii_digit() && next.is_ascii_digit();
-                        matches!(byte, b'.' | b'\'') && (letters || digits)
-                            || byte == b':' && letters
-                            || matches!(byte, b',' | b';') && digits
-                    });
-            if !joins {
-                break;
-            }
-            open.push(char::from(byte.to_ascii_lowercase()));
-            if byte.is_ascii_alphabetic() {
-                open.scripts = open.scripts.with(Scripts::LATIN);
-            }
-            at += 1;
-        }
-        // Underscores alone are no word.
-        if chunk[open.start - offset..at].bytes().any(|b| b != b'_')
-            && let Some(word) = open.close(offset + at)
-        {
-            meet(Token::Word(word));
-        }
-    }
-}
-
-fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Words of any chunk without ASCII blanks: runs of pair scripts by pairs, what stands between by Unicode's rules.
@@ -219,8 +208,8 @@ fn words(chunk: &str, offset: usize, meet: &mut impl FnMut(Token)) {
 
 /// Words of scripts that put blanks between them.
 fn spaced_words(part: &str, offset: usize, meet: &mut impl FnMut(Token)) {
-    if part.is_ascii() {
-        return ascii_words(part, offset, meet);
+    if plain_words::scan(part, offset, &mut |word| meet(Token::Word(word))) {
+        return;
     }
     for (at, word) in part.unicode_word_indices() {
         let mut open = Open::at(offset + at);
@@ -228,6 +217,7 @@ fn spaced_words(part: &str, offset: usize, meet: &mut impl FnMut(Token)) {
             open.scripts = open.scripts.with(scripts::of(c));
         }
         for c in word.nfkc().flat_map(fold_char) {
+            open.has_digit |= c.is_numeric();
             open.push(c);
         }
         if let Some(word) = open.close(offset + at + word.len()) {
@@ -244,9 +234,10 @@ fn pairs(run: &str, offset: usize, meet: &mut impl FnMut(Token)) {
         .any(scripts::is_compatibility)
         .then(|| run.nfkc().collect::<String>());
     let chars = normalised.as_deref().unwrap_or(run).char_indices();
-    let mut before: Option<(usize, char)> = None;
+    let mut before: Option<(usize, char, Scripts)> = None;
     for (at, c) in chars {
-        if let Some((start, first)) = before {
+        let script = scripts::of(c);
+        if let Some((start, first, first_script)) = before {
             let range = match normalised {
                 Some(_) => offset..offset + run.len(),
                 None => offset + start..offset + at + c.len_utf8(),
@@ -255,10 +246,10 @@ fn pairs(run: &str, offset: usize, meet: &mut impl FnMut(Token)) {
             meet(Token::Word(Word {
                 key: Key(key),
                 range,
-                scripts: scripts::of(first).with(scripts::of(c)),
+                scripts: first_script.with(script),
             }));
         }
-        before = Some((at, c));
+        before = Some((at, c, script));
     }
 }
 

@@ -1,0 +1,232 @@
+//! Words of text that needs no tables: letters that Unicode's normalisation leaves alone and that have one lower case
+//! form, digits of ASCII, and what joins them. Most text is of this kind, and is read many times as fast so.
+//!
+//! The boundaries are those of Unicode (UAX 29): `:`, `.` and `'` between letters, `,`, `;`, `.` and `'` between digits,
+//! and `_` anywhere belong to a word.
+
+use super::scripts::Scripts;
+use super::words::{Open, Word};
+
+const LETTER: u8 = 1;
+const DIGIT: u8 = 1 << 1;
+const UNDERSCORE: u8 = 1 << 2;
+/// Joins letters.
+const MID_LETTER: u8 = 1 << 3;
+/// Joins digits.
+const MID_DIGIT: u8 = 1 << 4;
+const WORD: u8 = LETTER | DIGIT | UNDERSCORE;
+
+/// What each character of ASCII is.
+static CLASSES: [u8; 128] = {
+    let mut classes = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'A'..=b'Z' | b'a'..=b'z' => LETTER,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDERSCORE,
+            b':' => MID_LETTER,
+            b'.' | b'\'' => MID_LETTER | MID_DIGIT,
+            b',' | b';' => MID_DIGIT,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// A character: what it is, itself in lower case, its script.
+struct Plain {
+    class: u8,
+    lower: char,
+    script: Scripts,
+    bytes: usize,
+}
+
+/// The character at this byte, if there is one and it is of ASCII.
+#[inline]
+fn ascii(bytes: &[u8], at: usize) -> Option<Plain> {
+    let byte = *bytes.get(at)?;
+    let class = *CLASSES.get(usize::from(byte))?;
+    Some(Plain {
+        class,
+        lower: char::from(byte.to_ascii_lowercase()),
+        script: if class == LETTER {
+            Scripts::LATIN
+        } else {
+            Scripts::NONE
+        },
+        bytes: 1,
+    })
+}
+
+/// The character at this byte, if there is one and it is plain.
+#[inline]
+fn plain(bytes: &[u8], at: usize) -> Option<Plain> {
+    let first = *bytes.get(at)?;
+    if first < 0x80 {
+        return ascii(bytes, at);
+    }
+    let next = *bytes.get(at + 1)?;
+    if first >= 0xE0 {
+        return punctuation(first, next, *bytes.get(at + 2)?);
+    }
+    let code = (u32::from(first & 0x1F) << 6) | u32::from(next & 0x3F);
+    let (lower, script) = match code {
+        0xC0..=0xD6 | 0xD8..=0xDE => (code + 0x20, Scripts::LATIN),
+        0xDF..=0xF6 | 0xF8..=0xFF => (code, Scripts::LATIN),
+        // Pairs of upper and lower case, less the dotted and dotless i, ligatures, and letters with a dot behind them.
+        0x100..=0x12F | 0x14A..=0x177 => (code | 1, Scripts::LATIN),
+        0x391..=0x3A1 | 0x3A3..=0x3A9 => (code + 0x20, Scripts::GREEK),
+        0x3C2 => (0x3C3, Scripts::GREEK),
+        0x3AC..=0x3AF | 0x3B1..=0x3CE => (code, Scripts::GREEK),
+        0x400..=0x40F => (code + 0x50, Scripts::CYRILLIC),
+        0x410..=0x42F => (code + 0x20, Scripts::CYRILLIC),
+        0x430..=0x45F => (code, Scripts::CYRILLIC),
+        _ => return None,
+    };
+    Some(Plain {
+        class: LETTER,
+        lower: char::from_u32(lower)?,
+        script,
+        bytes: 2,
+    })
+}
+
+/// Quotation marks, of which single ones are apostrophes too, dashes, and three dots.
+fn punctuation(first: u8, second: u8, third: u8) -> Option<Plain> {
+    let (class, lower) = match [first, second, third] {
+        [0xE2, 0x80, 0x98] => (MID_LETTER | MID_DIGIT, '\u{2018}'),
+        [0xE2, 0x80, 0x99] => (MID_LETTER | MID_DIGIT, '\u{2019}'),
+        [0xE2, 0x80, 0x93 | 0x94 | 0x9C | 0x9D | 0x9E | 0xA6] => (0, ' '),
+        _ => return None,
+    };
+    Some(Plain {
+        class,
+        lower,
+        script: Scripts::NONE,
+        bytes: 3,
+    })
+}
+
+/// Meets the words of a text that is plain throughout. `false`, with nothing met, if it is not.
+pub(super) fn scan(text: &str, offset: usize, meet: &mut impl FnMut(Word)) -> bool {
+    let bytes = text.as_bytes();
+    if text.is_ascii() {
+        scan_with(bytes, offset, ascii, meet);
+    } else if is_plain(bytes) {
+        scan_with(bytes, offset, plain, meet);
+    } else {
+        return false;
+    }
+    true
+}
+
+fn is_plain(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(c) = plain(bytes, at) {
+        at += c.bytes;
+    }
+    at == bytes.len()
+}
+
+fn scan_with(
+    text: &[u8],
+    offset: usize,
+    read: impl Fn(&[u8], usize) -> Option<Plain>,
+    meet: &mut impl FnMut(Word),
+) {
+    let mut at = 0;
+    while let Some(first) = read(text, at) {
+        if first.class & WORD == 0 {
+            at += first.bytes;
+            continue;
+        }
+        let mut open = Open::at(offset + at);
+        let (mut classes, mut before) = (0, 0);
+        while let Some(c) = read(text, at) {
+            if c.class & WORD == 0 {
+                // What is no part of a word by itself may join what stands around it.
+                let kind = match before {
+                    LETTER if c.class & MID_LETTER != 0 => LETTER,
+                    DIGIT if c.class & MID_DIGIT != 0 => DIGIT,
+                    _ => break,
+                };
+                if !read(text, at + c.bytes).is_some_and(|next| next.class == kind) {
+                    break;
+                }
+            }
+            (before, classes) = (c.class, classes | c.class);
+            open.scripts = open.scripts.with(c.script);
+            if c.lower == 'ß' {
+                open.push('s');
+                open.push('s');
+            } else {
+                open.push(c.lower);
+            }
+            at += c.bytes;
+        }
+        // Underscores alone are no word.
+        if classes & (LETTER | DIGIT) != 0 {
+            open.has_digit = classes & DIGIT != 0;
+            if let Some(word) = open.close(offset + at) {
+                meet(word);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::folded;
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_segmentation::UnicodeSegmentation;
+
+    fn found(text: &str) -> Option<Vec<&str>> {
+        let mut found = Vec::new();
+        let is_plain = scan(text, 0, &mut |word: Word| found.push(&text[word.range]));
+        is_plain.then_some(found)
+    }
+
+    #[test]
+    fn plain_characters_have_the_lower_case_and_script_of_the_tables() {
+        for c in (0..0x800).filter_map(char::from_u32) {
+            let text = c.to_string();
+            let Some(plain) = plain(text.as_bytes(), 0) else {
+                continue;
+            };
+            if plain.class == LETTER && c != 'ß' {
+                assert_eq!(plain.lower.to_string(), folded(&text), "{c}");
+                assert_eq!(plain.script, super::super::scripts::of(c), "{c}");
+            }
+            assert_eq!(plain.bytes, c.len_utf8(), "{c}");
+        }
+        for other in ["ſ", "ﬁ", "İ", "日", "\u{308}"] {
+            assert!(plain(other.as_bytes(), 0).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_needs_tables_is_left_to_them() {
+        assert_eq!(
+            found("naïve Ωμέγα, “Straße” – Привет… don’t"),
+            Some(vec!["naïve", "Ωμέγα", "Straße", "Привет", "don’t"])
+        );
+        for text in ["Zu\u{308}rich", "ﬁnder", "日本"] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_those_of_unicode(text in "[a-cÀ-ÿА-я0-2_.':;, \\-“”‘’–—„…]{0,30}") {
+            prop_assume!(!text.contains(['×', '÷']));
+            let expected: Vec<&str> = text
+                .unicode_words()
+                .filter(|word| word.chars().count() >= 3 || word.chars().any(char::is_numeric))
+                .collect();
+            prop_assert_eq!(found(&text), Some(expected));
+        }
+    }
+}
