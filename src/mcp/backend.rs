@@ -49,7 +49,7 @@ impl Ask {
     }
 
     /// Asks for another form than JSON.
-    pub(super) fn accept(mut self, media_type: &str) -> Self {
+    pub(crate) fn accept(mut self, media_type: &str) -> Self {
         self.headers.retain(|(name, _)| *name != "accept");
         self.header("accept", media_type)
     }
@@ -125,6 +125,13 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
 }
 
+impl Answer {
+    /// Whether what was asked for was done.
+    pub(super) fn is_success(&self) -> bool {
+        (200..=299).contains(&self.status)
+    }
+}
+
 /// An answer of which more may come.
 pub(crate) enum Opened {
     /// It did not succeed.
@@ -147,6 +154,24 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// Asks and reads the whole answer.
     fn ask(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Answer, Away>> + Send;
+
+    /// Asks for a version of a document: the members of its JSON, `context` among them, or the refusal. Who has the
+    /// text at hand need not write it as JSON and read that again: it is the largest part of many messages.
+    fn document(
+        &self,
+        from: &Extensions,
+        ask: Ask,
+    ) -> impl Future<Output = Result<Result<Value, Answer>, Away>> + Send {
+        async {
+            let answer = self.ask(from, ask).await?;
+            if !answer.is_success() {
+                return Ok(Err(answer));
+            }
+            let document = serde_json::from_slice(&answer.body);
+            let unreadable = |_| Away("the answer of the memory service cannot be read".to_owned());
+            document.map(Ok).map_err(unreadable)
+        }
+    }
 
     /// Asks for a stream.
     fn open(&self, from: &Extensions, ask: Ask) -> impl Future<Output = Result<Opened, Away>> + Send;

@@ -91,10 +91,16 @@ impl<'c, B: Backend> Call<'c, B> {
     /// Asks, and takes a success only.
     async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
         let answer = self.backend.ask(&self.context.extensions, ask).await?;
-        match answer.status {
-            200..=299 => Ok(answer),
-            _ => Err(Failure::of_answer(&answer)),
+        match answer.is_success() {
+            true => Ok(answer),
+            false => Err(Failure::of_answer(&answer)),
         }
+    }
+
+    /// Asks for a version of a document.
+    async fn document(&self, ask: Ask) -> Result<Value, Failure> {
+        let document = self.backend.document(&self.context.extensions, ask).await?;
+        document.map_err(|refused| Failure::of_answer(&refused))
     }
 
     /// The same, and reads JSON.

@@ -70,7 +70,7 @@ pub(super) async fn call<B: Backend>(call: Call<'_, B>, mut arguments: JsonObjec
         Some(version) => place.ask(Method::Get, &["contexts", &version.to_string()]),
         None => place.ask(Method::Get, &["context"]).maybe("as_of", as_of),
     };
-    let structured = call.json(ask.maybe("section", section)).await?;
+    let structured = call.document(ask.maybe("section", section)).await?;
     let text = structured
         .get("context")
         .and_then(Value::as_str)

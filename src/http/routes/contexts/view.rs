@@ -179,13 +179,33 @@ pub(super) fn answer(
                 CONTENT_TYPE,
                 HeaderValue::from_static(representation.content_type()),
             );
+            let shown = Shown {
+                context: Arc::clone(&context),
+                cap: state.settings.context_bytes,
+            };
             let text = match section {
                 Some(section) => Bytes::from(section),
                 None => Bytes::from_owner(SharedText(context)),
             };
-            (headers, Body::from(text)).into_response()
+            let mut response = (headers, Body::from(text)).into_response();
+            response.extensions_mut().insert(shown);
+            response
         }
     })
+}
+
+/// Which version an answer with a text shows: for those who ask without a connection and want to know more of it.
+#[derive(Debug, Clone)]
+pub(in crate::http::routes) struct Shown {
+    context: Arc<Context>,
+    cap: usize,
+}
+
+impl Shown {
+    /// The members of its JSON, without the text.
+    pub(in crate::http::routes) fn metadata(&self) -> ContextBody {
+        ContextBody::of(&self.context.metadata, self.cap)
+    }
 }
 
 /// A version's text as the body of an answer, without a copy: many may be sending it at once.

@@ -7,6 +7,7 @@ use crate::http::extract::actor::X_ACTOR_ID;
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Cause, Problem};
+use crate::http::routes::contexts::view::Shown;
 use crate::http::serve::Peer;
 use crate::mcp::{Answer, Ask, Away, Backend, Fixed, Method, Opened};
 use axum::Router;
@@ -18,6 +19,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, TryStreamExt};
 use rmcp::model::Extensions;
+use serde_json::Value;
 use tower::ServiceExt;
 
 /// Asks the routes of this service.
@@ -62,6 +64,20 @@ impl Backend for OwnRoutes {
     async fn ask(&self, from: &Extensions, ask: Ask) -> Result<Answer, Away> {
         let response = self.response(from, ask).await;
         whole(response).await
+    }
+
+    async fn document(&self, from: &Extensions, ask: Ask) -> Result<Result<Value, Answer>, Away> {
+        let response = self.response(from, ask.accept("text/plain")).await;
+        let shown = response.extensions().get::<Shown>().cloned();
+        let answer = whole(response).await?;
+        let Some(shown) = shown else {
+            return Ok(Err(answer));
+        };
+        let unreadable = |what: &dyn std::fmt::Display| Away(format!("the document cannot be told ({what})"));
+        let mut document = serde_json::to_value(shown.metadata()).map_err(|error| unreadable(&error))?;
+        let text = std::str::from_utf8(&answer.body).map_err(|error| unreadable(&error))?;
+        document["context"] = Value::from(text);
+        Ok(Ok(document))
     }
 
     async fn open(&self, from: &Extensions, ask: Ask) -> Result<Opened, Away> {
