@@ -15,10 +15,9 @@
 //! - `dashboard`: pages for people, over requests of the HTTP interface.
 //! - [`background`]: what the service does by itself.
 //! - [`cli`]: one file a command.
-//! - [`config`], [`telemetry`], [`clock`], [`blocking`], [`random`], [`tokens`], [`fair`]: what all of them are given.
+//! - [`config`], [`telemetry`], [`clock`], [`random`], [`tokens`], [`fair`]: what all of them are given.
 
 pub mod background;
-pub mod blocking;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -8,6 +8,6 @@ mod cpu;
 mod gate;
 mod party;
 
-pub use cpu::{LONG_WORK, on_cpu, on_cpu_for, without_hogging};
+pub use cpu::{LONG_WORK, in_place, on_cpu, on_cpu_for, without_hogging};
 pub use gate::{Gate, Permit, Shares};
 pub use party::Party;

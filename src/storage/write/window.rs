@@ -5,7 +5,6 @@ use super::change::{ChangeError, Decision, Outcome, Wanted};
 use super::head::Head;
 use super::new_version::NewVersion;
 use super::stored_operations::WindowRows;
-use crate::blocking::in_place;
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
@@ -14,6 +13,7 @@ use crate::domain::window::{
     self, Brought, Counts, Sizes, Status, Task, Told, WindowError, Written, record_decision, record_task,
     set_status,
 };
+use crate::fair::in_place;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::records::StoredRecord;

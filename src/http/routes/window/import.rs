@@ -1,10 +1,10 @@
 //! `POST M/window/import`
 
 use super::{answer, fields, writer};
-use crate::blocking::in_place;
 use crate::domain::window::{
     Brought, BroughtDecision, BroughtTask, Counts, DECISION_BYTES, STATUS_BYTES, Status,
 };
+use crate::fair::in_place;
 use crate::http::extract::actor::{Actor, ActorHeader};
 use crate::http::extract::claim::UnderClaim;
 use crate::http::extract::conditions::{Conditions, ETag, WriteHeaders};
