@@ -48,7 +48,7 @@ impl Migrate {
             head_cache_bytes: 0,
             gather_puts: false,
         };
-        let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
+        let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         match self.down_to {
             Some(version) => storage.migrate_down(version).await,
             None => storage.migrate().await,

@@ -50,7 +50,7 @@ impl Offline {
             head_cache_bytes: 0,
             gather_puts: false,
         };
-        let storage = Storage::connect_lazy(&options, Arc::new(SystemClock))?;
+        let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         let offline = Self { storage, server };
         if (offline.server.is_some() || access == Access::Write)
             && !is_anothers

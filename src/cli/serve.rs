@@ -266,7 +266,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
     if !options.prepared_statements {
         tracing::info!("prepared statements are not kept: the database is behind a transaction-mode pooler");
     }
-    let storage = Storage::connect_lazy(&options, clock)?;
+    let storage = Storage::connect(&options, clock).await?;
     storage.migrate().await?;
     Ok(storage)
 }

@@ -106,9 +106,6 @@ pub(super) fn is_taken(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| code == "23505")
 }
 
-/// How often a transaction that lost a race is run again, where no other number is better.
-pub(super) const MAX_REPEATS: u32 = 5;
-
 /// Whether an error says that the transaction lost a race and may be repeated.
 pub(super) fn may_repeat(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| is_lost_race(&code))

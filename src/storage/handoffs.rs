@@ -1,8 +1,9 @@
 //! Kept handoffs: `handoffs`.
 
 use super::events::{self, EventKind, NewEvent};
+use super::repeat::Repeats;
 use super::write::lock_memory;
-use super::{Storage, StorageError, error, records};
+use super::{Storage, StorageError, records};
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
@@ -222,11 +223,11 @@ impl Storage {
         handoff: Handoff,
         keep: i64,
     ) -> Result<SaveHandoff, StorageError> {
-        let mut repeats = 0;
+        let mut repeats = Repeats::of("db.handoffs.save");
         loop {
-            match self.try_save_handoff(snapshot, handoff.clone(), keep).await {
-                Err(error) if error::may_repeat(&error) && repeats < error::MAX_REPEATS => repeats += 1,
-                other => return other,
+            let done = self.try_save_handoff(snapshot, handoff.clone(), keep).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
             }
         }
     }

@@ -113,7 +113,7 @@ impl Storage {
     }
 
     async fn connect_pulse(&self) -> Result<Pulse, StorageError> {
-        let options = (*self.connect).clone().application_name(HEARTBEAT);
+        let options = self.find_primary().await?.application_name(HEARTBEAT);
         let mut connection = PgConnection::connect_with(&options).await?;
         let server = server_of(&mut connection).await?;
         leads_to(&server, &self.liveness, &self.head_cache, self.deadlines.silence);

@@ -12,6 +12,7 @@
 
 use super::connection::Connection;
 use super::head_cache::HeadCache;
+use super::hosts::Hosts;
 use super::liveness::silence;
 use super::pool::connect_options;
 use super::session::keeps_sessions;
@@ -304,9 +305,10 @@ struct Heard {
 
 /// A connection that listens.
 async fn listener(url: &str) -> Result<PgListener, StorageError> {
+    let hosts = Hosts::parse(url)?;
     let pool = PgPoolOptions::new()
         .max_connections(1)
-        .connect_with(connect_options(url, false)?.application_name(LISTENER))
+        .connect_with(connect_options(hosts.primary().await?, false).application_name(LISTENER))
         .await?;
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);

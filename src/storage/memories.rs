@@ -4,9 +4,10 @@ use super::contexts::Source;
 use super::events::{self, EventKind};
 use super::idempotency::bury_all;
 use super::prompt_items::forget_items;
+use super::repeat::{Repeats, TransactionError};
 use super::stored::{self, Stored};
 use super::write::lock_memory;
-use super::{Preconditions, Storage, StorageError, error};
+use super::{Preconditions, Storage, StorageError};
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
@@ -82,6 +83,15 @@ pub enum DeleteError {
     /// The database failed; nothing was deleted.
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl TransactionError for DeleteError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl From<sqlx::Error> for DeleteError {
@@ -255,15 +265,11 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), DeleteError> {
-        let mut repeats = 0;
+        let mut repeats = Repeats::of("db.memories.delete");
         loop {
-            match self.try_delete(vault, memory, preconditions).await {
-                Err(DeleteError::Storage(error))
-                    if error::may_repeat(&error) && repeats < error::MAX_REPEATS =>
-                {
-                    repeats += 1;
-                }
-                other => return other,
+            let done = self.try_delete(vault, memory, preconditions).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
             }
         }
     }

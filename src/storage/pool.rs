@@ -3,6 +3,7 @@
 use super::batcher::Batchers;
 use super::head_cache::{HeadCache, HeadCacheUse};
 use super::heartbeat::{leads_to, server_of};
+use super::hosts::Hosts;
 use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
@@ -13,7 +14,6 @@ use super::{Deadlines, StorageError};
 use crate::clock::Clock;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -51,8 +51,8 @@ pub struct Storage {
     pub(super) deadlines: Deadlines,
     /// Whether the database answers.
     pub(super) liveness: Arc<Liveness>,
-    /// How the heartbeat connects.
-    pub(super) connect: Arc<PgConnectOptions>,
+    /// The servers that may be the primary.
+    pub(super) hosts: Arc<Hosts>,
     pub(super) prepared_statements: bool,
     /// Whether this service has an embedding model, so that what is indexed is to be embedded too.
     pub(super) embeds: bool,
@@ -71,17 +71,15 @@ pub struct Storage {
     pub(super) notifications: Arc<Notifications>,
 }
 
-/// How every connection is set up.
-pub(super) fn connect_options(
-    url: &str,
-    prepared_statements: bool,
-) -> Result<PgConnectOptions, StorageError> {
-    Ok(PgConnectOptions::from_str(url)?
+/// How every connection to a server is set up.
+pub(super) fn connect_options(server: &PgConnectOptions, prepared_statements: bool) -> PgConnectOptions {
+    server
+        .clone()
         .application_name("working-memory")
         // A parameter of the start of a session, which poolers refuse. No number here needs it.
         .extra_float_digits(None)
         .statement_cache_capacity(if prepared_statements { KEPT_STATEMENTS } else { 0 })
-        .disable_statement_logging())
+        .disable_statement_logging()
 }
 
 /// For how long a connection that nobody used is not asked whether it lives.
@@ -142,21 +140,22 @@ impl Storage {
     /// # Errors
     /// A URL that is none.
     pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
-        let connect = connect_options(&options.url, options.prepared_statements)?;
+        let hosts = Hosts::parse(&options.url)?;
+        let connect = connect_options(hosts.current(), options.prepared_statements);
         let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
         let liveness = Arc::new(Liveness::default());
         let set_up = || pool_options(options, &liveness, &head_cache);
         let pool = set_up().connect_lazy_with(connect.clone());
         let own = set_up()
             .max_connections(OWN_CONNECTIONS)
-            .connect_lazy_with(connect.clone());
+            .connect_lazy_with(connect);
         Ok(Self {
             lanes: Lanes::new(options, own),
             room: Arc::new(Room::new(Quotas::default())),
             pool,
             deadlines: options.deadlines,
             liveness,
-            connect: Arc::new(connect),
+            hosts: Arc::new(hosts),
             prepared_statements: options.prepared_statements,
             embeds: false,
             frequent_words: Arc::default(),
@@ -175,6 +174,25 @@ impl Storage {
     pub fn embedding(mut self, embeds: bool) -> Self {
         self.embeds = embeds;
         self
+    }
+
+    /// A pool that leads to the server that takes writes, where the URL names several.
+    ///
+    /// # Errors
+    /// A URL that is none, or none of several servers takes writes.
+    pub async fn connect(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
+        let storage = Self::connect_lazy(options, clock)?;
+        storage.find_primary().await?;
+        Ok(storage)
+    }
+
+    /// Finds the server that takes writes, and has the pools connect to it from now on.
+    pub(super) async fn find_primary(&self) -> Result<PgConnectOptions, StorageError> {
+        let primary = connect_options(self.hosts.primary().await?, self.prepared_statements);
+        for pool in [&self.pool, self.lanes.own()] {
+            pool.set_connect_options(primary.clone());
+        }
+        Ok(primary)
     }
 
     /// Asks the database for an answer.

@@ -4,17 +4,19 @@ use super::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use super::events::{self, EventKind, NewEvent};
 use super::handoffs::forget_handoffs;
 use super::idempotency::{Redacted, bury_redacted};
+use super::repeat::{Repeats, TransactionError};
 use super::search_vectors::forget_vectors;
 use super::stored;
 use super::updates::redacted_json;
 use super::write::lock_memory;
-use super::{Preconditions, Storage, StorageError, error};
+use super::{Preconditions, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, TaskId, UpdateId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::storage::Class;
 use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::slice::from_ref;
 
 /// Rows read at once: versions and runs may have 100 KiB each and more.
@@ -41,6 +43,15 @@ pub enum RedactError {
     /// The database failed; nothing was redacted.
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl TransactionError for RedactError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl From<sqlx::Error> for RedactError {
@@ -79,16 +90,13 @@ impl Storage {
         reason: &str,
         preconditions: &Preconditions,
     ) -> Result<ContextMetadata, RedactError> {
-        let mut repeats = 0;
+        let mut repeats = Repeats::of("db.memory_contexts.redact");
         loop {
-            let done = self.try_redact(vault, memory, reference, (actor, reason), preconditions);
-            match done.await {
-                Err(RedactError::Storage(error))
-                    if error::may_repeat(&error) && repeats < error::MAX_REPEATS =>
-                {
-                    repeats += 1;
-                }
-                other => return other,
+            let done = self
+                .try_redact(vault, memory, reference, (actor, reason), preconditions)
+                .await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
             }
         }
     }
@@ -128,7 +136,9 @@ impl Storage {
         keep_other_versions(&mut transaction, &place, &mut redaction).await?;
         let quotations = redaction.quotations();
         let now = self.clock.now().max(head.changed_at);
-        clear_version(&mut transaction, &place, actor, reason, now).await?;
+        // Here, not by the database: where that is distributed, no statement that changes rows may compute it.
+        let hash = hex::encode(Sha256::digest(text.as_bytes()));
+        clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
         clear_words(&mut transaction, &place, &quotations).await?;
         clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
         clear_archive_reasons(&mut transaction, &place, &quotations).await?;
@@ -192,14 +202,14 @@ async fn keep_other_versions(
 async fn clear_version(
     connection: &mut Connection,
     place: &Place<'_>,
-    actor: &ActorId,
-    reason: &str,
+    hash: &str,
+    (actor, reason): (&ActorId, &str),
     now: DateTime<Utc>,
 ) -> Result<(), StorageError> {
     sqlx::query!(
         "UPDATE memory_contexts
          SET context = '', operations = NULL, log = $7, redacted_at = $4, redacted_by = $5,
-             redaction_reason = $6, redacted_sha256 = encode(sha256(convert_to(context, 'UTF8')), 'hex')
+             redaction_reason = $6, redacted_sha256 = $8
          WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
         place.vault.as_str(),
         place.memory.as_str(),
@@ -208,6 +218,7 @@ async fn clear_version(
         actor.as_str(),
         reason,
         format!("redacted: {reason}"),
+        hash,
     )
     .execute(connection)
     .await?;

@@ -8,6 +8,7 @@ mod frequent;
 
 pub(super) use frequent::FrequentWords;
 
+use super::repeat::Repeats;
 use super::{Storage, StorageError, error};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
@@ -21,8 +22,6 @@ use std::time::Duration;
 /// Memories that are indexed together: their texts are held at once.
 const BATCH: i64 = 32;
 
-/// How often a batch that lost a race is indexed again.
-const MAX_REPEATS: u32 = 5;
 
 /// A memory whose newest version is not indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,16 +173,13 @@ impl Storage {
     }
 
     async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {
-        let mut repeats = 0;
+        // Lost to another indexer, or to who deleted one of the memories between two statements.
+        let may_repeat = |error: &StorageError| error::may_repeat(error) || error::is_gone(error);
+        let mut repeats = Repeats::after("db.search_entries.index", may_repeat);
         loop {
-            match self.try_index(pending).await {
-                // Lost to another indexer, or to who deleted one of the memories between two statements.
-                Err(error)
-                    if repeats < MAX_REPEATS && (error::may_repeat(&error) || error::is_gone(&error)) =>
-                {
-                    repeats += 1;
-                }
-                other => return other,
+            let done = self.try_index(pending).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
             }
         }
     }
@@ -211,8 +207,8 @@ impl Storage {
             "UPDATE memories SET indexed_version = indexed.version,
                  embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END
              FROM unnest($1::text[], $2::text[], $3::bigint[]) AS indexed (vault_id, memory_id, version)
-             WHERE memories.vault_id = indexed.vault_id AND memories.memory_id = indexed.memory_id
-               AND memories.indexed_version < indexed.version",
+             WHERE memories.vault_id = ANY($1) AND memories.vault_id = indexed.vault_id
+               AND memories.memory_id = indexed.memory_id AND memories.indexed_version < indexed.version",
             &vaults as &[&str],
             &memories as &[&str],
             &versions,
@@ -252,8 +248,10 @@ impl Storage {
                    SELECT c.version, c.creation_time, c.context
                    FROM memories m
                    JOIN memory_contexts c
-                     ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
-                   WHERE m.vault_id = pending.vault_id AND m.memory_id = pending.memory_id AND m.search_pending
+                     ON c.vault_id = ANY($1) AND c.vault_id = m.vault_id AND c.memory_id = m.memory_id
+                    AND c.version = m.head_version
+                   WHERE m.vault_id = ANY($1) AND m.vault_id = pending.vault_id AND m.memory_id = pending.memory_id
+                     AND m.search_pending
                    LIMIT 1
                ) AS head
                ORDER BY pending.place"#,

@@ -6,6 +6,7 @@
 //! read is a transaction: its preparation and its execution are two messages.
 
 use super::connection::Connection;
+use super::hosts::Hosts;
 use super::liveness::silence;
 use super::pool::connect_options;
 use super::transaction::Transaction;
@@ -68,7 +69,7 @@ async fn bounded<T>(asked: impl Future<Output = Result<T, StorageError>>) -> Res
 const ASKED_FOR: Duration = Duration::from_secs(10);
 
 async fn try_prepared_statements(url: &str) -> Result<bool, StorageError> {
-    let options = connect_options(url, true)?;
+    let options = connect_options(Hosts::parse(url)?.primary().await?, true);
     let mut sessions = [
         PgConnection::connect_with(&options).await?,
         PgConnection::connect_with(&options).await?,
@@ -109,7 +110,7 @@ pub(super) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
 }
 
 async fn try_sessions(url: &str) -> Result<bool, StorageError> {
-    let options = connect_options(url, false)?;
+    let options = connect_options(Hosts::parse(url)?.primary().await?, false);
     let mut watched = PgConnection::connect_with(&options).await?;
     let mut beside = PgConnection::connect_with(&options).await?;
     let first = session_of(&mut watched).await?;

@@ -4,15 +4,13 @@
 //! deleted.
 
 use super::batcher::{Batcher, Batchers, SmallWrite};
-use super::{Storage, StorageError, error};
+use super::repeat::Repeats;
+use super::{Storage, StorageError};
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
 use crate::storage::connection::Connection;
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
-
-/// How often a count that lost a race is written again.
-const MAX_REPEATS: u32 = 3;
 
 /// What some runs cost. Sums; a server that does not tell its tokens adds none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -139,11 +137,11 @@ impl Storage {
             let key = (vault.clone(), day, model.clone(), role.name());
             counts.entry(key).or_default().add(spent);
         }
-        let mut repeats = 0;
+        let mut repeats = Repeats::of("db.model_usage.add");
         loop {
-            match self.write_batched(Counts(counts.clone())).await {
-                Err(error) if repeats < MAX_REPEATS && error::may_repeat(&error) => repeats += 1,
-                other => return other,
+            let done = self.write_batched(Counts(counts.clone())).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
             }
         }
     }

@@ -71,6 +71,7 @@ metrics! {
     UPTIME_SECONDS = "process_uptime_seconds", Gauge, [], "Time since the process started";
     PURGED_TOTAL = "purged_total", Counter, ["what"], "Rows deleted because their time was over";
     SEARCH_LAG_SECONDS = "search_lag_seconds", Gauge, [], "Age of the oldest version that searches do not find yet";
+    TRANSACTION_REPEATS_TOTAL = "transaction_repeats_total", Counter, ["transaction"], "Transactions run again because they lost a race";
     UPDATE_CLAIMS = "update_claims_total", Counter, [], "Queued updates begun by this instance";
     FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or warned of";
     UPDATE_LEASE_LOSSES = "update_lease_losses_total", Counter, [], "Updates taken over by another instance while they ran here";
@@ -95,6 +96,11 @@ pub(super) fn describe() {
         }
     }
     metrics::gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+}
+
+/// A transaction of this name lost a race and is run again.
+pub fn transaction_repeated(name: &'static str) {
+    metrics::counter!(TRANSACTION_REPEATS_TOTAL, "transaction" => name).increment(1);
 }
 
 /// A step of an update, named as in the documentation.

@@ -1,11 +1,12 @@
 //! A new file: its memory, the first version of it and its path, in one transaction.
 
 use super::tree::{Place, hold_root, insert, place_of};
-use super::{FileError, FileTree, FileVersion, Storage, repeated};
+use super::{FileError, FileTree, FileVersion, Storage};
 use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
+use crate::storage::repeat::Repeats;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{NewVersion, Source};
 
@@ -37,7 +38,13 @@ impl Storage {
         file: &Edited,
         actor: &ActorId,
     ) -> Result<ContextMetadata, FileError> {
-        repeated(|| Box::pin(self.try_create_file(tree, path, file, actor))).await
+        let mut repeats = Repeats::of("db.memory_paths.create");
+        loop {
+            let done = self.try_create_file(tree, path, file, actor).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
+            }
+        }
     }
 
     async fn try_create_file(

@@ -14,11 +14,11 @@ mod unlink;
 
 pub(super) use tree::{Place, hold_root, insert, place_of};
 
-use super::{ChangeError, Storage, StorageError, error};
+use super::repeat::TransactionError;
+use super::{ChangeError, Storage, StorageError};
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing, Refusal};
 use chrono::{DateTime, Utc};
-use futures::future::BoxFuture;
 
 /// A tree of files.
 #[derive(Debug, Clone)]
@@ -110,6 +110,15 @@ pub enum FileError {
     Storage(#[from] StorageError),
 }
 
+impl TransactionError for FileError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::Refused(_) => None,
+        }
+    }
+}
+
 impl From<sqlx::Error> for FileError {
     fn from(error: sqlx::Error) -> Self {
         Self::Storage(error.into())
@@ -125,43 +134,11 @@ impl From<ChangeError<Refusal>> for FileError {
     }
 }
 
-/// An error that may be one of the database.
-trait OfStorage {
-    /// The database's, if it is.
-    fn of_storage(&self) -> Option<&StorageError>;
-}
-
-impl OfStorage for FileError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            Self::Refused(_) => None,
-        }
-    }
-}
-
-impl OfStorage for WriteFileError {
+impl TransactionError for WriteFileError {
     fn of_storage(&self) -> Option<&StorageError> {
         match self {
             Self::Storage(error) => Some(error),
             _ => None,
-        }
-    }
-}
-
-/// Runs a transaction again that lost a race.
-async fn repeated<'t, T, E: OfStorage>(
-    transaction: impl Fn() -> BoxFuture<'t, Result<T, E>>,
-) -> Result<T, E> {
-    let mut repeats = 0;
-    loop {
-        match transaction().await {
-            Err(error)
-                if error.of_storage().is_some_and(error::may_repeat) && repeats < error::MAX_REPEATS =>
-            {
-                repeats += 1;
-            }
-            other => return other,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Files that leave their place: unlinked, or moved to another. Their memories stay as they are.
 
 use super::tree::{Place, lock_root, place_of, range_below};
-use super::{FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError, repeated};
+use super::{FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
 use crate::domain::ids::{ContextId, MemoryId};
 use crate::domain::memory_files::{FilePath, Refusal};
 use crate::storage::Preconditions;
 use crate::storage::connection::Connection;
+use crate::storage::repeat::Repeats;
 
 /// A file below a path, or the one at it.
 struct Row {
@@ -29,7 +30,13 @@ impl Storage {
         if path.is_root() {
             return Err(Refusal::root_is_not_deleted().into());
         }
-        repeated(|| Box::pin(self.try_unlink(tree, path))).await
+        let mut repeats = Repeats::of("db.memory_paths.unlink");
+        loop {
+            let done = self.try_unlink(tree, path).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
+            }
+        }
     }
 
     async fn try_unlink(&self, tree: &FileTree, path: &FilePath) -> Result<Option<FileVersion>, FileError> {
@@ -63,7 +70,13 @@ impl Storage {
         path: &FilePath,
         preconditions: &Preconditions,
     ) -> Result<(), WriteFileError> {
-        repeated(|| Box::pin(self.try_unlink_file(tree, path, preconditions))).await
+        let mut repeats = Repeats::of("db.memory_paths.unlink_file");
+        loop {
+            let done = self.try_unlink_file(tree, path, preconditions).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
+            }
+        }
     }
 
     async fn try_unlink_file(
@@ -122,7 +135,13 @@ impl Storage {
         if from.is_root() {
             return Err(Refusal::root_is_not_renamed().into());
         }
-        repeated(|| Box::pin(self.try_rename(tree, from, to))).await
+        let mut repeats = Repeats::of("db.memory_paths.rename");
+        loop {
+            let done = self.try_rename(tree, from, to).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
+            }
+        }
     }
 
     async fn try_rename(

@@ -9,11 +9,11 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::window::Known;
 use crate::storage::connection::Connection;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
-use crate::storage::error::MAX_REPEATS;
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::records::{StoredRecord, find_task};
+use crate::storage::repeat::{Repeats, TransactionError};
 use crate::storage::updates::{Run, insert_run, lives_on};
-use crate::storage::{Storage, StorageError, error, events, window};
+use crate::storage::{Storage, StorageError, events, window};
 use std::slice::from_ref;
 
 /// What else of the memory a decision needs, read while its row is locked.
@@ -64,6 +64,15 @@ pub enum ChangeError<E> {
     Refused(E),
     /// The database failed; nothing was saved.
     Storage(StorageError),
+}
+
+impl<E> TransactionError for ChangeError<E> {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::Refused(_) => None,
+        }
+    }
 }
 
 impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
@@ -157,14 +166,11 @@ impl Storage {
         decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         self.know_room(of.0).await?;
-        let mut repeats = 0;
+        let mut repeats = Repeats::of("db.memories.change");
         loop {
-            match self.try_change(of, mentioned, wanted, decide).await {
-                Err(ChangeError::Storage(error)) if error::may_repeat(&error) && repeats < MAX_REPEATS => {
-                    repeats += 1;
-                    tracing::debug!(repeats, error = %error, "transaction lost a race, running it again");
-                }
-                other => return other,
+            let done = self.try_change(of, mentioned, wanted, decide).await;
+            if let Some(end) = repeats.end(done).await {
+                return end;
             }
         }
     }

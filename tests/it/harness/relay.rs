@@ -79,6 +79,11 @@ impl Relay {
         }
     }
 
+    /// Host and port.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
     /// The address of a database behind the relay.
     pub(crate) fn url(&self, url: &str) -> String {
         let options = PgConnectOptions::from_str(url).unwrap();

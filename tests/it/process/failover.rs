@@ -133,6 +133,52 @@ async fn writes_go_on_when_the_server_was_read_only_for_a_while() {
     goes_on_after(Fate::ReadOnly, "true").await;
 }
 
+/// Both servers stand in the URL, the standby first; nothing is switched but the server's role.
+async fn finds_the_promoted(fate: Fate) {
+    let pair = Pair::start().await;
+    let folder = folder();
+    let (first, second) = (
+        Relay::to(pair.first.target()).await,
+        Relay::to(pair.second.target()).await,
+    );
+    let url = format!(
+        "postgres://wm@{},{}/wm?sslmode=disable&target_session_attrs=read-write",
+        second.address(),
+        first.address()
+    );
+    let program = Program::start_with(folder.path(), &[("DATABASE_URL", &url)]).await;
+    let (stop, created) = (AtomicBool::new(false), AtomicU64::new(0));
+    let failover = async {
+        more_are_created(&created).await;
+        match fate {
+            Fate::Killed => pair.first.kill(),
+            Fate::Silent | Fate::ReadOnly => first.fall_silent(),
+        }
+        eventually("it says that it is not ready", async || {
+            program.get("/readyz").await.status == 503
+        })
+        .await;
+        pair.second.promote().await;
+        let promoted = Instant::now();
+        more_are_created(&created).await;
+        let took = promoted.elapsed();
+        assert!(took < SOON, "{fate:?}: {took:?}");
+        eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
+        stop.store(true, Ordering::Relaxed);
+    };
+    tokio::join!(write_on(&program, &stop, &created), failover);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_promoted_standby_of_the_url_is_found_when_the_primary_was_killed() {
+    finds_the_promoted(Fate::Killed).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_promoted_standby_of_the_url_is_found_when_the_primary_fell_silent() {
+    finds_the_promoted(Fate::Silent).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_database_does_not_keep_the_program_from_ending() {
     for batches in ["true", "false"] {
