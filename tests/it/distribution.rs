@@ -1,0 +1,233 @@
+//! Whether the database may be distributed by vault, found out without a distributed one: every table is partitioned by
+//! the hash of `vault_id`, every checked statement is planned with values, and its plan may read one partition only. A
+//! statement that reads all of them would ask every node. Where one has to, it stands in a list here, with why.
+
+use crate::harness::Database;
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
+use std::collections::BTreeSet;
+use std::fs;
+
+const PARTITIONS: usize = 4;
+
+/// Statements over all vaults, by a part of their text, and why each is one.
+const SWEEPS: [(&str, &str); 10] = [
+    (
+        "SELECT vault_id FROM events WHERE vault_id > $1",
+        "old events go vault by vault: the next vault that has any",
+    ),
+    (
+        "SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at",
+        "which queued updates are due; one that is queued is told by a notification, which names its vault",
+    ),
+    (
+        "FROM updates WHERE status = 'proposed' AND finished_at <= $1",
+        "proposals that have expired",
+    ),
+    (
+        "FROM prompt_items WHERE expires_at <= $1",
+        "items that have expired",
+    ),
+    (
+        "FROM unnest((SELECT $1::text[]), $2::text[]) AS wanted (vault_id, memory_id)",
+        "reads of several vaults in a batch, which a distributed database is not sent",
+    ),
+    (
+        "FROM vault_storage GROUP BY vault_id HAVING count(*) > $1",
+        "vaults whose counts are to be summed up",
+    ),
+    (
+        "FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2)",
+        "memories to be indexed that no notification told of",
+    ),
+    (
+        "count(*) FILTER (WHERE status = 'queued')",
+        "the queue's length, for the metrics",
+    ),
+    (
+        "FROM idempotency_keys WHERE expires_at <= $1",
+        "keys that have expired",
+    ),
+    (
+        "SELECT vault_id, memory_id, head_version FROM memories WHERE (vault_id, memory_id) > ($1, $2)",
+        "retention goes through all memories",
+    ),
+];
+
+/// Functions whose value is not the same wherever and whenever they are called: not in a statement that changes a
+/// distributed table.
+const NOT_IMMUTABLE: [&str; 8] = [
+    "now(",
+    "clock_timestamp(",
+    "random(",
+    "gen_random_uuid(",
+    "nextval(",
+    "current_setting(",
+    "convert_to(",
+    "to_tsvector(",
+];
+
+/// A checked statement with a value for each parameter.
+struct Checked {
+    text: String,
+    types: Vec<&'static str>,
+    values: Vec<&'static str>,
+}
+
+fn checked() -> Vec<Checked> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(".sqlx").unwrap() {
+        let described: Value = serde_json::from_slice(&fs::read(entry.unwrap().path()).unwrap()).unwrap();
+        let text = described["query"].as_str().unwrap().to_owned();
+        let parameters = described["describe"]["parameters"]["Left"].as_array().unwrap();
+        let (types, values) = (1..)
+            .zip(parameters)
+            .map(|(number, parameter)| {
+                let is_json = text.contains(&format!("${number}::text::jsonb"));
+                value(parameter.as_str().unwrap_or_default(), is_json)
+            })
+            .unzip();
+        all.push(Checked { text, types, values });
+    }
+    assert!(all.len() > 100, "{}", all.len());
+    all
+}
+
+/// A type of the database and a value of it.
+fn value(kind: &str, is_json: bool) -> (&'static str, &'static str) {
+    match kind {
+        "Text" if is_json => ("text", "'{}'"),
+        "Text" => ("text", "'acme'"),
+        "Int4" => ("int", "1"),
+        "Int8" => ("bigint", "1"),
+        "Float4" => ("real", "1"),
+        "Float8" => ("double precision", "1"),
+        "Bool" => ("bool", "true"),
+        "Bytea" => ("bytea", "'\\x00'"),
+        "Date" => ("date", "'2026-01-01'"),
+        "Timestamptz" => ("timestamptz", "'2026-01-01'"),
+        "Json" => ("json", "'{}'"),
+        "Jsonb" => ("jsonb", "'{}'"),
+        "TextArray" => ("text[]", "'{acme}'"),
+        "Int4Array" => ("int[]", "'{1}'"),
+        "Int8Array" => ("bigint[]", "'{1}'"),
+        "Float4Array" => ("real[]", "'{1}'"),
+        "BoolArray" => ("bool[]", "'{true}'"),
+        "ByteaArray" => ("bytea[]", "ARRAY['\\x00'::bytea]"),
+        "DateArray" => ("date[]", "'{2026-01-01}'"),
+        "TimestamptzArray" => ("timestamptz[]", "'{2026-01-01}'"),
+        "JsonArray" => ("json[]", "ARRAY['{}'::json]"),
+        "JsonbArray" => ("jsonb[]", "ARRAY['{}'::jsonb]"),
+        other => panic!("a value of the type {other} is needed here"),
+    }
+}
+
+async fn execute(connection: &mut PgConnection, statement: String) {
+    let done = sqlx::raw_sql(AssertSqlSafe(statement.clone()))
+        .execute(connection)
+        .await;
+    done.unwrap_or_else(|error| panic!("{error}\n{statement}"));
+}
+
+/// Every table of vaults becomes one that is partitioned by them.
+async fn partition(connection: &mut PgConnection) {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT table_name::text FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+         WHERE table_schema = 'public' AND column_name = 'vault_id' AND table_type = 'BASE TABLE'",
+    )
+    .fetch_all(&mut *connection)
+    .await
+    .unwrap();
+    assert!(tables.len() > 10, "{tables:?}");
+    let keys: Vec<(String, String)> = sqlx::query_as(
+        "SELECT conrelid::regclass::text, conname::text FROM pg_constraint WHERE contype = 'f'",
+    )
+    .fetch_all(&mut *connection)
+    .await
+    .unwrap();
+    for (table, key) in keys {
+        execute(connection, format!("ALTER TABLE {table} DROP CONSTRAINT {key}")).await;
+    }
+    for table in tables {
+        execute(connection, format!("ALTER TABLE {table} RENAME TO {table}_whole")).await;
+        let partitioned =
+            format!("CREATE TABLE {table} (LIKE {table}_whole INCLUDING ALL) PARTITION BY HASH (vault_id)");
+        execute(connection, partitioned).await;
+        execute(connection, format!("DROP TABLE {table}_whole CASCADE")).await;
+        for part in 0..PARTITIONS {
+            let statement = format!(
+                "CREATE TABLE {table}__part_{part} PARTITION OF {table}
+                 FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {part})"
+            );
+            execute(connection, statement).await;
+        }
+    }
+}
+
+/// The partitions that a plan reads or writes.
+async fn partitions(connection: &mut PgConnection, number: usize, statement: &Checked) -> BTreeSet<char> {
+    let Checked { text, types, values } = statement;
+    let with = |list: &[&str]| match list {
+        [] => String::new(),
+        list => format!("({})", list.join(", ")),
+    };
+    execute(connection, format!("PREPARE s{number}{} AS {text}", with(types))).await;
+    let explain = format!("EXPLAIN (COSTS OFF) EXECUTE s{number}{}", with(values));
+    let rows = sqlx::raw_sql(AssertSqlSafe(explain)).fetch_all(connection).await;
+    let rows = rows.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let plan: Vec<String> = rows.iter().map(|row| row.get::<String, _>(0)).collect();
+    let plan = plan.join("\n");
+    plan.match_indices("__part_")
+        .filter_map(|(at, name)| plan[at + name.len()..].chars().next())
+        .collect()
+}
+
+#[tokio::test]
+async fn every_statement_stays_with_its_vault() {
+    let database = Database::create().await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    partition(&mut connection).await;
+    execute(
+        &mut connection,
+        "SET plan_cache_mode = force_custom_plan".to_owned(),
+    )
+    .await;
+    let mut used = BTreeSet::new();
+    let mut crossing = Vec::new();
+    for (number, statement) in checked().iter().enumerate() {
+        let parts = partitions(&mut connection, number, statement).await;
+        if parts.len() <= 1 {
+            continue;
+        }
+        let text = statement.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match SWEEPS.iter().find(|(part, _)| text.contains(part)) {
+            Some((part, _)) => {
+                used.insert(*part);
+            }
+            None => crossing.push(text),
+        }
+    }
+    assert!(
+        crossing.is_empty(),
+        "these read every vault:\n{}",
+        crossing.join("\n")
+    );
+    for (part, _) in SWEEPS {
+        assert!(
+            used.contains(part),
+            "no statement reads every vault for {part:?} any more"
+        );
+    }
+}
+
+#[test]
+fn what_changes_a_table_says_the_same_on_every_node() {
+    for Checked { text, .. } in checked() {
+        let changes = ["INSERT INTO", "UPDATE ", "DELETE FROM"];
+        if changes.iter().any(|change| text.contains(change)) {
+            for function in NOT_IMMUTABLE {
+                assert!(!text.contains(function), "{function} in\n{text}");
+            }
+        }
+    }
+}
