@@ -22,7 +22,6 @@ use std::time::Duration;
 /// Memories that are indexed together: their texts are held at once.
 const BATCH: i64 = 32;
 
-
 /// A memory whose newest version is not indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
