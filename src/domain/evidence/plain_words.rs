@@ -152,7 +152,7 @@ fn scan_with(
                     DIGIT if c.class & MID_DIGIT != 0 => DIGIT,
                     _ => break,
                 };
-                if !read(text, at + c.bytes).is_some_and(|next| next.class == kind) {
+                if read(text, at + c.bytes).is_none_or(|next| next.class != kind) {
                     break;
                 }
             }
