@@ -235,8 +235,8 @@ impl Clause {
         let rest = self.terms.without(old);
         let about = |terms: &Terms| terms.without(old).shared(&record.terms);
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.terms) > 0);
-        // A name says itself what it is about.
-        says_old && (same_thing || (old.numbers.is_empty() && words > 0 && words == old.words.len()))
+        // A name says itself what it is about, also one with a number in it.
+        says_old && (same_thing || (words > 0 && words == old.words.len()))
     }
 
     /// The record gives another value of the same kind to the same thing.

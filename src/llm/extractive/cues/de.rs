@@ -54,7 +54,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Change,
         "jetzt|nicht mehr|statt|anstatt|anstelle|sondern|geändert|ändert sich|neu ist|neue|neuer|neues|korrektur|berichtigung|umgezogen|verschoben|verlegt|falsch|war falsch|ersetzt|abgelöst|umgestellt|umbenannt|abgesagt|storniert|gekündigt|veraltet|überholt|hinfällig|\
-        gestiegen|gesunken|erhöht|steigt von|sinkt von|seit heute|ab heute|heißt jetzt|doch nicht|inzwischen|mittlerweile|gewechselt|wechselt",
+        gestiegen|gesunken|erhöht|steigt von|sinkt von|seit heute|ab heute|heißt jetzt|doch nicht|inzwischen|mittlerweile|gewechselt|wechselt|ab sofort|ab januar|ab februar|ab märz|ab april|ab mai|ab juni|ab juli|ab august|ab september|ab oktober|ab november|ab dezember|ist raus|ist zu",
     ),
     (
         Sign::Old,
@@ -62,7 +62,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt",
+        "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen",
     ),
     (Sign::From, "von|vom"),
     (

@@ -82,17 +82,18 @@ const CUES: &[(Sign, &str)] = &[
         moves to|was wrong|is wrong|were wrong|my mistake|i was mistaken|replaced|replaces|switched|renamed|cancelled|canceled|obsolete|outdated|\
         went up|went down|rose from|fell from|raised from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|\
         since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|\
-        shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down",
+        shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down|no more|staying at|we're staying with|halved|doubled|took over|went bust|back in service|is back|\
+        we're out of|we are out of",
     ),
     (
         Sign::Old,
         "instead of|rather than|not from|not on|not at|not in|not to|not until|, not|and not|no longer on|no longer at|no longer in|\
         no longer with|no longer from|no longer by|no longer takes|no longer take|no longer uses|no longer use|no longer needs|no longer the|\
-        no longer|not any more|not the|in place of|previously|formerly|used to be|it was",
+        no longer|not any more|not the|in place of|previously|formerly|used to be|it was|no more|we're out of|we are out of",
     ),
     (
         Sign::OldBefore,
-        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead",
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down",
     ),
     (Sign::From, "from"),
     (
@@ -120,7 +121,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hedge,
-        "maybe|perhaps|might|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|\
+        "maybe|perhaps|might|i was thinking|we were thinking|pretty sure|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|\
         looks like|looks as if|apparently|my guess|my suspicion|my theory|suspicion :|a theory|my first thought|first thought|i wonder|wondering|unclear|it appears|hopefully|\
         could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows",
     ),

@@ -52,7 +52,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Change,
-        "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|se llama",
+        "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|a partir de ahora|lo dejamos en|la dejamos en|pasa a|pasan a|queda en|quedan en|se llama",
     ),
     (
         Sign::Old,

@@ -55,11 +55,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Change,
-        "maintenant|désormais|ne plus|n'est plus|n'a plus|au lieu de|au lieu du|plutôt que|changé|change|changement|correction|corrigé|déménagé|déplacé|avancé|avancée|reporté|reportée|repoussé|était faux|est faux|c'est faux|remplacé|remplace|annulé|annulée|obsolète|périmé|renommé|passe de|passé de|augmenté|baissé|nouveau|nouvelle|nouvel|à compter de|et non",
+        "maintenant|désormais|ne plus|n'est plus|n'a plus|au lieu de|au lieu du|plutôt que|changé|change|changement|correction|corrigé|déménagé|déplacé|avancé|avancée|reporté|reportée|repoussé|était faux|est faux|c'est faux|remplacé|remplace|annulé|annulée|obsolète|périmé|renommé|passe de|passé de|augmenté|baissé|nouveau|nouvelle|nouvel|à compter de|et non|et plus|finalement|passe à|passent à|passe au|on avait dit",
     ),
     (
         Sign::Old,
-        "et non|non pas|et pas|pas le|pas à|pas la|au lieu de|au lieu du|au lieu des|plutôt que|n'est plus|ne prend plus|n'utilise plus|n'est pas|à la place de|à la place du|auparavant|avant c'était",
+        "et non|non pas|et pas|pas le|pas à|pas la|au lieu de|au lieu du|au lieu des|plutôt que|n'est plus|ne prend plus|n'utilise plus|n'est pas|à la place de|à la place du|auparavant|avant c'était|et plus|on avait dit",
     ),
     (
         Sign::OldBefore,
@@ -100,7 +100,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Joke,
-        "haha|ha ha|mdr|lol|ptdr|je blague|je plaisante|c'est une blague|une blague|je rigole|: )|; )|😂|🤣|😜|😉|😄|😅|😆|quelle bonne idée|bien sûr , et|ironie|dans tes rêves|c'est une plaisanterie",
+        "haha|ha ha|mdr|lol|ptdr|je blague|je plaisante|c'est une blague|une blague|je rigole|: )|; )|😂|🤣|😜|😉|😄|😅|😆|quelle bonne idée|bien sûr , et|ironie|dans tes rêves|c'est une plaisanterie|pour rire|pour rigoler|pour plaisanter",
     ),
     (
         Sign::Serious,
