@@ -74,7 +74,7 @@ metrics! {
     TRANSACTION_REPEATS_TOTAL = "transaction_repeats_total", Counter, ["transaction"], "Transactions run again because they lost a race";
     UPDATE_CLAIMS = "update_claims_total", Counter, [], "Queued updates begun by this instance";
     FAULTS_TOTAL = "update_faults_total", Counter, ["section", "kind"], "Items that were rejected or warned of";
-    UPDATE_LEASE_LOSSES = "update_lease_losses_total", Counter, [], "Updates taken over by another instance while they ran here";
+    UPDATE_LEASE_LOSSES = "update_lease_losses_total", Counter, [], "Updates that another instance claimed while they ran here";
     REBASES_TOTAL = "update_rebases_total", Counter, [], "Updates whose memory moved while they ran";
     REPROMPTS_TOTAL = "update_reprompts_total", Counter, ["role"], "Askings again about faulty items";
     UPDATE_RETRIES = "update_retries_total", Counter, [], "Attempts of queued updates that failed and are made again";

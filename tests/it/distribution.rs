@@ -11,7 +11,23 @@ use std::fs;
 const PARTITIONS: usize = 4;
 
 /// Statements over all vaults, by a part of their text, and why each is one.
-const SWEEPS: [(&str, &str); 10] = [
+const SWEEPS: [(&str, &str); 14] = [
+    (
+        "DELETE FROM search_vectors WHERE (vault_id, space_id, memory_id) IN",
+        "vectors of a model that was replaced go, whosever they are",
+    ),
+    (
+        "UPDATE memories SET embedded_version = 0 FROM chosen",
+        "with a new model every memory is marked to be embedded anew",
+    ),
+    (
+        "FROM search_vectors CROSS JOIN LATERAL",
+        "how many passages there are, for `embeddings status`",
+    ),
+    (
+        "count(*) FILTER (WHERE embedded_version IS NULL",
+        "how many memories are still to be embedded, for `embeddings status`",
+    ),
     (
         "SELECT vault_id FROM events WHERE vault_id > $1",
         "old events go vault by vault: the next vault that has any",
