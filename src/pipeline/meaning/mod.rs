@@ -1,4 +1,4 @@
-//! Search by meaning: an embedding model, what it makes of memories ([`index`]), and searches over that ([`search`]).
+//! Search by meaning: an embedding model, what it makes of memories (`index`), and searches over that (`search`).
 //!
 //! Vectors are made outside of every write, by the background. A model that is away costs searches nothing but their
 //! answers by meaning: those by words go on.
