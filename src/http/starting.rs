@@ -8,7 +8,9 @@ use super::{Settings, serve};
 use crate::clock::Clock;
 use crate::telemetry;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use std::io;
@@ -17,6 +19,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+/// How long answers that are on their way may keep the service from beginning.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// Answers on a socket until the service does.
 #[derive(Debug)]
@@ -35,8 +40,8 @@ impl Starting {
         let listener = listener.into_std()?;
         let shared = TcpListener::from_std(listener.try_clone()?)?;
         let settings = Settings {
-            // Whoever is slow must not keep the service from beginning.
-            shutdown_grace: Duration::ZERO,
+            // An answer that is on its way arrives; whoever is slow must not keep the service from beginning.
+            shutdown_grace: LAST_ANSWERS,
             ..settings.clone()
         };
         let done = CancellationToken::new();
@@ -65,6 +70,15 @@ async fn starting() -> Response {
     response
 }
 
+/// No connection outlives its answer (RFC 9112, 9.6): the next request is for the service, and would be lost on a
+/// connection that ends when the service begins.
+async fn last_of_its_connection(mut response: Response) -> Response {
+    response
+        .headers_mut()
+        .insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
 fn router(clock: Arc<dyn Clock>) -> Router {
     telemetry::metrics();
     let router = Router::new()
@@ -74,5 +88,6 @@ fn router(clock: Arc<dyn Clock>) -> Router {
     router.layer((
         headers::defaults(),
         from_fn_with_state(clock, middleware::around_start),
+        map_response(last_of_its_connection),
     ))
 }

@@ -103,6 +103,7 @@ async fn a_service_that_waits_for_its_database_says_so_and_works_as_soon_as_it_i
 
     assert_eq!(get("/healthz").await.is(200).text(), "ok\n");
     let told = get("/readyz").await;
+    assert_eq!(told.headers["connection"], "close");
     assert!(told.headers.contains_key("retry-after") && told.headers.contains_key("x-request-id"));
     let told = told.problem(503, "unavailable", None);
     assert_eq!(
