@@ -131,12 +131,18 @@ def scenario(client: Any, vault: str) -> None:
     assert [one["memory_id"] for one in client.list_memories(vault, prefix="agent")] == ["agent-1"]
     assert vault in [one["vault_id"] for one in client.list_vaults(limit=500)]
     assert [one["memory_id"] for one in client.search_contexts(vault, q="parser", consistent=True)] == ["agent-1"]
+    assert {one["memory_id"] for one in client.search_memory(*here, q="parser", consistent=True)} == {"agent-1"}
     assert {one["model"] for one in client.get_usage(vault)} == {"extractive"}
     assert {"version", "proposed", "approved", "rejected"} <= {
         one["kind"] for one in client.list_events(vault, last_event_id="0")
     }
     made = client.run_memory_tool(vault, {"command": "create", "path": "/memories/a", "file_text": "tea"}, root="r")
     assert made["is_error"] is False
+    tea = client.put_memory_file(vault, "green tea\n", root="r", path="/memories/a")
+    assert tea["unchanged"] is False
+    assert [one["path"] for one in client.list_memory_files(vault, root="r")] == ["/memories/a"]
+    etag = '"' + tea["context_id"] + '"'
+    assert client.unlink_memory_file(vault, root="r", path="/memories/a", if_match=etag) is None
     assert client.delete_memory(*here) is None
     assert "ok" in client.get_health()
     assert "ready" in client.get_readiness()
