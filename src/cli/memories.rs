@@ -1,6 +1,6 @@
 //! `working-memory memories`: what memories a vault has.
 
-use super::client::{Failure, List, Method, Output, PageArgs, Service, ServiceArgs, Table, when};
+use super::client::{Failure, List, Method, PageArgs, Service, ServiceArgs, Table, when};
 use crate::domain::ids::MemoryId;
 use clap::Args;
 use serde::Deserialize;
@@ -46,10 +46,6 @@ impl Memories {
                 when(&entry.changed_at),
             ]);
         }
-        let mut out = Output::new();
-        table.print(&mut out, "the vault has no memories");
-        out.write()?;
-        list.tell_rest();
-        Ok(())
+        list.print(&table, "the vault has no memories")
     }
 }

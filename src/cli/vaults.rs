@@ -1,6 +1,6 @@
 //! `working-memory vaults`: the vaults that the key reaches.
 
-use super::client::{Failure, List, Method, Output, PageArgs, Service, ServiceArgs, Table, when};
+use super::client::{Failure, List, Method, PageArgs, Service, ServiceArgs, Table, when};
 use clap::Args;
 use serde::Deserialize;
 
@@ -37,10 +37,6 @@ impl Vaults {
                 when(&entry.changed_at),
             ]);
         }
-        let mut out = Output::new();
-        table.print(&mut out, "no vault has a memory yet");
-        out.write()?;
-        list.tell_rest();
-        Ok(())
+        list.print(&table, "no vault has a memory yet")
     }
 }

@@ -1,6 +1,6 @@
 //! `working-memory versions`: the versions of a memory, newest first.
 
-use super::client::{Failure, List, Method, Output, PageArgs, Service, ServiceArgs, Table, when};
+use super::client::{Failure, List, Method, PageArgs, Service, ServiceArgs, Table, when};
 use clap::Args;
 use serde::Deserialize;
 
@@ -47,10 +47,6 @@ impl Versions {
                 when(&entry.creation_time),
             ]);
         }
-        let mut out = Output::new();
-        table.print(&mut out, "no versions");
-        out.write()?;
-        list.tell_rest();
-        Ok(())
+        list.print(&table, "no versions")
     }
 }

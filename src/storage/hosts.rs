@@ -12,7 +12,6 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use std::io;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -22,11 +21,10 @@ const ASKED_FOR: Duration = Duration::from_secs(1);
 /// What this service, which writes, may ask of a server.
 const TARGETS: [&str; 3] = ["any", "read-write", "primary"];
 
-/// The servers of one database, and the one that was found to take writes last.
+/// The servers of one database, at least one.
 #[derive(Debug)]
 pub(super) struct Hosts {
     servers: Vec<PgConnectOptions>,
-    current: AtomicUsize,
 }
 
 impl Hosts {
@@ -37,15 +35,12 @@ impl Hosts {
     pub(super) fn parse(url: &str) -> Result<Self, StorageError> {
         let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
         let servers: Result<_, _> = urls.iter().map(|url| PgConnectOptions::from_str(url)).collect();
-        Ok(Self {
-            servers: servers?,
-            current: AtomicUsize::new(0),
-        })
+        Ok(Self { servers: servers? })
     }
 
-    /// The server that was found last; before that the first one.
-    pub(super) fn current(&self) -> &PgConnectOptions {
-        &self.servers[self.current.load(Ordering::Relaxed)]
+    /// The first one, as long as nobody was asked.
+    pub(super) fn first(&self) -> &PgConnectOptions {
+        &self.servers[0]
     }
 
     /// The server that takes writes. A single one is not asked.
@@ -63,7 +58,6 @@ impl Hosts {
         let mut others = Vec::new();
         while let Some((number, why_not)) = asked.next().await {
             let Some(why_not) = why_not else {
-                self.current.store(number, Ordering::Relaxed);
                 return Ok(&self.servers[number]);
             };
             others.push((number, why_not));
@@ -214,7 +208,7 @@ mod tests {
             hosts.servers.iter().map(name).collect::<Vec<_>>(),
             ["one:1", "two:2"]
         );
-        assert_eq!(name(hosts.current()), "one:1");
+        assert_eq!(name(hosts.first()), "one:1");
     }
 
     #[test]

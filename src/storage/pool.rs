@@ -141,7 +141,7 @@ impl Storage {
     /// A URL that is none.
     pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
         let hosts = Hosts::parse(&options.url)?;
-        let connect = connect_options(hosts.current(), options.prepared_statements);
+        let connect = connect_options(hosts.first(), options.prepared_statements);
         let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
         let liveness = Arc::new(Liveness::default());
         let set_up = || pool_options(options, &liveness, &head_cache);

@@ -2,6 +2,8 @@
 
 use super::call::Call;
 use super::failure::{Failure, note};
+use super::output::Output;
+use super::table::Table;
 use clap::Args;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -62,6 +64,15 @@ pub(in crate::cli) async fn all<'s, T: DeserializeOwned>(
 }
 
 impl<T> List<T> {
+    /// Prints the table of its entries, or that there are none, and says how the list goes on.
+    pub(in crate::cli) fn print(&self, table: &Table, none: &str) -> Result<(), Failure> {
+        let mut out = Output::new();
+        table.print(&mut out, none);
+        out.write()?;
+        self.tell_rest();
+        Ok(())
+    }
+
     /// Says on standard error how the list goes on, if it does.
     pub(in crate::cli) fn tell_rest(&self) {
         if let Some(cursor) = &self.next_cursor {

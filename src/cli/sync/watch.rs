@@ -2,9 +2,9 @@
 
 use super::{Folder, tell};
 use crate::cli::client::{Exit, Failure, note};
+use crate::cli::serve::Stop;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// The longest wait for a service that does not answer.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -15,12 +15,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The first time nobody answers; later the service refuses for good, or the disk does.
 pub(super) async fn watch(mut folder: Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
     let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    let mut stop = Stop::listen().map_err(unheard)?;
     tokio::select! {
         biased;
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
+        () = stop.wait() => Ok(()),
         ended = run(&mut folder, every, as_json) => ended,
     }
 }

@@ -4,10 +4,10 @@ use super::export::tell;
 use super::memory::{Memory, rules};
 use super::written::write;
 use crate::cli::client::{Exit, Failure, Feed, Service, Told, note};
+use crate::cli::serve::Stop;
 use crate::domain::window::folder::render;
 use std::path::Path;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
 /// Everything is read anew this often, also if nothing seems to have changed: a redaction makes no version.
@@ -38,12 +38,10 @@ pub(super) async fn watch(
     as_json: bool,
 ) -> Result<(), Failure> {
     let unheard = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    let mut stop = Stop::listen().map_err(unheard)?;
     tokio::select! {
         biased;
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
+        () = stop.wait() => Ok(()),
         ended = Watch::new(service, folder, every, as_json).run() => ended,
     }
 }

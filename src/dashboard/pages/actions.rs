@@ -35,16 +35,7 @@ pub(in crate::dashboard) async fn restore(
         Ok(_) => Ok(layout::done(&link::memory(&vault, &memory, &[]), "restored").into_response()),
         Err(failure) => {
             let back = link::memory(&vault, &memory, &["versions", &reference]);
-            let seen = form.text("if_match");
-            explain(
-                &form.visit,
-                (&vault, &memory),
-                failure,
-                "Restoring a version",
-                seen,
-                back,
-            )
-            .await
+            explain(&form, (&vault, &memory), failure, "Restoring a version", back).await
         }
     }
 }
@@ -71,18 +62,7 @@ pub(in crate::dashboard) async fn redact(
             let timeline = link::memory(&vault, &memory, &["timeline"]);
             Ok(layout::done(&timeline, "redacted").into_response())
         }
-        Err(failure) => {
-            let seen = form.text("if_match");
-            explain(
-                &form.visit,
-                (&vault, &memory),
-                failure,
-                "Redacting a version",
-                seen,
-                here,
-            )
-            .await
-        }
+        Err(failure) => explain(&form, (&vault, &memory), failure, "Redacting a version", here).await,
     }
 }
 
@@ -152,16 +132,7 @@ pub(in crate::dashboard) async fn delete(
         Ok(_) => Ok(layout::done(&link::vault(&vault, &[]), "deleted").into_response()),
         Err(failure) => {
             let back = link::memory(&vault, &memory, &["delete"]);
-            let seen = form.text("if_match");
-            explain(
-                &form.visit,
-                (&vault, &memory),
-                failure,
-                "Deleting the memory",
-                seen,
-                back,
-            )
-            .await
+            explain(&form, (&vault, &memory), failure, "Deleting the memory", back).await
         }
     }
 }

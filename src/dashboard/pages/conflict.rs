@@ -1,6 +1,7 @@
 //! What is shown where somebody else was there first: what changed since the page with the form was loaded.
 
 use super::super::failure::Failure;
+use super::super::form::Form;
 use super::super::layout::{self, Crumb, Page};
 use super::super::link;
 use super::super::parts::Markup;
@@ -58,19 +59,19 @@ struct View {
     since: Option<Since>,
 }
 
-/// What a route said to a form; a precondition that does not hold any more is a page that tells why.
+/// What a route said to a form; that what the form was shown with is not the newest any more is a page that tells why.
 pub(super) async fn explain(
-    visit: &Visit,
+    form: &Form,
     (vault, memory): (&str, &str),
     failure: Failure,
     what: &'static str,
-    seen: &str,
     back: String,
 ) -> Result<Response, Failure> {
     if failure.status() != StatusCode::PRECONDITION_FAILED {
         return Err(failure);
     }
-    let since = since(visit, vault, memory, seen).await?;
+    let visit = &form.visit;
+    let since = since(visit, vault, memory, form.text("if_match")).await?;
     let mut response = layout::render(&View {
         page: Page::of(visit, "Somebody else was first")
             .in_memory(vault, memory, "")

@@ -244,18 +244,7 @@ pub(in crate::dashboard) async fn approve(
             Ok(layout::done(&here, "approved-unchanged").into_response())
         }
         Ok(_) => Ok(layout::done(&here, "approved").into_response()),
-        Err(failure) => {
-            let seen = form.text("if_match");
-            explain(
-                &form.visit,
-                (&vault, &memory),
-                failure,
-                "Approving the proposal",
-                seen,
-                here,
-            )
-            .await
-        }
+        Err(failure) => explain(&form, (&vault, &memory), failure, "Approving the proposal", here).await,
     }
 }
 
@@ -273,18 +262,7 @@ pub(in crate::dashboard) async fn reject(
     let ask = decision(&form, &vault, &memory, &id, "reject").json(&json!({ "reason": form.text("reason") }));
     match ask.done().await {
         Ok(_) => Ok(layout::done(&here, "rejected").into_response()),
-        Err(failure) => {
-            let seen = form.text("if_match");
-            explain(
-                &form.visit,
-                (&vault, &memory),
-                failure,
-                "Rejecting the proposal",
-                seen,
-                here,
-            )
-            .await
-        }
+        Err(failure) => explain(&form, (&vault, &memory), failure, "Rejecting the proposal", here).await,
     }
 }
 

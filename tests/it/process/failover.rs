@@ -69,6 +69,14 @@ async fn more_are_created(created: &AtomicU64) {
     .await;
 }
 
+/// Writes get through soon after the promotion, and the service says so.
+async fn works_again(program: &Program, created: &AtomicU64, promoted: Instant, fate: Fate) {
+    more_are_created(created).await;
+    let took = promoted.elapsed();
+    assert!(took < SOON, "{fate:?}: {took:?}");
+    eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
+}
+
 async fn goes_on_after(fate: Fate, batches: &str) {
     let pair = Pair::start().await;
     let folder = folder();
@@ -104,10 +112,7 @@ async fn goes_on_after(fate: Fate, batches: &str) {
             pool.switch(pair.second.target());
             listener.switch(pair.second.target());
         }
-        more_are_created(&created).await;
-        let took = promoted.elapsed();
-        assert!(took < SOON, "{fate:?}: {took:?}");
-        eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
+        works_again(&program, &created, promoted, fate).await;
         stop.store(true, Ordering::Relaxed);
     };
     tokio::join!(write_on(&program, &stop, &created), failover);
@@ -160,10 +165,7 @@ async fn finds_the_promoted(fate: Fate) {
         .await;
         pair.second.promote().await;
         let promoted = Instant::now();
-        more_are_created(&created).await;
-        let took = promoted.elapsed();
-        assert!(took < SOON, "{fate:?}: {took:?}");
-        eventually("it is ready", async || program.get("/readyz").await.status == 200).await;
+        works_again(&program, &created, promoted, fate).await;
         stop.store(true, Ordering::Relaxed);
     };
     tokio::join!(write_on(&program, &stop, &created), failover);

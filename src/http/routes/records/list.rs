@@ -31,24 +31,31 @@ pub(crate) struct RecordParams {
 #[derive(utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[expect(dead_code, reason = "documents the values of the parameter")]
-enum StatusChoice {
+pub(in crate::http::routes) enum StatusChoice {
     Active,
     Archived,
     All,
 }
 
+/// Reads `status`: which records, by whether they stand in the newest version; `None` for all.
+///
+/// # Errors
+/// 422 for another word.
+pub(in crate::http::routes) fn read_status(query: &mut QueryReader) -> Result<Option<RecordStatus>, Problem> {
+    let statuses = [
+        ("active", Some(RecordStatus::Active)),
+        ("archived", Some(RecordStatus::Archived)),
+        ("all", None),
+    ];
+    let status = query.one_of("status", &statuses)?;
+    Ok(status.unwrap_or(Some(RecordStatus::Active)))
+}
+
 impl FromQuery for RecordParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let statuses = [
-            ("active", Some(RecordStatus::Active)),
-            ("archived", Some(RecordStatus::Archived)),
-            ("all", None),
-        ];
         Ok(Self {
             kind: query.name("kind")?,
-            status: query
-                .one_of("status", &statuses)?
-                .unwrap_or(Some(RecordStatus::Active)),
+            status: read_status(query)?,
         })
     }
 }

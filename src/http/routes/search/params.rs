@@ -4,6 +4,7 @@ use crate::domain::ids::{ActorId, RecordKind};
 use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::names::RecordKindName;
 use crate::http::problem::Problem;
+use crate::http::routes::records::list::{StatusChoice, read_status};
 use crate::pipeline::meaning::{Meaning, Mode};
 use crate::storage::records::RecordStatus;
 use crate::storage::search_vectors::PassageFilter;
@@ -107,7 +108,7 @@ pub(crate) struct FilterParams {
     #[param(value_type = Option<RecordKindName>, inline)]
     kind: Option<RecordKind>,
     /// What stands in the newest version, what did once, or both; `active` without it.
-    #[param(value_type = Option<StatusName>, inline)]
+    #[param(value_type = Option<StatusChoice>, inline)]
     pub(super) status: Option<RecordStatus>,
     /// Only what this actor wrote.
     #[param(value_type = Option<String>)]
@@ -118,28 +119,11 @@ pub(crate) struct FilterParams {
     until: Option<DateTime<Utc>>,
 }
 
-/// The values of `status`.
-#[derive(utoipa::ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "documents the values of the parameter")]
-pub(crate) enum StatusName {
-    Active,
-    Archived,
-    All,
-}
-
 impl FromQuery for FilterParams {
     fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let statuses = [
-            ("active", Some(RecordStatus::Active)),
-            ("archived", Some(RecordStatus::Archived)),
-            ("all", None),
-        ];
         Ok(Self {
             kind: query.name("kind")?,
-            status: query
-                .one_of("status", &statuses)?
-                .unwrap_or(Some(RecordStatus::Active)),
+            status: read_status(query)?,
             actor: query.parse("actor")?,
             since: query.time("since")?,
             until: query.time("until")?,
