@@ -12,8 +12,9 @@ use super::pool::connect_options;
 use super::transaction::Transaction;
 use super::{Class, Storage, StorageError};
 use crate::fair::Permit;
+use crate::random::secret_bytes;
 use crate::telemetry::meters;
-use sqlx::{Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
@@ -49,55 +50,15 @@ impl DerefMut for Reader {
 }
 
 /// Whether prepared statements may be named and kept at this URL: not behind a transaction-mode pooler that
-/// does not track them (PgBouncer before 1.21). Found out by trying: two sessions prepare a statement each, which
-/// the driver gives the same name; through such a pooler both reach one server connection, and the second is
-/// refused.
+/// does not track them (PgBouncer before 1.21). Found out by trying.
 ///
 /// # Errors
 /// A URL that is none, or a database that does not answer.
 pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> {
-    bounded(try_prepared_statements(url)).await
-}
-
-/// These questions are asked by connections of their own, before there is a pool.
-async fn bounded<T>(asked: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
-    let answered = timeout(ASKED_FOR, asked).await;
-    answered.unwrap_or_else(|_| Err(silence().into()))
-}
-
-/// How long a question about the database may take in all.
-const ASKED_FOR: Duration = Duration::from_secs(10);
-
-async fn try_prepared_statements(url: &str) -> Result<bool, StorageError> {
-    let options = connect_options(Hosts::parse(url)?.primary().await?, true);
-    let mut sessions = [
-        PgConnection::connect_with(&options).await?,
-        PgConnection::connect_with(&options).await?,
-    ];
-    for round in 0..PROBES {
-        for session in &mut sessions {
-            let answer = sqlx::query_scalar!(r#"SELECT $1::bigint AS "round!""#, round);
-            match answer.fetch_one(session).await {
-                Ok(_) => {}
-                Err(error) if is_about_names(&error) => return Ok(false),
-                Err(error) => return Err(error.into()),
-            }
-        }
+    if keeps_sessions(url).await? {
+        return Ok(true);
     }
-    for session in sessions {
-        // Whether the good-bye arrives changes nothing.
-        let _ = session.close().await;
-    }
-    Ok(true)
-}
-
-/// How often the two sessions try: a busy pooler may give them different server connections at first.
-const PROBES: i64 = 3;
-
-/// A statement's name that is taken (42P05) or not there (26000).
-fn is_about_names(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|database| database.code());
-    code.is_some_and(|code| code == "42P05" || code == "26000")
+    bounded(tracks_names(url)).await
 }
 
 /// Whether a connection to this URL keeps one session of the server: not behind a transaction-mode pooler. There a
@@ -109,6 +70,21 @@ pub(super) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
     bounded(try_sessions(url)).await
 }
 
+/// These questions are asked by connections of their own, before there is a pool.
+async fn bounded<T>(asked: impl Future<Output = Result<T, StorageError>>) -> Result<T, StorageError> {
+    let answered = timeout(ASKED_FOR, asked).await;
+    answered.unwrap_or_else(|_| Err(silence().into()))
+}
+
+/// How long a question about the database may take in all.
+const ASKED_FOR: Duration = Duration::from_secs(10);
+
+/// How long a session that does nothing may wait for another's transaction. Where it has to, they share a connection.
+const WAITS_FOR: Duration = Duration::from_secs(2);
+
+/// How often is tried: a busy pooler may give a session the same server connection a few times.
+const PROBES: usize = 6;
+
 async fn try_sessions(url: &str) -> Result<bool, StorageError> {
     let options = connect_options(Hosts::parse(url)?.primary().await?, false);
     let mut watched = PgConnection::connect_with(&options).await?;
@@ -118,7 +94,10 @@ async fn try_sessions(url: &str) -> Result<bool, StorageError> {
         // A transaction has its session to itself: a pooler that lent out this one has to take another.
         let mut transaction = beside.begin().await?;
         let held = session_of(&mut transaction).await?;
-        let now = session_of(&mut watched).await?;
+        let Ok(now) = timeout(WAITS_FOR, session_of(&mut watched)).await else {
+            return Ok(false);
+        };
+        let now = now?;
         transaction.rollback().await?;
         if held == first || now != first {
             return Ok(false);
@@ -137,6 +116,63 @@ async fn session_of(connection: &mut PgConnection) -> Result<i32, StorageError> 
         .fetch_one(connection)
         .await?;
     Ok(row.try_get(0)?)
+}
+
+/// Whether a pooler that moves sessions between server connections takes the names of their statements along: a named
+/// statement has to be answered by two of them.
+async fn tracks_names(url: &str) -> Result<bool, StorageError> {
+    let options = connect_options(Hosts::parse(url)?.primary().await?, true);
+    let mut watched = PgConnection::connect_with(&options).await?;
+    let mut beside = PgConnection::connect_with(&options).await?;
+    let Some(mark) = secret_bytes().map(hex::encode) else {
+        return Ok(false);
+    };
+    let Some(first) = named_session_of(&mut watched, &mark).await? else {
+        return Ok(false);
+    };
+    for _ in 0..PROBES {
+        let transaction = beside.begin().await?;
+        let now = timeout(WAITS_FOR, named_session_of(&mut watched, &mark)).await;
+        let Some(now) = now.unwrap_or(Ok(None))? else {
+            return Ok(false);
+        };
+        transaction.rollback().await?;
+        if now != first {
+            return Ok(true);
+        }
+    }
+    // It was not seen to do it.
+    Ok(false)
+}
+
+/// As many parameters as no statement of the service has.
+const UNLIKELY_PARAMETERS: usize = 48;
+
+/// [`session_of`] by a named statement; `None` where the name is taken, missing, or somebody else's. The driver numbers its
+/// names, so a pooler may lead this one to a statement of another instance. Nobody's has as many parameters, so that the
+/// server refuses it instead of doing what the other wanted; and whoever tries the same at this moment has another mark.
+async fn named_session_of(connection: &mut PgConnection, mark: &str) -> Result<Option<i32>, StorageError> {
+    let parameters: Vec<_> = (1..=UNLIKELY_PARAMETERS)
+        .map(|number| format!("${number}::bool"))
+        .collect();
+    let parameters = parameters.join(", ");
+    let statement = format!("SELECT pg_backend_pid(), '{mark}'::text WHERE num_nulls({parameters}) = 0");
+    let mut query = sqlx::query_as(AssertSqlSafe(statement));
+    for _ in 0..UNLIKELY_PARAMETERS {
+        query = query.bind(true);
+    }
+    let answer: Result<(i32, String), _> = query.fetch_one(connection).await;
+    match answer {
+        Ok((session, marked)) => Ok((marked == mark).then_some(session)),
+        Err(error) if is_about_names(&error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A statement's name that is taken (42P05), not there (26000), or of a statement with other parameters (08P01).
+fn is_about_names(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|database| database.code());
+    code.is_some_and(|code| ["42P05", "26000", "08P01"].contains(&&*code))
 }
 
 /// How often a connection is asked for where its generation ends meanwhile.

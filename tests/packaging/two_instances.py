@@ -1,6 +1,6 @@
 """packaging/compose for real, without containers: its balancer, its pooler and two instances with its settings, on this
-machine, while one instance after the other is stopped, killed and started again. What was acknowledged must be there,
-once, and no request may fail that is sent again as a client does.
+machine, while commands are run beside them and one instance after the other is stopped, killed and started again. What
+was acknowledged must be there, once, and no request may fail that is sent again as a client does.
 
 Runs below `working-memory with-postgres`; HAProxy and PgBouncer have to be on the PATH.
 """
@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
@@ -29,7 +30,8 @@ PROGRAM = os.environ["WORKING_MEMORY_BIN"]
 DIRECT = os.environ["DATABASE_URL"]
 SOCKET = urllib.parse.parse_qs(urllib.parse.urlparse(DIRECT).query)["host"][0]
 PASSWORD = 'p@ss:w/o"rd#%'
-WRITERS, WRITES = 4, 60
+WRITERS, WRITES = 8, 120
+BESIDE = 60
 
 
 def ports(number: int) -> list[int]:
@@ -108,15 +110,32 @@ class Setup:
         }
         self.start(name, PROGRAM, "serve", environment=environment)
 
+    def ask_beside(self, folder: Path) -> list[str]:
+        """Commands at the pooler while it is busy: each finds out again what kind of pooler it is."""
+        url = f"postgres://working_memory@127.0.0.1:{self.pooler}/working_memory"
+        environment = {"PATH": os.environ["PATH"], "DATABASE_URL": url, "PGPASSWORD": PASSWORD}
+        command = [PROGRAM, "keys", "list", "--json"]
+        def ask(_: int) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
+
+        with ThreadPoolExecutor(4) as side_by_side:
+            asked = list(side_by_side.map(ask, range(BESIDE)))
+        return [f"a command beside: {one.stderr}" for one in asked if one.returncode != 0]
+
+    def logs(self) -> str:
+        return "\n".join(f"{log.name}: {log.read_text()[-1500:]}" for log in self.folder.glob("*.log"))
+
     def wait(self, port: int, path: str = "/readyz") -> None:
         for _ in range(600):
+            for name, child in self.running.items():
+                if child.poll() is not None:
+                    sys.exit(f"{name} ended with {child.returncode}\n{self.logs()}")
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=2)
                 return
             except OSError:
                 time.sleep(0.1)
-        logs = "\n".join(f"{log.name}: {log.read_text()[-1500:]}" for log in self.folder.glob("*.log"))
-        sys.exit(f"nothing is ready at port {port}\n{logs}")
+        sys.exit(f"nothing is ready at port {port}\n{self.logs()}")
 
 
 class Writer(threading.Thread):
@@ -189,6 +208,7 @@ def main(folder: Path) -> None:
         for writer in writers:
             writer.start()
         time.sleep(1)
+        beside = setup.ask_beside(folder)
         shares = [requests_of(port, key) for port in (setup.one, setup.two)]
         for name, sign in (("one", signal.SIGTERM), ("two", signal.SIGKILL)):
             setup.stop(name, sign)
@@ -198,7 +218,7 @@ def main(folder: Path) -> None:
             time.sleep(1.5)
         for writer in writers:
             writer.join()
-        faults = [fault for writer in writers for fault in writer.faults]
+        faults = beside + [fault for writer in writers for fault in writer.faults]
         if not all(shares):
             faults.append(f"the balancer sent {shares} requests to the two")
         for writer in writers:
@@ -208,7 +228,7 @@ def main(folder: Path) -> None:
             sys.exit("\n".join(faults))
         resent = sum(writer.resent for writer in writers)
         print(
-            f"Two instances: {WRITERS * WRITES} writes, each there once; {resent} were sent again while one was stopped and one killed."
+            f"Two instances: {WRITERS * WRITES} writes, each there once, beside {BESIDE} commands; {resent} were sent again while one was stopped and one killed."
         )
     finally:
         for name in list(setup.running):
