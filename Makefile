@@ -30,7 +30,7 @@ test-docs: rust postgres ## Run every code block of README.md and docs, and foll
 test-packaging: rust postgres ## Check the files for systemd, containers, Kubernetes and Debian, and run two instances behind a balancer
 	@sh scripts/test-packaging.sh
 
-deny: rust ## Check licences, duplicates and sources of the dependencies, where cargo-deny is
+deny: rust ## Check licences, duplicates and sources of the dependencies (installs cargo-deny into target/tools)
 	@sh scripts/deny.sh
 
 deb: rust ## Make the Debian package (target/debian), with cargo-deb

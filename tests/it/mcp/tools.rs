@@ -235,3 +235,31 @@ async fn a_prompt_is_assembled_and_memories_are_found_and_listed() {
     let listed = call(&service, "memory_list", json!({"vault": "acme", "prefix": "ag"})).await;
     assert_eq!(done(&listed)["items"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn one_memory_is_searched_for_its_records_archived_ones_too() {
+    let service = Service::start().await;
+    done(&call(&service, "memory_write", agent(json!({"text": TEXT}))).await);
+    let add = json!({"learnings": {"add": [
+        {"content": "Deploys freeze on Fridays", "reason": "the release manager said so"},
+        {"content": "Deploys need two approvals", "reason": "the audit"},
+    ]}});
+    done(&call(&service, "memory_edit", agent(add)).await);
+    let archive = json!({"learnings": {"archive": [{"id": "KL-1", "reason": "the freeze was lifted"}]}});
+    done(&call(&service, "memory_edit", agent(archive)).await);
+    let active = call(&service, "memory_search", agent(json!({"query": "deploys"}))).await;
+    let active = &done(&active)["items"];
+    assert_eq!(active.as_array().unwrap().len(), 1, "{active}");
+    assert_ne!(active[0]["record_id"], "KL-1");
+    let archived = json!({"query": "deploys", "status": "archived", "kind": "KL"});
+    let archived = call(&service, "memory_search", agent(archived)).await;
+    let archived = &done(&archived)["items"];
+    assert_eq!(archived[0]["record_id"], "KL-1", "{archived}");
+    assert_eq!(archived[0]["status"], "archived");
+    let meaning = json!({"vault": "acme", "query": "deploys", "mode": "semantic"});
+    let meaning = call(&service, "memory_search", meaning).await;
+    assert!(refused(&meaning).contains("embeddings.model"), "{meaning}");
+    let nowhere = json!({"vault": "acme", "memory": "none", "query": "deploys"});
+    let nowhere = call(&service, "memory_search", nowhere).await;
+    assert!(refused(&nowhere).contains("Next:"), "{nowhere}");
+}
