@@ -26,6 +26,9 @@ pub enum IndexError {
     /// The model did.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+    /// Another model is the current one by now.
+    #[error("another embedding model is the current one by now")]
+    Superseded,
 }
 
 /// How far a pass over all memories came.
@@ -70,6 +73,7 @@ impl Meaning {
                 self.forget_own_space(model);
                 return Err(EmbedError::Dimensions { expected, found }.into());
             }
+            Err(IndexError::Superseded) => return Ok(Pass::Idle),
             other => other?,
         }
         if space.ready_at.is_none() || spaces.0.len() > 1 {
@@ -198,8 +202,12 @@ impl Meaning {
                 .storage
                 .save_vectors(&of.vault, &of.memory, &space.id, dimensions, &known)
                 .await?;
-            if saved == Saved::InPart {
-                tracing::debug!("a memory was written while it was embedded, what is new comes next");
+            match saved {
+                Saved::InPart => {
+                    tracing::debug!("a memory was written while it was embedded, what is new comes next");
+                }
+                Saved::Superseded => return Err(IndexError::Superseded),
+                Saved::Whole | Saved::Gone => {}
             }
         }
         Ok(())

@@ -132,6 +132,11 @@ impl Meaning {
         {
             return Ok(spaces);
         }
+        self.spaces_now(model).await
+    }
+
+    /// The same as they are at this moment.
+    async fn spaces_now(&self, model: &Model) -> Result<Spaces, StorageError> {
         let spaces = self.storage.embedding_spaces().await?;
         *model
             .queries
@@ -139,6 +144,17 @@ impl Meaning {
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), spaces.clone()));
         Ok(spaces)
+    }
+
+    /// Whether it is still the vectors of this model that answer, and all of them are there.
+    pub(super) async fn answers_still(&self, space: &Space) -> Result<bool, StorageError> {
+        let Some(model) = &self.model else {
+            return Ok(true);
+        };
+        let spaces = self.spaces_now(model).await?;
+        Ok(spaces
+            .answering()
+            .is_some_and(|answering| answering.id == space.id))
     }
 
     /// Writes down what was asked of the model. A count that cannot be written is a line in the log.

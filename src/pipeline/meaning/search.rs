@@ -18,6 +18,9 @@ const BY_WORDS: i64 = 100;
 /// Passages that are looked at, and with a filter that only their rows tell.
 pub(super) const BY_MEANING: usize = 400;
 
+/// How often a search is made where the model changes meanwhile.
+const TRIES: u32 = 3;
+
 /// How a search goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
@@ -198,23 +201,30 @@ impl Meaning {
         if mode == Mode::Text {
             return Ok((mode, None, Vec::new()));
         }
-        let Embedded { space, vector } = match self.embed_query(request.vault, request.text).await? {
-            Ok(embedded) => embedded,
-            Err(why) => return Ok((Mode::Text, Some(why.to_string()), Vec::new())),
-        };
-        let wanted = Nearest {
-            vault: request.vault,
-            memory,
-            space: &space.id,
-            query: &vector,
-            filter: &request.filter,
-            limit: BY_MEANING,
-        };
-        let mut near = self.storage.nearest_passages(wanted).await?;
-        if let Some(least) = request.min_score {
-            near.retain(|near| near.score >= least);
+        let mut tries = 1;
+        loop {
+            let Embedded { space, vector } = match self.embed_query(request.vault, request.text).await? {
+                Ok(embedded) => embedded,
+                Err(why) => return Ok((Mode::Text, Some(why.to_string()), Vec::new())),
+            };
+            let wanted = Nearest {
+                vault: request.vault,
+                memory,
+                space: &space.id,
+                query: &vector,
+                filter: &request.filter,
+                limit: BY_MEANING,
+            };
+            let mut near = self.storage.nearest_passages(wanted).await?;
+            // Where another model answers by now, vectors of this one may have been deleted meanwhile.
+            if tries == TRIES || self.answers_still(&space).await? {
+                if let Some(least) = request.min_score {
+                    near.retain(|near| near.score >= least);
+                }
+                return Ok((mode, None, near));
+            }
+            tries += 1;
         }
-        Ok((mode, None, near))
     }
 
     /// Whether a document with the words has them in a passage that is wanted.

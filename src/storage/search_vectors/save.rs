@@ -1,6 +1,7 @@
 //! Writing the vectors of a memory.
 
 use super::sources::read_sources;
+use super::spaces::EVERYWHERE;
 use super::{ARCHIVED, HASH_BYTES, REFUSED, kind_flag};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::PassageHash;
@@ -27,6 +28,8 @@ pub enum Saved {
     InPart,
     /// It does not exist any more.
     Gone,
+    /// Another model is the current one by now; nothing was written.
+    Superseded,
 }
 
 impl Storage {
@@ -84,6 +87,16 @@ impl Storage {
         let mut transaction = self.begin_for(Class::Maintenance).await?;
         if lock_memory(&mut transaction, vault, memory).await?.is_none() {
             return Ok(Saved::Gone);
+        }
+        // Behind the lock: whoever makes another model the current one marks the memory behind it, or is seen here.
+        let current = sqlx::query_scalar!(
+            "SELECT space_id FROM embedding_spaces WHERE vault_id = $1 ORDER BY activated_at DESC, space_id LIMIT 1",
+            EVERYWHERE,
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        if current.as_deref() != Some(space) {
+            return Ok(Saved::Superseded);
         }
         let Some(sources) = read_sources(&mut transaction, vault, memory).await? else {
             return Ok(Saved::Gone);

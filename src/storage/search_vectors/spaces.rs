@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
 /// Rows that belong to no vault.
-const EVERYWHERE: &str = "*";
+pub(super) const EVERYWHERE: &str = "*";
 
 /// Rows that are deleted or marked at once.
 const AT_ONCE: i64 = 500;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use working_memory::config::Config;
 
@@ -24,6 +25,8 @@ struct Shared {
     asked: HashMap<String, Vec<String>>,
     is_down: bool,
     dimensions: usize,
+    /// How long an answer takes.
+    takes: Duration,
 }
 
 /// Listens on a free port of loopback. A text with `poison` gets a vector that is none.
@@ -59,6 +62,20 @@ impl EmbeddingServer {
         }
     }
 
+    /// Has a service that is a process use it.
+    pub(crate) fn environment<'s>(&'s self, model: &'s str) -> [(&'static str, &'s str); 3] {
+        [
+            ("WORKING_MEMORY__EMBEDDINGS__BASE_URL", &self.url),
+            ("WORKING_MEMORY__EMBEDDINGS__MODEL", model),
+            ("WORKING_MEMORY__EMBEDDINGS__QUERY_PREFIX", "query: "),
+        ]
+    }
+
+    /// How long an answer to texts takes from now on; queries are answered at once.
+    pub(crate) fn takes(&self, time: Duration) {
+        self.shared.lock().unwrap().takes = time;
+    }
+
     /// Whether it answers 503.
     pub(crate) fn is_down(&self, is_down: bool) {
         self.shared.lock().unwrap().is_down = is_down;
@@ -84,11 +101,15 @@ async fn embeddings(
     State(shared): State<Arc<Mutex<Shared>>>,
     Json(body): Json<Value>,
 ) -> Result<Json<Value>, StatusCode> {
+    let texts: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
+    let takes = shared.lock().unwrap().takes;
+    if !texts[0].starts_with("query: ") {
+        tokio::time::sleep(takes).await;
+    }
     let mut shared = shared.lock().unwrap();
     if shared.is_down {
         return Err(StatusCode::SERVICE_UNAVAILABLE);
     }
-    let texts: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
     let model = body["model"].as_str().unwrap().to_owned();
     let dimensions = shared.dimensions;
     let data: Vec<Value> = texts

@@ -1,6 +1,7 @@
 //! The program as it is run: `serve` with an embedded database in a folder of its own.
 
 mod crashes;
+mod embeddings;
 mod exactly_once;
 mod failover;
 mod keys;

@@ -1,0 +1,122 @@
+//! Searches by meaning while who embeds is killed, and while the model changes.
+
+use super::program::{Program, eventually, folder};
+use crate::harness::{Answer, Database, EmbeddingServer};
+use futures::future::{join, join_all};
+use reqwest::Method;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const MEMORIES: usize = 600;
+
+/// What is embedded with one question and lost if whoever asked is killed before it is written.
+const IN_FLIGHT: usize = 128;
+
+async fn put_all(program: &Program, memories: std::ops::Range<usize>) {
+    let memories: Vec<usize> = memories.collect();
+    for some in memories.chunks(20) {
+        join_all(some.iter().map(async |number| {
+            let text = format!("# Facts\nThe automobile of house number{number} is red.\n");
+            program.put(&format!("m{number}"), &text).await.is(201);
+        }))
+        .await;
+    }
+}
+
+async fn search(program: &Program, parameters: &str) -> Answer {
+    let path = format!("/v1/vaults/v/search?{parameters}");
+    Answer::to(program.request_to(Method::GET, &path)).await
+}
+
+/// Whether every memory asked for is found by its meaning, where its text has other words.
+async fn all_are_found(program: &Program) -> bool {
+    for number in (0..MEMORIES).step_by(60) {
+        let query = format!("mode=semantic&limit=5&q=vehicle+house+number{number}");
+        let page = search(program, &query).await.is(200).json();
+        if page["items"][0]["memory_id"] != format!("m{number}") {
+            return false;
+        }
+    }
+    true
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_embeds_is_killed_and_another_goes_on_where_it_was() {
+    let server = EmbeddingServer::start().await;
+    let database = Database::create().await;
+    let url = database.url();
+    let mut environment = vec![("DATABASE_URL", url.as_str())];
+    environment.extend(server.environment("one"));
+    let folders = [folder(), folder()];
+    server.takes(Duration::from_millis(400));
+    let mut dying = Program::start_with(folders[0].path(), &environment).await;
+    put_all(&dying, 0..MEMORIES).await;
+    eventually("some are embedded", async || server.asked("one").len() >= 100).await;
+    dying.signal(Signal::KILL);
+    dying.ended().await;
+    let embedded = server.asked("one").len();
+    assert!(embedded < MEMORIES, "there was nothing left to embed");
+
+    server.takes(Duration::ZERO);
+    let living = Program::start_with(folders[1].path(), &environment).await;
+    eventually("all are found", async || all_are_found(&living).await).await;
+    let asked = server.asked("one");
+    let distinct: BTreeSet<&String> = asked.iter().collect();
+    assert_eq!(distinct.len(), MEMORIES);
+    let again = asked.len() - MEMORIES;
+    assert!(again <= IN_FLIGHT, "{again} were embedded twice");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_changes_under_load_and_no_search_notices() {
+    let server = EmbeddingServer::start().await;
+    let database = Database::create().await;
+    let url = database.url();
+    let with = |model: &'static str| {
+        let mut environment = vec![("DATABASE_URL", url.as_str())];
+        environment.extend(server.environment(model));
+        environment
+    };
+    let folders = [folder(), folder()];
+    let old = Program::start_with(folders[0].path(), &with("one")).await;
+    put_all(&old, 0..MEMORIES / 2).await;
+    let last = format!("mode=semantic&limit=5&q=vehicle+house+number{}", MEMORIES / 2 - 1);
+    eventually("the first half is found", async || {
+        let page = search(&old, &last).await.is(200).json();
+        page["items"][0]["memory_id"] == format!("m{}", MEMORIES / 2 - 1)
+    })
+    .await;
+
+    server.takes(Duration::from_millis(100));
+    let new = Program::start_with(folders[1].path(), &with("two")).await;
+    let is_over = Cell::new(false);
+    let searches = async {
+        let mut made = 0;
+        while !is_over.get() {
+            for program in [&old, &new] {
+                let page = search(program, "mode=semantic&limit=5&q=vehicle+house+number7")
+                    .await
+                    .is(200)
+                    .json();
+                assert_eq!(page["degraded"], Value::Null, "{page}");
+                assert_eq!(page["items"][0]["memory_id"], "m7", "{page}");
+                made += 1;
+            }
+        }
+        made
+    };
+    let load = async {
+        put_all(&new, MEMORIES / 2..MEMORIES).await;
+        server.takes(Duration::ZERO);
+        eventually("all are found by the new model", async || {
+            server.asked("two").len() >= MEMORIES && all_are_found(&new).await
+        })
+        .await;
+        is_over.set(true);
+    };
+    let (made, ()) = join(searches, load).await;
+    assert!(made > 20, "only {made} searches were made meanwhile");
+}
