@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: help run install test test-clients test-dashboard test-docs test-packaging docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
-.PHONY: bench-quality bench-search
+.PHONY: bench-quality bench-search bench-storage
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -115,6 +115,12 @@ bench-mcp: rust postgres ## Measure the Model Context Protocol beside the route 
 bench-memory: rust postgres ## Measure the service's memory under attack by large bodies and unread answers
 	cargo build --release --locked
 	@python3 benches/memory/run.py --program "$$(sh scripts/program.sh | sed 's:/debug/:/release/:')" $(ARGS)
+
+# An unoptimized build writes the same bytes.
+bench-storage: rust postgres ## Measure what puts and updates keep, table by table, and what they add to the write-ahead log
+	cargo build --locked --bin working-memory --example scripted_model
+	@program="$$(sh scripts/program.sh)" && \
+		python3 benches/storage/run.py --program "$$program" --models "$${program%/*}/examples/scripted_model" $(ARGS)
 
 bench-neighbours: rust postgres ## Measure what a vault notices of 64 worst requests at once about another
 	cargo build --release --locked

@@ -25,10 +25,13 @@ const AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// Indexes for as long as it is polled.
 pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
     loop {
+        let begun = Instant::now();
         match pass(&storage, &*clock).await {
             Ok(()) => {
+                // The more memories rest, the longer a look at them takes.
+                let pause = (begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE);
                 storage.written(IDLE).await;
-                tokio::time::sleep(GATHER).await;
+                tokio::time::sleep(GATHER.max(pause)).await;
             }
             Err(error) => {
                 tracing::warn!(%error, "documents could not be indexed, trying again");

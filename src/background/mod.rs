@@ -55,6 +55,11 @@ impl Background {
         self.spawn(events::events(storage.clone(), clock.clone(), keep));
     }
 
+    /// Starts deleting runs that ended more than `max_age` ago.
+    pub fn retain_runs(&self, storage: &Storage, clock: &Arc<dyn Clock>, max_age: TimeDelta) {
+        self.spawn(retention::retain_runs(storage.clone(), clock.clone(), max_age));
+    }
+
     /// Starts ending proposals that have waited longer than `expire_after`.
     pub fn expire_proposals(&self, storage: &Storage, clock: &Arc<dyn Clock>, expire_after: TimeDelta) {
         self.spawn(review::expire(storage.clone(), clock.clone(), expire_after));

@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::domain::retention::Retention;
 use crate::storage::Storage;
 use crate::telemetry::meters;
+use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,23 @@ pub(super) async fn retention(storage: Storage, clock: Arc<dyn Clock>, retention
                 tracing::info!(versions, "old versions taken out");
             }
             Err(error) => tracing::warn!(%error, "old versions could not be taken out, trying again later"),
+        }
+        tokio::time::sleep(BETWEEN_ROUNDS).await;
+    }
+}
+
+/// Deletes runs that ended more than `max_age` ago, now and again and again.
+pub(super) async fn retain_runs(storage: Storage, clock: Arc<dyn Clock>, max_age: TimeDelta) {
+    loop {
+        if let Some(before) = clock.now().checked_sub_signed(max_age) {
+            match storage.prune_runs(before).await {
+                Ok(0) => {}
+                Ok(runs) => {
+                    meters::purged("runs", runs);
+                    tracing::info!(runs, "old runs deleted");
+                }
+                Err(error) => tracing::warn!(%error, "old runs could not be deleted, trying again later"),
+            }
         }
         tokio::time::sleep(BETWEEN_ROUNDS).await;
     }

@@ -197,6 +197,9 @@ async fn with_database(
     tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
+    if let Some(max_age) = config.retention.runs_max_age {
+        background.retain_runs(&storage, &clock, max_age);
+    }
     if pipeline.meaning().is_configured() {
         background.embed(&storage, pipeline.meaning());
     }

@@ -1,4 +1,4 @@
-//! `[retention]`: which old versions are taken out. By default all are kept for ever.
+//! `[retention]`: which old versions and runs are taken out. By default all are kept for ever.
 
 use crate::domain::duration;
 use crate::domain::retention::Retention;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 /// The longest length of time that is taken, in days: ten thousand years, which dates can still hold.
 const MAX_DAYS: i64 = 10_000 * 366;
 
-/// Which old versions are taken out; the newest of a memory never is.
+/// Which old versions and runs are taken out; the newest version of a memory never is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionConfig {
@@ -19,6 +19,9 @@ pub struct RetentionConfig {
     /// `90d` or `P90D`. For ever, if it is not set.
     #[serde(deserialize_with = "age")]
     pub max_age: Option<TimeDelta>,
+    /// How long a run of `/update` and `/operations` stays after it ended, such as `30d`. For ever, if it is not set.
+    #[serde(deserialize_with = "runs_age")]
+    pub runs_max_age: Option<TimeDelta>,
     /// Whether versions stay in which an active record first stood.
     pub keep_provenance: bool,
 }
@@ -28,13 +31,14 @@ impl Default for RetentionConfig {
         Self {
             max_versions: None,
             max_age: None,
+            runs_max_age: None,
             keep_provenance: true,
         }
     }
 }
 
 impl RetentionConfig {
-    /// What to keep; `None` if nothing is ever taken out.
+    /// Which versions to keep; `None` if none is ever taken out.
     #[must_use]
     pub fn policy(&self) -> Option<Retention> {
         let limited = self.max_versions.is_some() || self.max_age.is_some();
@@ -56,12 +60,20 @@ impl RetentionConfig {
 }
 
 fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
+    age_of("retention.max_age", deserializer)
+}
+
+fn runs_age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
+    age_of("retention.runs_max_age", deserializer)
+}
+
+fn age_of<'de, D: Deserializer<'de>>(name: &str, deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else {
         return Ok(None);
     };
     parse_age(&text).map(Some).ok_or_else(|| {
         D::Error::custom(format!(
-            "retention.max_age must be a duration of {}, not {text:?}",
+            "{name} must be a duration of {}, not {text:?}",
             duration::FORMS
         ))
     })
@@ -114,15 +126,16 @@ mod tests {
             keep_provenance: false,
         };
         assert_eq!(config.retention.policy(), Some(expected));
-        for (key, value) in [("MAX_VERSIONS", "0"), ("MAX_AGE", "soon")] {
+        for (key, value) in [("MAX_VERSIONS", "0"), ("MAX_AGE", "soon"), ("RUNS_MAX_AGE", "0d")] {
             let environment = [(format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned())];
             let error = crate::config::Config::load(None, environment).unwrap_err();
-            assert!(error.to_string().contains("retention"), "{error}");
+            assert!(error.to_string().contains(&key.to_lowercase()), "{error}");
         }
     }
 
     #[test]
     fn nothing_is_taken_out_unless_it_is_said() {
-        assert_eq!(RetentionConfig::default().policy(), None);
+        let config = RetentionConfig::default();
+        assert_eq!((config.policy(), config.runs_max_age), (None, None));
     }
 }

@@ -7,7 +7,7 @@ use super::hosts::Hosts;
 use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
-use super::search::FrequentWords;
+use super::search::{FrequentWords, Searched};
 use super::stored::{Quotas, Room};
 use super::write::GroupCommit;
 use super::{Deadlines, StorageError};
@@ -58,6 +58,8 @@ pub struct Storage {
     pub(super) embeds: bool,
     /// Words that stand in many documents, by vault.
     pub(super) frequent_words: Arc<FrequentWords>,
+    /// Vaults that are being searched.
+    pub(super) searched: Arc<Searched>,
     /// Wakes the indexer of this process.
     pub(super) written: Arc<Notify>,
     /// Wakes what embeds in this process.
@@ -159,6 +161,7 @@ impl Storage {
             prepared_statements: options.prepared_statements,
             embeds: false,
             frequent_words: Arc::default(),
+            searched: Arc::default(),
             written: Arc::default(),
             indexed: Arc::default(),
             notifications: Arc::new(Notifications::new(head_cache.clone())),

@@ -7,7 +7,7 @@ use super::idempotency::{Redacted, bury_redacted};
 use super::repeat::{Repeats, TransactionError};
 use super::search_vectors::forget_vectors;
 use super::stored;
-use super::updates::redacted_json;
+use super::updates::{redacted_json, said};
 use super::write::lock_memory;
 use super::{Preconditions, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, TaskId, UpdateId, VaultId};
@@ -485,14 +485,16 @@ async fn clear_runs(
         .await?;
         let Some(last) = rows.last() else { return Ok(all) };
         after = Some(last.update_id.clone());
-        let cleared: Vec<UpdateId> = rows
-            .into_iter()
-            .filter(|row| {
-                let parts = [&row.request, &row.exchanges, &row.outcome];
-                row.touches || parts.into_iter().any(|part| quotes(part, quotations))
-            })
-            .map(|row| row.update_id)
-            .collect();
+        let mut cleared: Vec<UpdateId> = Vec::new();
+        for row in rows {
+            // As they were said, not as pieces: a quotation may begin in one and end in another. The constant
+            // instructions, which stay, quote nothing.
+            let exchanges = said(row.update_id.as_str(), &row.request, row.exchanges, &Value::Null)?;
+            let parts = [&row.request, &exchanges, &row.outcome];
+            if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
+                cleared.push(row.update_id);
+            }
+        }
         sqlx::query!(
             "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",

@@ -5,8 +5,10 @@
 
 mod find;
 mod frequent;
+mod searched;
 
 pub(super) use frequent::FrequentWords;
+pub(super) use searched::Searched;
 
 use super::repeat::Repeats;
 use super::{Storage, StorageError, error};
@@ -14,7 +16,7 @@ use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
 use crate::fair;
 use crate::storage::Class;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -94,7 +96,7 @@ pub struct SearchMatch {
 
 impl Storage {
     /// Memories that have still to be indexed, by vault and memory, those behind `after`, a batch at most; of all
-    /// vaults or of one.
+    /// vaults without those that rest, or of one.
     ///
     /// # Errors
     /// The database's.
@@ -104,6 +106,7 @@ impl Storage {
         vault: Option<&VaultId>,
         after: Option<&Pending>,
     ) -> Result<Vec<Pending>, StorageError> {
+        let now = self.clock.now();
         let after_vault = after.map_or("", |after| after.vault.as_str());
         let after_memory = after.map_or("", |after| after.memory.as_str());
         let rows = match vault {
@@ -127,11 +130,20 @@ impl Storage {
                     Pending,
                     "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
                      WHERE search_pending AND (vault_id, memory_id) > ($1, $2)
+                       AND (vault_id = ANY ($4) OR NOT EXISTS (
+                               SELECT FROM search_entries
+                               WHERE search_entries.vault_id = memories.vault_id
+                                 AND search_entries.memory_id = memories.memory_id
+                                 AND search_entries.creation_time BETWEEN $5 AND $6
+                           ))
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
                     after_vault,
                     after_memory,
                     BATCH,
+                    &self.searched.vaults(),
+                    now - TimeDelta::from_std(searched::REST).unwrap_or_default(),
+                    now,
                 )
                 .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
                 .await?

@@ -1,6 +1,7 @@
 //! Runs of the pipeline: `updates`.
 
 use super::events::{self, NewEvent};
+use super::exchanges::{self, Packed};
 use super::idempotency::{IdempotencyClaim, Saved, note_one};
 use super::pages::{Reading, Rows, size_of};
 use super::proposals;
@@ -235,10 +236,13 @@ impl Storage {
         memory: &MemoryId,
         id: &UpdateId,
     ) -> Result<Option<Run>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
+        let row = sqlx::query!(
             "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                    base_version, version, context_id, resolved_by, request, exchanges, outcome
+                    base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                    (SELECT jsonb_object_agg(hash, text) FROM run_instructions
+                     WHERE run_instructions.vault_id = $1 AND hash IN (
+                               SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
+                           )) AS instructions
              FROM updates
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
             vault.as_str(),
@@ -247,8 +251,43 @@ impl Storage {
         )
         .fetch_optional(&mut *self.reader().await?)
         .await?;
-        Ok(row.map(Run::from))
+        let Some(row) = row else { return Ok(None) };
+        let instructions = row.instructions.unwrap_or_default();
+        let exchanges = said(row.update_id.as_str(), &row.request, row.exchanges, &instructions)?;
+        Ok(Some(Run::from(Row {
+            vault_id: row.vault_id,
+            memory_id: row.memory_id,
+            update_id: row.update_id,
+            kind: row.kind,
+            status: row.status,
+            actor_id: row.actor_id,
+            created_at: row.created_at,
+            finished_at: row.finished_at,
+            attempts: row.attempts,
+            base_version: row.base_version,
+            version: row.version,
+            context_id: row.context_id,
+            resolved_by: row.resolved_by,
+            request: row.request,
+            exchanges,
+            outcome: row.outcome,
+        })))
     }
+}
+
+/// What a run's stored exchanges say.
+pub(super) fn said(
+    id: &str,
+    request: &Value,
+    stored: Value,
+    instructions: &Value,
+) -> Result<Value, StorageError> {
+    exchanges::unpack(request, stored, instructions).map_err(|problem| StorageError::Corrupt {
+        table: "updates",
+        column: "exchanges",
+        row: id.to_owned(),
+        problem: problem.to_owned(),
+    })
 }
 
 /// Whether the memory that a run captured is still there. Until the transaction ends nobody deletes it or
@@ -316,10 +355,15 @@ pub(super) async fn insert_run(connection: &mut Connection, run: &Run) -> Result
         .unzip();
     if let Some(claim) = &run.claim {
         let ended = sqlx::query!(
-            "UPDATE updates
+            "WITH instructed AS (
+                 INSERT INTO run_instructions (vault_id, hash, text)
+                 SELECT $1, hash, text FROM unnest($13::text[], $14::text[]) AS given (hash, text)
+                 ON CONFLICT (vault_id, hash) DO NOTHING
+             )
+             UPDATE updates
              SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
-                 request = $10::text::jsonb, exchanges = $11::text::jsonb, outcome = $12::text::jsonb, queue_place = NULL, not_before = NULL, claim_id = NULL,
-                 lease_until = NULL
+                 request = $10::text::jsonb, exchanges = $11::text::jsonb, outcome = $12::text::jsonb,
+                 queue_place = NULL, not_before = NULL, claim_id = NULL, lease_until = NULL
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
             run.vault_id.as_str(),
             run.memory_id.as_str(),
@@ -333,6 +377,8 @@ pub(super) async fn insert_run(connection: &mut Connection, run: &Run) -> Result
             said.request,
             said.exchanges,
             said.outcome,
+            &said.hashes,
+            &said.instructions,
         )
         .execute(connection)
         .await?;
@@ -342,7 +388,12 @@ pub(super) async fn insert_run(connection: &mut Connection, run: &Run) -> Result
         };
     }
     sqlx::query!(
-        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+        "WITH instructed AS (
+             INSERT INTO run_instructions (vault_id, hash, text)
+             SELECT $1, hash, text FROM unnest($16::text[], $17::text[]) AS given (hash, text)
+             ON CONFLICT (vault_id, hash) DO NOTHING
+         )
+         INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
                               base_version, version, context_id, resolved_by, request, exchanges, outcome)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb, $14::text::jsonb,
                  $15::text::jsonb)",
@@ -361,26 +412,35 @@ pub(super) async fn insert_run(connection: &mut Connection, run: &Run) -> Result
         said.request,
         said.exchanges,
         said.outcome,
+        &said.hashes,
+        &said.instructions,
     )
     .execute(connection)
     .await?;
     Ok(())
 }
 
-/// What a run says, as JSON.
+/// What a run says, as JSON; the instructions that it names, in the order of their hashes, so that no two transactions
+/// wait for each other.
 #[derive(Debug)]
 pub(super) struct RunJson {
     pub(super) request: String,
     pub(super) exchanges: String,
     pub(super) outcome: String,
+    hashes: Vec<String>,
+    instructions: Vec<String>,
 }
 
 impl RunJson {
     pub(super) fn of(run: &Run) -> Self {
+        let packed = Packed::of(&run.request, &run.exchanges);
+        let (hashes, instructions) = packed.instructions.into_iter().unzip();
         Self {
             request: run.request.to_string(),
-            exchanges: run.exchanges.to_string(),
+            exchanges: packed.exchanges.to_string(),
             outcome: run.outcome.to_string(),
+            hashes,
+            instructions,
         }
     }
 
@@ -390,6 +450,8 @@ impl RunJson {
             request: redacted_json().to_string(),
             exchanges: "[]".to_owned(),
             outcome: redacted_json().to_string(),
+            hashes: Vec::new(),
+            instructions: Vec::new(),
         }
     }
 }

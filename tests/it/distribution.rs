@@ -11,7 +11,11 @@ use std::fs;
 const PARTITIONS: usize = 4;
 
 /// Statements over all vaults, by a part of their text, and why each is one.
-const SWEEPS: [(&str, &str); 14] = [
+const SWEEPS: [(&str, &str); 15] = [
+    (
+        "SELECT vault_id FROM updates WHERE vault_id > $1",
+        "old runs go vault by vault: the next vault that has any",
+    ),
     (
         "DELETE FROM search_vectors WHERE (vault_id, space_id, memory_id) IN",
         "vectors of a model that was replaced go, whosever they are",

@@ -1,11 +1,13 @@
 //! Retention: which versions are taken out, and what is told of them then.
 
-use crate::harness::Service;
+use crate::harness::{Service, scripted};
 use chrono::TimeDelta;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::clock::Clock;
+use working_memory::domain::operation::Role;
 use working_memory::domain::retention::Retention;
+use working_memory::llm::scripted::Step;
 
 const NEWEST_TWO: Retention = Retention {
     max_versions: Some(2),
@@ -160,4 +162,37 @@ async fn many_instances_take_out_each_version_once() {
 
     assert_eq!(rounds.iter().sum::<u64>() + again, 1201);
     assert_eq!(service.count("memory_contexts").await, 2);
+}
+
+#[tokio::test]
+async fn old_runs_go_and_what_they_made_stays() {
+    let service = Service::with_models(scripted(|role| match role {
+        Role::Learnings => {
+            Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n")
+        }
+        _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
+    }))
+    .await;
+    let memory = service.memory("agent");
+    let task = json!({"task": "Next time pin the tool chain."});
+    let old = memory.update(task).await.is(200).json();
+    let proposal = json!({"task": "Next time pin the tool chain.", "mode": "propose"});
+    let waiting = service.memory("other").update(proposal).await.json();
+    service.clock.advance(Duration::from_secs(3600));
+    let new = memory.apply("KEY_LEARNINGS:\n  ADD:\n    - because e: f\n").await;
+    let new = new.is(200).json();
+    let before = service.clock.now() - TimeDelta::minutes(30);
+
+    assert_eq!(service.storage().prune_runs(before).await.unwrap(), 1);
+
+    let run = |answer: &Value| format!("updates/{}", answer["update_id"].as_str().unwrap());
+    memory.get(&run(&old)).await.problem(404, "not-found", None);
+    memory.get(&run(&new)).await.is(200);
+    let waiting = service.memory("other").get(&run(&waiting)).await.is(200).json();
+    assert_eq!(waiting["status"], "proposed");
+    let version = memory.get("contexts/1").await.is(200);
+    assert!(version.text().contains("pin the tool chain"));
+    assert_eq!(versions(&service, "agent").await, [2, 1]);
+    memory.get("log").await.is(200);
+    assert_eq!(service.storage().prune_runs(before).await.unwrap(), 0);
 }

@@ -57,6 +57,8 @@ pub(crate) async fn search(
     let after = page.after::<SearchPlace>(&name)?;
     if search.consistent {
         state.storage.index_vault(&vault_id).await?;
+    } else {
+        state.storage.note_search(&vault_id).await?;
     }
     let request = SearchRequest {
         vault: &vault_id,

@@ -4,9 +4,11 @@ use super::check::{Fault, id, json, known, order, time};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::StorageError;
 use crate::storage::connection::Connection;
-use crate::storage::updates::{RunKind, RunStatus};
+use crate::storage::exchanges::pack_whole;
+use crate::storage::updates::{RunKind, RunStatus, said};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
+use futures::future::ready;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,6 +59,7 @@ impl RunLine {
             id::<UpdateId>("resolved_by", by)?;
         }
         json("request", &self.request)?;
+        order("exchanges", self.exchanges.is_array(), "a list")?;
         json("exchanges", &self.exchanges)?;
         json("outcome", &self.outcome)
     }
@@ -69,12 +72,15 @@ pub(super) fn read<'c>(
     vault: &'c VaultId,
     memory: &'c str,
 ) -> BoxStream<'c, Result<RunLine, StorageError>> {
-    let rows = sqlx::query_as!(
-        RunLine,
+    let rows = sqlx::query!(
         r#"SELECT update_id AS "update_id: String", kind AS "kind: String", status AS "status: String",
                   actor_id AS "actor_id: String", created_at, finished_at AS "finished_at!", base_version, version,
                   context_id AS "context_id: String", resolved_by AS "resolved_by: String", request, exchanges,
-                  outcome
+                  outcome,
+                  (SELECT jsonb_object_agg(hash, text) FROM run_instructions
+                   WHERE run_instructions.vault_id = $1 AND hash IN (
+                             SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
+                         )) AS instructions
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
            ORDER BY update_id COLLATE "C""#,
@@ -82,7 +88,26 @@ pub(super) fn read<'c>(
         memory,
     )
     .fetch(connection);
-    Box::pin(rows.map_err(StorageError::from))
+    Box::pin(rows.map_err(StorageError::from).and_then(|row| {
+        let instructions = row.instructions.unwrap_or_default();
+        ready(
+            said(&row.update_id, &row.request, row.exchanges, &instructions).map(|exchanges| RunLine {
+                update_id: row.update_id,
+                kind: row.kind,
+                status: row.status,
+                actor_id: row.actor_id,
+                created_at: row.created_at,
+                finished_at: row.finished_at,
+                base_version: row.base_version,
+                version: row.version,
+                context_id: row.context_id,
+                resolved_by: row.resolved_by,
+                request: row.request,
+                exchanges,
+                outcome: row.outcome,
+            }),
+        )
+    }))
 }
 
 /// Stores a run as it was. One of that id, which a memory may have before it exists, stays as it is.
@@ -111,7 +136,7 @@ pub(super) async fn insert(
         line.context_id,
         line.resolved_by,
         line.request,
-        line.exchanges,
+        pack_whole(&line.request, &line.exchanges),
         line.outcome,
     )
     .execute(connection)

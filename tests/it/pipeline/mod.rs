@@ -8,6 +8,7 @@ mod evidence;
 mod failing_models;
 mod finished_by_hand;
 mod hostile;
+mod kept_once;
 mod laws;
 mod limits;
 mod many;

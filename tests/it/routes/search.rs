@@ -286,3 +286,33 @@ async fn indexers_of_two_instances_catch_up_and_follow() {
         background.stop().await;
     }
 }
+
+#[tokio::test]
+async fn what_was_just_indexed_rests_unless_its_vault_is_searched() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let vault = "acme".parse().unwrap();
+    let pending = || async {
+        let pending = service.storage().pending_for_search(None, None).await;
+        pending.unwrap().len()
+    };
+    memory.put("one").await.is(201);
+    assert_eq!(pending().await, 1);
+    service.storage().index_vault(&vault).await.unwrap();
+    memory.put("two").await.is(201);
+    assert_eq!(pending().await, 0);
+    service.clock.advance(Duration::from_secs(6));
+    assert_eq!(pending().await, 1);
+    // The time counts of the version that is indexed: one after a pause is indexed at once.
+    memory.put("three").await.is(201);
+    assert_eq!(pending().await, 1);
+    service.storage().index_vault(&vault).await.unwrap();
+    memory.put("four").await.is(201);
+    assert_eq!(pending().await, 0);
+
+    let found = service.get("/v1/vaults/acme/search?q=four").await.is(200).json();
+
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
+    memory.put("five").await.is(201);
+    assert_eq!(pending().await, 1, "a vault that is searched does not rest");
+}

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""What storage costs: bytes kept by table, and bytes of write-ahead log (WAL), a put and an update.
+
+Starts `PROGRAM serve` with `MODELS` (examples/scripted_model) on a durable PostgreSQL server of its own. Each kind of write
+goes in turn through the same memories, so that several versions share what can be shared. Kept bytes are what the tables
+and their indexes have grown by, after VACUUM FULL. WAL is
+what `pg_current_wal_insert_lsn` has moved by until the search index has caught up, after a checkpoint and without another:
+once with `full_page_writes`, where the first change of a page after a checkpoint logs the page, once without. Fails where a
+target is missed.
+
+    python3 benches/storage/run.py --program PROGRAM --models MODELS [--memories 50] [--rounds 20]
+"""
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+VAULT = "bench"
+KB = 1000
+WORDS = """the of and to in that is was for on as with by at from it this an be are not which or have one had but all were
+they their has been would who when there will more if no out so said what up its about into than them can only other new
+some could time these two may then do first any my now such like our over man me even most made after also did many before
+must through back years where much your way well down should because each just those people how too little state good very
+make world still own see men work long get here between both life being under never day same another know while last might
+us great old year off come since against go came right used take three parser tokens schema migration index deadlock retry
+timeout cache lease vault memory worker queue deploy rollback cluster replica latency budget""".split()
+
+
+def prose(chance, size):
+    """Text of about this many bytes that compresses as text does."""
+    lines, length = [], 0
+    while length < size:
+        line = " ".join(chance.choices(WORDS, k=chance.randint(8, 16)))
+        line += f" {chance.randrange(10**6)} {chance.getrandbits(32):08x}."
+        lines.append(line)
+        length += len(line) + 1
+    return lines
+
+
+def document(chance, revision):
+    """A document of 4 KB, of which a revision changes the progress."""
+    body = "\n".join(prose(chance, 2_700))
+    learnings = "\n".join(f"- KL-{n + 1} because it was seen: {line}" for n, line in enumerate(prose(chance, 900)))
+    return (
+        f"# Current Progress\n## In Progress\n- Revision {revision}\n\n# Notes\n{body}\n\n"
+        f"# Key Learnings\n{learnings}\n"
+    )
+
+
+def messages(chance, size):
+    lines = prose(chance, size)
+    each = max(1, len(lines) // 10)
+    parts = [lines[at : at + each] for at in range(0, len(lines), each)]
+    return [{"role": ("user", "assistant")[n % 2], "content": "\n".join(part)} for n, part in enumerate(parts)]
+
+
+class Service:
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def request(self, method, path, body=None, kind="text/plain"):
+        self.connection.request(method, path, body=body, headers={"Content-Type": kind} if body else {})
+        answer = self.connection.getresponse()
+        return answer.status, answer.read()
+
+    def put(self, memory, text):
+        status, answer = self.request("PUT", f"/v1/vaults/{VAULT}/memories/{memory}/context", text.encode())
+        assert status in (200, 201), (status, answer)
+
+    def update(self, memory, task, said):
+        body = json.dumps({"task": task, "messages": said}).encode()
+        path = f"/v1/vaults/{VAULT}/memories/{memory}/update"
+        status, answer = self.request("POST", path, body, "application/json")
+        assert status in (200, 201), (status, answer)
+
+
+class Database:
+    """Asked through one psql: a connection of its own for each would be measured with the rest."""
+
+    def __init__(self, url):
+        command = ["psql", url, "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"]
+        self.psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, statement):
+        self.psql.stdin.write(f"{statement};\n\\echo .\n")
+        self.psql.stdin.flush()
+        lines = []
+        for line in self.psql.stdout:
+            if line == ".\n":
+                return lines
+            lines.append(line.rstrip("\n").split("|"))
+        raise SystemExit(f"psql ended at: {statement}")
+
+    def tables(self):
+        self.ask("VACUUM FULL")
+        # Whole tables with their indexes and long values, without what is free in them.
+        rows = self.ask(
+            "SELECT relname, pg_total_relation_size(oid) FROM pg_class "
+            "WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+        )
+        return {name: int(size) for name, size in rows}
+
+    def caught_up(self):
+        for _ in range(600):
+            if self.ask("SELECT count(*) FROM memories WHERE search_pending") == [["0"]]:
+                return
+            time.sleep(0.1)
+        raise SystemExit("the search index does not catch up")
+
+    def wal(self):
+        return int(self.ask("SELECT pg_current_wal_insert_lsn() - '0/0'")[0][0].split(".")[0])
+
+    def pages(self, on):
+        self.ask(f"ALTER SYSTEM SET full_page_writes = {'on' if on else 'off'}")
+        self.ask("SELECT pg_reload_conf()")
+        time.sleep(0.5)
+
+
+def measure(database, rounds, memories, write):
+    """Kept bytes by table and WAL bytes of one write, with and without whole pages."""
+    kept, wals = {}, []
+    before = database.tables()
+    writes = 0
+    for pages in (True, False):
+        database.pages(pages)
+        database.ask("CHECKPOINT")
+        began = database.wal()
+        for number in range(rounds):
+            for memory in range(memories):
+                write(f"m{memory}", number + (rounds if pages else 0))
+        database.caught_up()
+        wals.append((database.wal() - began) / (rounds * memories))
+        writes += rounds * memories
+    after = database.tables()
+    for name, size in after.items():
+        kept[name] = (size - before.get(name, 0)) / writes
+    return kept, wals
+
+
+def inner(arguments):
+    port = random.randint(20_000, 39_999)
+    models = subprocess.Popen([arguments.models], stdout=subprocess.PIPE, text=True)
+    url = models.stdout.readline().strip()
+    environment = dict(
+        os.environ,
+        WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}",
+        WORKING_MEMORY__LOG__FILTER="off",
+        WORKING_MEMORY__LLM__PROVIDER="openai",
+        WORKING_MEMORY__LLM__BASE_URL=f"{url}/v1",
+        WORKING_MEMORY__LLM__MODEL="progress",
+        WORKING_MEMORY__LLM__ROLES__LEARNINGS__MODEL="learnings",
+        WORKING_MEMORY__LLM__ROLES__VERBATIM__MODEL="verbatim",
+    )
+    process = subprocess.Popen([arguments.program, "serve"], env=environment, cwd=tempfile.gettempdir())
+    try:
+        for _ in range(300):
+            try:
+                service = Service(port)
+                if service.request("GET", "/readyz")[0] == 200:
+                    break
+            except OSError:
+                pass
+            time.sleep(0.1)
+        return run(arguments, service, Database(os.environ["DATABASE_URL"]))
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        models.terminate()
+        models.wait()
+
+
+def run(arguments, service, database):
+    chance = random.Random(1)
+    memories, rounds = arguments.memories, arguments.rounds
+
+    def fresh():
+        """Documents of 4 KB to begin with: updates add to them."""
+        for memory in range(memories):
+            service.put(f"m{memory}", document(random.Random(memory), -chance.randrange(10**6)))
+        database.caught_up()
+
+    def put(memory, number):
+        service.put(memory, document(random.Random(memory), f"{number} {chance.random()}"))
+
+    long = {}
+
+    def update(size):
+        def write(memory, number):
+            said = messages(chance, size)
+            long.setdefault(size, []).append(sum(len(message["content"]) for message in said))
+            # In words that carry what the models answer: otherwise they would be asked again.
+            service.update(memory, f"Work on part {number}: insight measured, next snippet let x.", said)
+
+        return write
+
+    kinds = [
+        ("put, 4 KB", put, rounds),
+        ("update, 4 KB, messages of 400 bytes", update(400), max(1, rounds // 5)),
+        ("update, 4 KB, messages of 20 KB", update(20 * KB), max(1, rounds // 5)),
+    ]
+    rows, missed = [], []
+    for name, write, times in kinds:
+        fresh()
+        kept, (with_pages, without) = measure(database, times, memories, write)
+        rows.append((name, kept, with_pages, without))
+        print(f"measured: {name}", file=sys.stderr, flush=True)
+    tables = sorted({table for _, kept, *_ in rows for table, size in kept.items() if size >= 20})
+    print(f"{memories} memories; bytes a write\n")
+    print("| | " + " | ".join(name for name, *_ in rows) + " |")
+    print("|---|" + "---:|" * len(rows))
+    for table in tables:
+        print(f"| `{table}` | " + " | ".join(f"{kept.get(table, 0):,.0f}" for _, kept, *_ in rows) + " |")
+    totals = [sum(kept.values()) for _, kept, *_ in rows]
+    # Events are deleted after events.keep_hours.
+    for_good = [total - kept.get("events", 0) for total, (_, kept, *_) in zip(totals, rows)]
+    print("| kept for good: all but events | " + " | ".join(f"{total:,.0f}" for total in for_good) + " |")
+    print("| kept, all tables | " + " | ".join(f"{total:,.0f}" for total in totals) + " |")
+    print("| WAL | " + " | ".join(f"{without:,.0f}" for *_, without in rows) + " |")
+    print("| WAL with `full_page_writes` | " + " | ".join(f"{pages:,.0f}" for *_, pages, _ in rows) + " |")
+    said = sum(long[20 * KB]) / len(long[20 * KB])
+    print()
+    for what, measured, most in (
+        ("WAL of a put, without whole pages", rows[0][3], 12 * KB),
+        ("kept for good of an update of a 4 KB document", for_good[1], 9 * KB),
+        ("kept for good of an update with 20 KB, of its messages", for_good[2] / said, 1.3),
+    ):
+        print(f"{what}: {measured:,.1f}, at most {most:,}")
+        if measured > most:
+            missed.append(what)
+    if missed:
+        return "missed: " + "; ".join(missed)
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--models", required=True)
+    parser.add_argument("--memories", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.program = os.path.abspath(arguments.program)
+    arguments.models = os.path.abspath(arguments.models)
+    if arguments.inner:
+        sys.exit(inner(arguments))
+    with tempfile.TemporaryDirectory() as folder:
+        # As root the server runs under another account, which has to get through to its folder.
+        os.chmod(folder, 0o711)
+        command = [arguments.program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
+        command += [os.path.abspath(__file__), *sys.argv[1:], "--inner"]
+        sys.exit(subprocess.run(command).returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+DROP INDEX updates_finished_idx;

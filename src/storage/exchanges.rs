@@ -1,0 +1,397 @@
+//! A run's exchanges as they are stored: each text once.
+//!
+//! Three roles are shown the same messages, are told the same instructions in every run, and are shown all of it again
+//! when they are asked again. So instructions stand in `run_instructions`, once a vault, and what an earlier text of the
+//! run says already is named by its place there. The form is described beside that table, in its migration; what is read
+//! back is the same to the byte. Runs that were stored otherwise, as a plain list, are read as they are.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+/// Below this many bytes a text is written again: its place is not much shorter.
+const MIN_COPY: usize = 64;
+
+/// The member of a packed value.
+const PACKED: &str = "packed";
+
+/// The member that names instructions.
+const INSTRUCTIONS: &str = "instructions";
+
+/// Exchanges as they are stored, and the instructions that they name.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) exchanges: Value,
+    /// Texts by their hashes.
+    pub(super) instructions: BTreeMap<String, String>,
+}
+
+impl Packed {
+    /// With every text once, and the instructions beside it.
+    pub(super) fn of(request: &Value, exchanges: &Value) -> Self {
+        let mut instructions = BTreeMap::new();
+        let exchanges = pack(request, exchanges, |text| {
+            let hash = hex::encode(Sha256::digest(text.as_bytes()));
+            let named = json!({ INSTRUCTIONS: hash });
+            instructions.insert(hash, text.to_owned());
+            named
+        });
+        Self {
+            exchanges,
+            instructions,
+        }
+    }
+}
+
+/// With every text once, and the instructions in it: those of somebody else's runs may be any, and nothing deletes them.
+pub(super) fn pack_whole(request: &Value, exchanges: &Value) -> Value {
+    pack(request, exchanges, Value::from)
+}
+
+fn pack<'r>(request: &'r Value, exchanges: &'r Value, mut system: impl FnMut(&'r str) -> Value) -> Value {
+    let entries = match exchanges {
+        Value::Array(entries) if !entries.is_empty() && entries.iter().all(may_be_packed) => entries,
+        other => return other.clone(),
+    };
+    let mut texts = Texts::default();
+    texts_of(request).for_each(|text| texts.add(text));
+    let mut packed = entries.clone();
+    for (entry, packed) in entries.iter().zip(&mut packed) {
+        if let (Some(text), Some(place)) = (entry["system"].as_str(), packed.get_mut("system")) {
+            *place = system(text);
+        }
+        for (turn, at) in turns(entry).iter().zip(0..) {
+            let text = turn["content"].as_str();
+            if let (Some(text), Some(place)) = (text, packed.pointer_mut(&format!("/messages/{at}/content")))
+            {
+                *place = texts.cut(text);
+            }
+            texts.add(text.unwrap_or_default());
+        }
+        let text = entry["answer"].as_str();
+        if let (Some(text), Some(place)) = (text, packed.get_mut("answer")) {
+            *place = texts.cut(text);
+        }
+        texts.add(text.unwrap_or_default());
+    }
+    json!({ PACKED: packed })
+}
+
+/// The exchanges as they were. Instructions that are not given stay named by their hash.
+///
+/// # Errors
+/// What is wrong with the stored value.
+pub(super) fn unpack(request: &Value, stored: Value, instructions: &Value) -> Result<Value, &'static str> {
+    let mut entries = match stored {
+        Value::Object(mut members) => match members.remove(PACKED) {
+            Some(Value::Array(entries)) => entries,
+            _ => return Err("is neither a list nor packed"),
+        },
+        plain => return Ok(plain),
+    };
+    let mut texts: Vec<Cow<'_, str>> = texts_of(request).map(Cow::Borrowed).collect();
+    for entry in &mut entries {
+        if let Some(system) = entry.get_mut("system")
+            && let Some(text) = system[INSTRUCTIONS]
+                .as_str()
+                .and_then(|hash| instructions.get(hash))
+        {
+            *system = text.clone();
+        }
+        let turns = entry.get_mut("messages").and_then(Value::as_array_mut);
+        for turn in turns.into_iter().flatten() {
+            whole(turn.get_mut("content"), &mut texts)?;
+        }
+        whole(entry.get_mut("answer"), &mut texts)?;
+    }
+    Ok(Value::Array(entries))
+}
+
+/// Puts a text together and adds it to those that others may name.
+fn whole(place: Option<&mut Value>, texts: &mut Vec<Cow<'_, str>>) -> Result<(), &'static str> {
+    let mut text = String::new();
+    match place {
+        Some(place @ Value::Array(_)) => {
+            for piece in place.as_array().into_iter().flatten() {
+                text.push_str(said(piece, texts).ok_or("names a place that is not there")?);
+            }
+            *place = Value::String(text.clone());
+        }
+        Some(Value::String(said)) => text.clone_from(said),
+        _ => {}
+    }
+    texts.push(Cow::Owned(text));
+    Ok(())
+}
+
+/// What a piece says.
+fn said<'p>(piece: &'p Value, texts: &'p [Cow<'_, str>]) -> Option<&'p str> {
+    if let Value::String(text) = piece {
+        return Some(text);
+    }
+    let number = |at: usize| {
+        piece
+            .get(at)?
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+    };
+    texts.get(number(0)?)?.get(number(1)?..number(2)?)
+}
+
+/// The task and the messages.
+fn texts_of(request: &Value) -> impl Iterator<Item = &str> {
+    let task = request["task"].as_str().unwrap_or_default();
+    let messages = request["messages"].as_array().map(Vec::as_slice);
+    let contents = messages.unwrap_or_default().iter();
+    std::iter::once(task).chain(contents.map(|message| message["content"].as_str().unwrap_or_default()))
+}
+
+fn turns(entry: &Value) -> &[Value] {
+    entry["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+}
+
+/// Whether nothing in it is what packing would put there.
+fn may_be_packed(entry: &Value) -> bool {
+    let is_text = |value: &Value| value.is_string() || value.is_null();
+    entry.is_object()
+        && is_text(&entry["system"])
+        && is_text(&entry["answer"])
+        && turns(entry).iter().all(|turn| is_text(&turn["content"]))
+}
+
+/// Texts that were said already, found by their lines.
+#[derive(Default)]
+struct Texts<'t> {
+    all: Vec<&'t str>,
+    /// Where each line stands first: in which text, from which byte on.
+    lines: HashMap<&'t str, (usize, usize)>,
+}
+
+/// Bytes of an earlier text.
+#[derive(Clone, Copy)]
+struct Copied {
+    text: usize,
+    start: usize,
+    end: usize,
+}
+
+impl<'t> Texts<'t> {
+    fn add(&mut self, text: &'t str) {
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let place = (self.all.len(), at);
+            self.lines.entry(line.trim_end_matches('\n')).or_insert(place);
+            at += line.len();
+        }
+        self.all.push(text);
+    }
+
+    /// The text as pieces; as itself where no piece of it was said.
+    fn cut(&self, text: &str) -> Value {
+        let mut pieces = Pieces::default();
+        let mut copied: Option<Copied> = None;
+        for line in text.split_inclusive('\n') {
+            let body = line.trim_end_matches('\n');
+            let longer = copied.and_then(|copied| self.extend(copied, body));
+            copied = match longer {
+                Some(longer) => Some(longer),
+                None => {
+                    pieces.add(copied.take(), self);
+                    let (text, start) = self.lines.get(body).copied().unzip();
+                    text.zip(start).map(|(text, start)| {
+                        let end = start + body.len();
+                        Copied { text, start, end }
+                    })
+                }
+            };
+            let end = &line[body.len()..];
+            let longer = copied.and_then(|copied| self.extend(copied, end));
+            if longer.is_some() {
+                copied = longer;
+                continue;
+            }
+            let had = copied.take();
+            if had.is_none() {
+                pieces.literal.push_str(body);
+            }
+            pieces.add(had, self);
+            pieces.literal.push_str(end);
+        }
+        pieces.add(copied, self);
+        pieces.into_value()
+    }
+
+    /// The copy with this behind it, if it stands there.
+    fn extend(&self, copied: Copied, more: &str) -> Option<Copied> {
+        let end = copied.end + more.len();
+        (self.all[copied.text].get(copied.end..end)? == more).then_some(Copied { end, ..copied })
+    }
+}
+
+#[derive(Default)]
+struct Pieces {
+    all: Vec<Value>,
+    /// What is said behind them.
+    literal: String,
+}
+
+impl Pieces {
+    fn add(&mut self, copied: Option<Copied>, texts: &Texts<'_>) {
+        let Some(Copied { text, start, end }) = copied else {
+            return;
+        };
+        if end - start < MIN_COPY {
+            self.literal.push_str(&texts.all[text][start..end]);
+            return;
+        }
+        self.end_literal();
+        self.all.push(json!([text, start, end]));
+    }
+
+    fn end_literal(&mut self) {
+        if !self.literal.is_empty() {
+            self.all.push(Value::String(std::mem::take(&mut self.literal)));
+        }
+    }
+
+    fn into_value(mut self) -> Value {
+        if self.all.is_empty() {
+            return Value::String(self.literal);
+        }
+        self.end_literal();
+        Value::Array(self.all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An exchange as the pipeline makes it.
+    fn exchange(system: &str, turns: &[String], answer: Option<&str>) -> Value {
+        let turns: Vec<_> = turns
+            .iter()
+            .map(|text| json!({"role": "user", "content": text}))
+            .collect();
+        json!({"section": "progress", "system": system, "messages": turns, "answer": answer, "attempts": 1})
+    }
+
+    fn request(messages: &[String]) -> Value {
+        let messages: Vec<_> = messages
+            .iter()
+            .map(|text| json!({"role": "user", "content": text}))
+            .collect();
+        json!({"task": "Work on the parser.", "messages": messages})
+    }
+
+    fn unpacked(request: &Value, packed: Packed) -> Value {
+        unpack(request, packed.exchanges, &json!(packed.instructions)).unwrap()
+    }
+
+    #[test]
+    fn messages_and_instructions_are_kept_once() {
+        let messages: Vec<String> = (0..20)
+            .map(|n| {
+                format!(
+                    "Step {n}: {}\nzwölf\n\n{}",
+                    "the parser reads. ".repeat(20),
+                    "line ".repeat(30)
+                )
+            })
+            .collect();
+        let request = request(&messages);
+        let shown = format!(
+            "<memory>\n(empty)\n</memory>\n<turn>\n{}\n</turn>\n",
+            messages.join("\n</turn>\n\n<turn>\n")
+        );
+        let again = "Some items cannot be used.".to_owned();
+        let system = "Write what was learned. ".repeat(50);
+        let exchanges = json!([
+            exchange(&system, std::slice::from_ref(&shown), Some("NO CHANGE")),
+            exchange(
+                &system,
+                &[shown.clone(), "NO CHANGE".to_owned(), again],
+                Some(&shown)
+            ),
+            exchange("other", std::slice::from_ref(&shown), None),
+        ]);
+        let packed = Packed::of(&request, &exchanges);
+        assert_eq!(packed.instructions.len(), 2);
+        let (before, after) = (exchanges.to_string().len(), packed.exchanges.to_string().len());
+        assert!(before > 4 * shown.len() && after < 3_000, "{after} of {before}");
+        assert_eq!(unpacked(&request, packed), exchanges);
+        let whole = pack_whole(&request, &exchanges);
+        assert_eq!(unpack(&request, whole, &Value::Null).unwrap(), exchanges);
+    }
+
+    #[test]
+    fn runs_that_are_no_list_of_exchanges_stay_as_they_are() {
+        for plain in [
+            json!([]),
+            json!(["text"]),
+            json!([{"system": {"instructions": "x"}}]),
+            json!([{"answer": [0, 0, 1]}]),
+            json!([{"messages": [{"content": [[0, 0, 1]]}]}]),
+        ] {
+            let packed = Packed::of(&request(&[]), &plain);
+            assert_eq!(packed.exchanges, plain);
+            assert_eq!(unpacked(&request(&[]), packed), plain);
+        }
+        let without = json!([{"section": "progress"}, {"messages": "none", "answer": null}]);
+        assert_eq!(
+            unpacked(&request(&[]), Packed::of(&request(&[]), &without)),
+            without
+        );
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_is_an_error() {
+        for bad in [
+            json!({"packed": [{"answer": [[0, 0, 9_999]]}]}),
+            json!({"packed": [{"answer": [[7, 0, 1]]}]}),
+            json!({"packed": [{"answer": [[0, 3, 1]]}]}),
+            json!({"packed": [{"answer": [{}]}]}),
+            json!({"packed": 1}),
+            json!({}),
+        ] {
+            assert!(unpack(&request(&[]), bad.clone(), &Value::Null).is_err(), "{bad}");
+        }
+    }
+
+    /// Texts of few different lines, some of them long, with and without an end of line.
+    fn text() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            Just(String::new()),
+            Just("ä".repeat(40)),
+            Just("the parser reads a line and then another one, ".repeat(3)),
+            Just("the parser reads a line and then another one, ".repeat(2)),
+            "[a-cä\r]{0,3}",
+        ];
+        (proptest::collection::vec(line, 0..12), any::<bool>())
+            .prop_map(|(lines, ends)| lines.join("\n") + if ends { "\n" } else { "" })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_is_read_back_to_the_byte(
+            messages in proptest::collection::vec(text(), 0..4),
+            asked in proptest::collection::vec(
+                (text(), proptest::collection::vec(text(), 0..4), proptest::option::of(text())),
+                0..4,
+            ),
+        ) {
+            let request = request(&messages);
+            let exchanges: Vec<_> = asked
+                .iter()
+                .map(|(system, turns, answer)| exchange(system, turns, answer.as_deref()))
+                .collect();
+            let exchanges = Value::Array(exchanges);
+            prop_assert_eq!(&unpacked(&request, Packed::of(&request, &exchanges)), &exchanges);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a run was asked is kept once, and shown, exported and taken back as it was.
+
+use crate::harness::{Answer, Database, Service, scripted};
+use crate::transfer::program::{export, imports};
+use serde_json::{Value, json};
+use working_memory::domain::operation::Role;
+use working_memory::llm::Models;
+use working_memory::llm::scripted::Step;
+
+/// Stands in one message, between other lines.
+const QUOTED: &str = "the key of the staging server is Quagga7351 and nobody else may know it";
+
+fn models() -> Models {
+    scripted(|role| match role {
+        Role::Learnings => Step::answer(&format!(
+            "KEY_LEARNINGS:\n  ADD:\n    - because it was said: {QUOTED}\n"
+        )),
+        _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
+    })
+}
+
+fn said() -> Value {
+    let lines: Vec<String> = (0..200)
+        .map(|n| format!("line {n} of the output: zwölf parsers were read and none was found"))
+        .collect();
+    json!({
+        "task": "Remember the key of the staging server.",
+        "messages": [
+            {"role": "user", "content": format!("first\n{QUOTED}\nlast")},
+            {"role": "tool", "content": lines.join("\n")},
+        ],
+    })
+}
+
+/// A run as it is stored: its exchanges, and how many bytes it takes.
+async fn stored(service: &Service) -> Vec<(Value, i64)> {
+    sqlx::query_as("SELECT exchanges, length(exchanges::text)::bigint FROM updates ORDER BY update_id")
+        .fetch_all(service.rows())
+        .await
+        .unwrap()
+}
+
+async fn shown(service: &Service, answer: &Value) -> Answer {
+    let run = format!("updates/{}", answer["update_id"].as_str().unwrap());
+    service.memory("agent").get(&run).await
+}
+
+#[tokio::test]
+async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
+    let service = Service::with_models(models()).await;
+    let memory = service.memory("agent");
+    let first = memory.update(said()).await.is(200).json();
+    memory.update(said()).await.is(200);
+    let instructions: i64 = sqlx::query_scalar("SELECT count(*) FROM run_instructions")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(instructions, 3);
+    let (kept, bytes) = stored(&service).await.remove(0);
+    assert!(bytes < 6_000, "{bytes}: {kept}");
+
+    let run = shown(&service, &first).await.is(200).json();
+
+    let exchanges = run["exchanges"].as_array().unwrap();
+    assert_eq!(exchanges.len(), 3);
+    for exchange in exchanges {
+        let input = exchange["messages"][0]["content"].as_str().unwrap();
+        let messages = said();
+        for message in messages["messages"].as_array().unwrap() {
+            assert!(input.contains(message["content"].as_str().unwrap()), "{input}");
+        }
+        assert!(exchange["system"].as_str().unwrap().len() > 1_000, "{exchange}");
+    }
+
+    // An older program reads them as it always did.
+    let whole = run["exchanges"].clone();
+    service.storage().migrate_down(19).await.unwrap();
+    assert_eq!(stored(&service).await[0].0, whole);
+    service.storage().migrate().await.unwrap();
+    assert_eq!(shown(&service, &first).await.is(200).json(), run);
+}
+
+#[tokio::test]
+async fn they_are_exported_whole() {
+    let service = Service::with_models(models()).await;
+    let answer = service.memory("agent").update(said()).await.is(200).json();
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    let exported = file
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find_map(|line| line.get("run").cloned())
+        .unwrap();
+    let run = shown(&service, &answer).await.is(200).json();
+    assert_eq!(exported["exchanges"], run["exchanges"]);
+
+    let other = Database::create().await;
+    imports(
+        &other,
+        &[],
+        &file,
+        "memories: 1 new, 0 appended to, 0 there before, 0 skipped",
+    );
+    assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
+}
+
+#[tokio::test]
+async fn a_redaction_reaches_what_is_kept_in_pieces() {
+    let service = Service::with_models(models()).await;
+    let memory = service.memory("agent");
+    memory.put("# Notes\nold\n").await.is(201);
+    let answer = memory.update(said()).await.is(200).json();
+    memory.put("# Notes\nnew\n").await.is(201);
+    memory.put("# Notes\nnewer\n").await.is(201);
+    assert!(
+        service
+            .tables_that_hold("Quagga7351")
+            .await
+            .contains(&"updates".to_owned())
+    );
+
+    memory.redact("2").await.is(200);
+
+    assert_eq!(service.tables_that_hold("Quagga7351").await, [""; 0]);
+    let run = shown(&service, &answer).await.is(200).json();
+    assert_eq!(run["exchanges"], json!([]));
+}
