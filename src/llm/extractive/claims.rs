@@ -4,9 +4,10 @@ use super::cues::{Hit, Language, Sign, is_month};
 use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
-use super::terms::{Kind, Terms, names, values};
+use super::terms::{Terms, names};
 use super::text::{capitalised, is_grammar, shortened};
 use super::transcript::Voice;
+use super::values::{Kind, values};
 
 /// The longest insight, in characters.
 const MAX_CHARS: usize = 400;
@@ -372,7 +373,7 @@ pub(super) fn opens_with_imperative(said: &Said) -> bool {
 fn has_value(said: &Said) -> bool {
     values(said.body())
         .iter()
-        .any(|(kind, text)| *kind != Kind::Plain || text.len() > 1)
+        .any(|(kind, text)| !matches!(kind, Kind::Bare | Kind::Weekday) && (*kind != Kind::Plain || text.len() > 1))
 }
 
 /// "He was born in 1879, and not in 1881 as KL-1 says": the record is named only to be set right.

@@ -36,6 +36,7 @@ mod steps;
 mod terms;
 mod text;
 mod transcript;
+mod values;
 mod verbatim;
 mod wording;
 mod work;

@@ -1,9 +1,9 @@
-//! What a text is about: the stems of its words, its numbers and identifiers, and values of a kind.
+//! What a text is about: the stems of its words, its numbers and identifiers.
 
 use std::collections::BTreeSet;
 
 use super::cues::{is_month, is_small};
-use super::line::{Line, MASK, folded_through};
+use super::line::folded_through;
 
 /// Stems are compared by their beginning, so that "migrated" and "migration" are one.
 const STEM_CHARS: usize = 6;
@@ -22,7 +22,7 @@ pub(super) struct Terms {
 pub(super) struct Stem(u128);
 
 impl Stem {
-    fn of(chars: impl Iterator<Item = char>) -> Self {
+    pub(super) fn of(chars: impl Iterator<Item = char>) -> Self {
         Self(
             chars
                 .take(STEM_CHARS)
@@ -38,32 +38,15 @@ impl Stem {
     }
 }
 
-/// Kinds of values that take each other's place.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    Date,
-    Time,
-    Percent,
-    Phone,
-    /// `Q17`, `4JX-09`.
-    Name,
-    /// So many of something.
-    Of(Stem),
-    Plain,
-}
-
-/// A value and its kind.
-pub(super) type Value = (Kind, String);
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Script {
+pub(super) enum Script {
     Word,
     Han,
     Katakana,
     Other,
 }
 
-fn script(c: char) -> Script {
+pub(super) fn script(c: char) -> Script {
     match c {
         'a'..='z' | '0'..='9' | '_' | '\'' | '-' | '.' | '/' | ':' | '+' | '@' | '#' | '&' | ',' => {
             Script::Word
@@ -78,7 +61,7 @@ fn script(c: char) -> Script {
 }
 
 /// The pieces of a folded text: runs of one script.
-fn pieces(folded: &str) -> impl Iterator<Item = (Script, &str)> {
+pub(super) fn pieces(folded: &str) -> impl Iterator<Item = (Script, &str)> {
     let mut rest = folded;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
@@ -167,6 +150,13 @@ impl Terms {
         }
     }
 
+    /// All of both.
+    pub(super) fn with(mut self, other: &Self) -> Self {
+        self.words.extend(other.words.iter().copied());
+        self.numbers.extend(other.numbers.iter().cloned());
+        self
+    }
+
     pub(super) fn without_numbers(&self) -> Self {
         Self {
             words: self.words.clone(),
@@ -205,7 +195,7 @@ fn without_elision(word: &str) -> &str {
 }
 
 /// Numbers without what separates thousands.
-fn number(word: &str) -> String {
+pub(super) fn number(word: &str) -> String {
     let grouped = word
         .split([',', '.'])
         .enumerate()
@@ -218,7 +208,7 @@ fn number(word: &str) -> String {
 }
 
 /// What is left of a word without the endings that tense and number give it.
-fn stem(word: &str) -> Stem {
+pub(super) fn stem(word: &str) -> Stem {
     let word = match word {
         "wrote" | "written" => "write",
         "built" => "build",
@@ -248,71 +238,6 @@ fn stem(word: &str) -> Stem {
         _ if ends_in_y && at + 1 == count => 'y',
         c => c,
     }))
-}
-
-/// The values of a text.
-pub(super) fn values(text: &str) -> Vec<Value> {
-    let line = Line::of(text);
-    let found: Vec<(Script, &str)> = pieces(&line.folded)
-        .map(|(script, piece)| (script, piece.trim()))
-        .filter(|(_, piece)| !piece.is_empty() && *piece != "." && !piece.contains(MASK))
-        .collect();
-    let mut values: Vec<Value> = Vec::new();
-    let mut digits = 0;
-    for (at, (script, piece)) in found.iter().enumerate() {
-        let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        if *script != Script::Word || !piece.chars().any(|c| c.is_ascii_digit()) {
-            digits = 0;
-            continue;
-        }
-        let next = found.get(at + 1).map_or("", |(_, next)| *next);
-        let before = at
-            .checked_sub(1)
-            .and_then(|at| found.get(at))
-            .map_or("", |(_, piece)| *piece);
-        digits += piece.chars().filter(char::is_ascii_digit).count();
-        let kind = if piece.chars().any(char::is_alphabetic) {
-            Kind::Name
-        } else if is_month(next)
-            || is_month(before)
-            || next.starts_with(['月', '日'])
-            || beyond_of(&found, at)
-        {
-            Kind::Date
-        } else if piece.contains(':')
-            || next.starts_with('時')
-            || [" h ", " uhr ", " am ", " pm "].contains(&format!(" {next} ").as_str())
-        {
-            Kind::Time
-        } else if next.starts_with(['%', '％']) || next.starts_with("percent") || next.starts_with("prozent")
-        {
-            Kind::Percent
-        } else if digits >= 7 || (piece.starts_with('0') && digits >= 3) {
-            Kind::Phone
-        } else if !next.is_empty() && next.chars().all(char::is_alphabetic) && !is_small(next) {
-            Kind::Of(stem(next))
-        } else {
-            Kind::Plain
-        };
-        match values.last_mut() {
-            // A phone number is written in groups.
-            Some((_, text)) if kind == Kind::Phone && digits > piece.len() => {
-                let joined = format!("{text}{piece}");
-                values.pop();
-                values.push((Kind::Phone, joined));
-            }
-            _ => values.push((kind, number(piece))),
-        }
-    }
-    values
-}
-
-/// "4 de mayo".
-fn beyond_of(found: &[(Script, &str)], at: usize) -> bool {
-    found
-        .get(at + 1)
-        .is_some_and(|(_, next)| matches!(*next, "de" | "of"))
-        && found.get(at + 2).is_some_and(|(_, next)| is_month(next))
 }
 
 /// Whether a text names somebody or something: a word with a capital that does not begin it.
@@ -360,23 +285,6 @@ mod tests {
             ("", ""),
         ] {
             assert!(!Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
-        }
-    }
-
-    #[test]
-    fn values_have_a_kind() {
-        let kinds = |text: &str| values(text).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
-        for (text, kind) in [
-            ("deadline 15 February", Kind::Date),
-            ("el 4 de mayo", Kind::Date),
-            ("10月24日", Kind::Date),
-            ("at 17:00", Kind::Time),
-            ("10 %", Kind::Percent),
-            ("Q17 is bad", Kind::Name),
-            ("12 pages", Kind::Of(Stem::of("pag".chars()))),
-            ("listens on 8113", Kind::Plain),
-        ] {
-            assert_eq!(kinds(text).first(), Some(&kind), "{text}");
         }
     }
 }

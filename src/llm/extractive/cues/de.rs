@@ -5,9 +5,44 @@ use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,
+    states: STATES,
+    rivals: RIVALS,
+    numbers: "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn",
+    weekdays: "montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags",
+    connectors: " ist sind bei mit in im von über nach zu zur zum aus an am auf heißt nutzt liefert fährt ",
     is_done,
     is_imperative,
 };
+
+/// Opposite states, an axis a line.
+const STATES: &str = "offen|geöffnet|wieder offen|wieder geöffnet|ist auf|sind auf|wieder auf / geschlossen|gesperrt|zu gemacht|dicht|ist zu|sind zu|verschlossen|abgeschlossen\n\
+    in betrieb|wieder in betrieb|läuft wieder|läuft|funktioniert|funktioniert wieder|geht wieder|online|repariert|ist ganz|wieder da|im einsatz|einsatzbereit|wieder heil / \
+    außer betrieb|defekt|kaputt|funktioniert nicht|geht nicht|läuft nicht|offline|ausgefallen|stillgelegt|unbrauchbar|abgeschaltet\n\
+    eingeschaltet|aktiviert|aktiv|ist an|sind an|angeschaltet / ausgeschaltet|deaktiviert|inaktiv|ist aus|sind aus|abgestellt\n\
+    erlaubt|zugelassen|gestattet|genehmigt|in ordnung / verboten|untersagt|nicht erlaubt|nicht zugelassen|nicht gestattet|nicht mehr erlaubt\n\
+    möglich|unterstützt|geht jetzt / unmöglich|nicht möglich|unterstützt kein*|unterstützt nicht\n\
+    pflicht|nötig|erforderlich|notwendig|vorgeschrieben|verpflichtend / freiwillig|optional|nicht nötig|nicht mehr nötig|nicht erforderlich|überflüssig|nicht notwendig\n\
+    verfügbar|lieferbar|auf lager|vorrätig|noch frei|wieder frei / ausverkauft|vergriffen|nicht verfügbar|nicht lieferbar|belegt|ausgebucht|vergeben\n\
+    angenommen|bewilligt|zugesagt / abgelehnt|abgesagt|verweigert|zurückgewiesen\n\
+    gültig|in kraft / ungültig|abgelaufen|nicht gültig|außer kraft|verfallen\n\
+    öffentlich / vertraulich|geheim|nicht öffentlich\n\
+    ungefährlich|sicher / gefährlich|unsicher\n\
+    im urlaub|in elternzeit|krankgeschrieben|krank / wieder im büro|wieder da|wieder gesund|zurück aus";
+
+/// Words of which one excludes the others of its line.
+const RIVALS: &str = "staging|produktion|produktiv|test|testsystem|entwicklung|lokal|sandbox|vorschau\n\
+    morgens|abends|mittags|nachts|vormittags|nachmittags\n\
+    werktags|wochenende|wochenends\n\
+    sommer|winter|frühling|herbst|frühjahr\n\
+    links|rechts|linke|rechte|linken|rechten\n\
+    oben|unten|obere|untere|oberen|unteren\n\
+    norden|süden|osten|westen|südseite|nordseite|ostseite|westseite\n\
+    erwachsene|kinder|kind\n\
+    mindestens|höchstens\n\
+    mutter|vater|mama|papa|schwester|bruder|frau|mann|sohn|tochter|oma|opa|tante|onkel\n\
+    ankunft|abfahrt|anreise|abreise\n\
+    voll|ermäßigt\n\
+    erdgeschoss|keller|dachboden|obergeschoss";
 
 const CUES: &[(Sign, &str)] = &[
     (

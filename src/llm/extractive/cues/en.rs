@@ -5,9 +5,49 @@ use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,
+    states: STATES,
+    rivals: RIVALS,
+    numbers: "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
+    weekdays: "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays",
+    connectors: " is are was at with in on by from to via through under for uses use runs drives lives ",
     is_done,
     is_imperative,
 };
+
+/// Opposite states, an axis a line.
+const STATES: &str = "open|opened|reopened|open again / closed|closed down|shut|shut down|locked|boarded up|closed off\n\
+    in service|back in service|in use|in operation|works|works again|working|is up|are up|back up|back online|online|repaired|mended|in working order|usable|is back|are back|runs again|is running / \
+    out of service|out of use|out of order|out of action|broken|broken down|defective|is down|are down|offline|does not work|doesn't work|not working|unusable|is dead|not running|kaput\n\
+    enabled|activated|switched on|turned on|is on|are on|is active / disabled|deactivated|switched off|turned off|is off|are off|is inactive\n\
+    allowed|permitted|is okay|are okay|is fine|are fine|legal|is welcome|are welcome / forbidden|not allowed|prohibited|banned|illegal|off limits|no longer allowed|not permitted\n\
+    supports|supported|able to|possible|can handle / does not support|doesn't support|unsupported|unable to|impossible|cannot handle|can't handle|not supported\n\
+    required|mandatory|compulsory|needed|necessary|obligatory / optional|not required|no longer required|not needed|no longer needed|voluntary|unnecessary\n\
+    available|in stock|back in stock|vacant / unavailable|sold out|out of stock|taken|occupied|fully booked|booked out|not available\n\
+    approved|granted|signed off / rejected|declined|refused|denied|turned down\n\
+    valid|in force / invalid|expired|void|lapsed|not valid|no longer valid\n\
+    public / private|confidential\n\
+    safe|harmless / unsafe|dangerous\n\
+    blocked|stuck / unblocked|cleared|freed\n\
+    vegetarian|vegan / eats meat|eats meat again\n\
+    on leave|on holiday|away|off sick|on parental leave|on maternity leave / back at work|back from leave|back from holiday|back from parental leave|back in the office";
+
+/// Words of which one excludes the others of its line.
+const RIVALS: &str = "staging|production|prod|test|testing|dev|development|local|sandbox|qa|preview|canary\n\
+    morning|evening|afternoon|night|noon|lunch\n\
+    weekday|weekdays|weekend|weekends\n\
+    summer|winter|spring|autumn\n\
+    left|right\n\
+    upstairs|downstairs\n\
+    north|south|east|west|northern|southern|eastern|western\n\
+    adult|adults|child|children|kids\n\
+    read|write\n\
+    minimum|maximum|min|max\n\
+    client|server\n\
+    frontend|backend\n\
+    mother|father|mum|dad|sister|brother|wife|husband|son|daughter|aunt|uncle|grandma|grandpa\n\
+    arrival|departure\n\
+    upper|lower\n\
+    small|large|big";
 
 const CUES: &[(Sign, &str)] = &[
     (

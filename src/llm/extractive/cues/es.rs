@@ -5,9 +5,39 @@ use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,
+    states: STATES,
+    rivals: RIVALS,
+    numbers: "dos tres cuatro cinco seis siete ocho nueve diez _ doce trece catorce quince dieciséis",
+    weekdays: "lunes martes miércoles jueves viernes sábado domingo",
+    connectors: " es son está están con en por de del a al desde usa lleva ",
     is_done,
     is_imperative,
 };
+
+/// Opposite states, an axis a line.
+const STATES: &str = "abierto|abierta|abiertos|abiertas|reabierto|reabierta|abrió|reabrió|abre otra vez|abre de nuevo / cerrado|cerrada|cerrados|cerradas|clausurado|clausurada|cerró\n\
+    en servicio|funciona|ya funciona|funciona de nuevo|funciona otra vez|vuelve a funcionar|volvió a funcionar|reparado|reparada|arreglado|arreglada|en línea|operativo|operativa / \
+    fuera de servicio|averiado|averiada|no funciona|roto|rota|caído|caída|fuera de línea|estropeado|estropeada|descompuesto|descompuesta\n\
+    activado|activada|encendido|encendida|activo|activa|habilitado|habilitada / desactivado|desactivada|apagado|apagada|inactivo|inactiva|deshabilitado|deshabilitada\n\
+    permitido|permitida|autorizado|autorizada|admitido / prohibido|prohibida|no permitido|ya no se permite|no está permitido|no autorizado\n\
+    posible / imposible|no es posible\n\
+    obligatorio|obligatoria|necesario|necesaria|hace falta / opcional|voluntario|voluntaria|no hace falta|ya no hace falta|no es necesario|ya no es obligatorio|innecesario\n\
+    disponible|en existencia|libre / agotado|agotada|ocupado|ocupada|completo|no disponible|sin existencias\n\
+    aprobado|aprobada|concedido|concedida / rechazado|rechazada|denegado|denegada\n\
+    válido|válida|vigente|en vigor / caducado|caducada|vencido|vencida|ya no vale|no válido\n\
+    público|pública / privado|privada|confidencial\n\
+    de vacaciones|de baja|ausente / ya volvió|ha vuelto|volvió|de vuelta|se reincorporó";
+
+/// Words of which one excludes the others of its line.
+const RIVALS: &str = "preproducción|producción|pruebas|desarrollo|local\n\
+    mañana|tarde|noche|mediodía\n\
+    verano|invierno|primavera|otoño\n\
+    izquierda|derecha\n\
+    norte|sur|este|oeste\n\
+    adultos|adulto|niños|niño\n\
+    mínimo|máximo\n\
+    madre|padre|hermana|hermano|hija|hijo|mujer|marido|tía|tío|abuela|abuelo\n\
+    llegada|salida";
 
 const CUES: &[(Sign, &str)] = &[
     (

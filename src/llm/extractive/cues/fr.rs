@@ -5,9 +5,40 @@ use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,
+    states: STATES,
+    rivals: RIVALS,
+    numbers: "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
+    weekdays: "lundi mardi mercredi jeudi vendredi samedi dimanche lundis mardis mercredis jeudis vendredis samedis dimanches",
+    connectors: " est sont chez avec en dans par de du des à au aux sur sous via s'appelle utilise ",
     is_done,
     is_imperative,
 };
+
+/// Opposite states, an axis a line.
+const STATES: &str = "ouvert|ouverte|ouverts|ouvertes|rouvert|rouverte|de nouveau ouvert|de nouveau ouverte / fermé|fermée|fermés|fermées|barré|barrée|clos\n\
+    en service|de nouveau en service|fonctionne|fonctionne de nouveau|remarche|marche|marche de nouveau|réparé|réparée|en ligne|en état|de retour|remis en service|remise en service|rétabli|rétablie / \
+    hors service|hors d'usage|en panne|ne marche pas|ne marche plus|ne fonctionne pas|ne fonctionne plus|cassé|cassée|hors ligne|défectueux|défectueuse|indisponible\n\
+    activé|activée|allumé|allumée|actif|active / désactivé|désactivée|éteint|éteinte|coupé|coupée|inactif|inactive\n\
+    autorisé|autorisée|autorisés|permis|permise|accepté|acceptée|toléré / interdit|interdite|interdits|défendu|proscrit|plus autorisé|pas autorisé\n\
+    possible / impossible|pas possible\n\
+    obligatoire|nécessaire|requis|requise|exigé|exigée / facultatif|facultative|pas nécessaire|plus nécessaire|plus obligatoire|pas obligatoire|inutile\n\
+    disponible|en stock|libre / épuisé|épuisée|en rupture|complet|complète|occupé|occupée|plus disponible\n\
+    validé|validée|accordé|accordée / refusé|refusée|rejeté|rejetée\n\
+    valable|valide|en vigueur / périmé|périmée|expiré|expirée|caduc|plus valable\n\
+    public|publique / privé|privée|confidentiel|confidentielle\n\
+    en congé|en vacances|en arrêt|absent|absente / de retour|revenu|revenue|rentré|rentrée|a repris";
+
+/// Words of which one excludes the others of its line.
+const RIVALS: &str = "préproduction|production|prod|recette|test|développement|local\n\
+    matin|soir|midi|nuit|après-midi\n\
+    semaine|week-end\n\
+    été|hiver|printemps|automne\n\
+    gauche|droite\n\
+    nord|sud|est|ouest\n\
+    adultes|adulte|enfants|enfant\n\
+    minimum|maximum\n\
+    mère|père|sœur|frère|fille|fils|femme|mari|tante|oncle\n\
+    arrivée|départ";
 
 const CUES: &[(Sign, &str)] = &[
     (

@@ -4,9 +4,34 @@ use super::{Sign, Words};
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,
+    states: STATES,
+    rivals: RIVALS,
+    numbers: "",
+    weekdays: "月曜 火曜 水曜 木曜 金曜 土曜 日曜",
+    connectors: "  ",
     is_done,
     is_imperative: |_| false,
 };
+
+/// Opposite states, an axis a line.
+const STATES: &str = "開いて|営業|再開|営業中|開通 / 閉まって|休業|閉店|閉鎖|休館|通行止め|閉館\n\
+    動いて|動作して|稼働|復旧|直りました|修理が終わ|修理済み|復帰|使えます|使えるように / 故障|壊れて|停止中|動かない|動きません|使えない|使えません|止まって\n\
+    有効 / 無効\n\
+    許可|可能|認められ|できます|できるように|解禁 / 禁止|不可|できません|認められていません\n\
+    必須|必要です / 不要|任意|必要ありません|必要なくなり\n\
+    在庫あり|入荷|空いて / 在庫切れ|売り切れ|満席|満室|品切れ\n\
+    承認され|承認済み|認可 / 却下|否決|不承認\n\
+    公開 / 非公開|社外秘";
+
+/// Words of which one excludes the others of its line.
+const RIVALS: &str = "本番|検証|開発|テスト環境\n\
+    朝|昼|夜|夕方|午前|午後\n\
+    平日|週末\n\
+    春|夏|秋|冬\n\
+    右|左\n\
+    北|南|東|西\n\
+    大人|子供|子ども\n\
+    父|母|兄|姉|弟|妹|夫|妻|息子|娘|祖父|祖母";
 
 const CUES: &[(Sign, &str)] = &[
     (

@@ -8,6 +8,7 @@ mod en;
 mod es;
 mod fr;
 mod ja;
+mod opposites;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -16,6 +17,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::fast::RandomState;
 
 use super::line::Line;
+
+pub(super) use opposites::{Rival, State, number_word, weekday};
 
 /// What a phrase is a sign of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,6 +174,16 @@ pub(super) enum Language {
 /// What a language brings along.
 pub(super) struct Words {
     cues: &'static [(Sign, &'static str)],
+    /// Opposite states, an axis a line: the phrases of the one, a `/`, the phrases of the other.
+    states: &'static str,
+    /// Words of which one excludes the others of its line: "staging|production".
+    rivals: &'static str,
+    /// The numbers from two on, in letters.
+    numbers: &'static str,
+    /// The days from Monday on, in as many forms as there are.
+    weekdays: &'static str,
+    /// Words that stand before the place, the means or the name that a thing has: "at", "with", "is".
+    pub(super) connectors: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(super) is_done: fn(&str) -> bool,
     /// Whether a word is the imperative of a verb, at the beginning of a sentence.

@@ -1,0 +1,127 @@
+//! What the session makes wrong in the memory.
+//!
+//! A record and a statement both assert something: of a thing, a value, a state or a name. The record is outdated
+//! when it is named as such; when a sentence says what is no longer so and the record says just that; when a
+//! sentence gives another value, the opposite state or another name to the same thing; when somebody moved and the
+//! record says where they lived; when a thing is given up and the record tells how to use it; when what it supposed
+//! was refuted; and when it waits for an end that is reported.
+
+mod facts;
+mod known;
+mod spans;
+mod statement;
+
+use known::Memory;
+use statement::Statement;
+
+use super::MAX_ARCHIVES;
+use super::cues::Sign;
+use super::done::is_done;
+use super::said::Said;
+use super::session::Session;
+use super::terms::Terms;
+use super::transcript::Voice;
+use crate::domain::document::Record;
+use crate::domain::ids::RecordId;
+
+/// A record that no longer holds, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outdated {
+    pub(super) id: RecordId,
+    pub(super) reason: &'static str,
+}
+
+const NAMED: &str = "the user said that it no longer holds";
+const REPLACED: &str = "the user gave what holds instead";
+const OPPOSITE: &str = "the opposite holds now";
+const GIVEN_UP: &str = "the user said that it is no longer used";
+const REFUTED: &str = "it was found not to be so";
+const ENDED: &str = "what it waits for was reported";
+
+/// Statements that are held against the records, the newest ones: each costs a look at every record.
+const MAX_STATEMENTS: usize = 200;
+
+/// What a statement can do to a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Force {
+    /// It tells what is so now: by the user, or by the assistant as something new.
+    asserts: bool,
+    /// It tells what is no longer so, or that something changed.
+    changes: bool,
+    /// It refutes what was supposed.
+    refutes: bool,
+    /// It reports that something is done.
+    ends: bool,
+}
+
+/// The records that no longer hold, at most [`MAX_ARCHIVES`], in the order of the memory.
+pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
+    if records.is_empty() {
+        return Vec::new();
+    }
+    let mut memory = Memory::of(records);
+    let statements: Vec<_> = statements(session).collect();
+    let newest = statements.len().saturating_sub(MAX_STATEMENTS);
+    let task = session.said.iter().filter(|said| said.voice == Voice::Task);
+    let topic = task.fold(Terms::default(), |topic, said| topic.with(said.terms()));
+    for (at, force) in statements.into_iter().skip(newest) {
+        let statement = Statement::of(&session.said, at, force, &topic);
+        for (record, reason) in statement.outdates(&memory) {
+            memory.records[record].outdated.get_or_insert(reason);
+        }
+    }
+    let gone = memory.records.into_iter().zip(records).filter_map(|(known, record)| {
+        known.outdated.map(|reason| Outdated {
+            id: record.id,
+            reason,
+        })
+    });
+    gone.take(MAX_ARCHIVES).collect()
+}
+
+/// What may make a record wrong: the place of each sentence, with what it can do.
+fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
+    let denied = session.denied();
+    let said = session.said.iter().enumerate();
+    said.filter(|(_, said)| !said.void && is_sure(said))
+        .filter_map(move |(at, said)| {
+            let is_denied = denied.binary_search(&said.message).is_ok();
+            let of_user = said.voice != Voice::Assistant;
+            let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
+            let force = Force {
+                asserts: !said.has_any(&NOT_PRESENT) && (of_user || (tells_news && !is_denied)),
+                changes: of_user && said.has_any(&CHANGING),
+                refutes: said.has(Sign::Refuted) && !is_denied,
+                ends: is_done(said) && !is_denied,
+            };
+            let any = force.asserts || force.changes || force.refutes || force.ends;
+            any.then_some((at, force))
+        })
+}
+
+/// Signs that something is not as it was.
+const CHANGING: [Sign; 7] = [
+    Sign::Change,
+    Sign::Decision,
+    Sign::Old,
+    Sign::OldBefore,
+    Sign::Retired,
+    Sign::Obsolete,
+    Sign::Moved,
+];
+
+/// Signs that a sentence tells no state of the present.
+const NOT_PRESENT: [Sign; 8] = [
+    Sign::Plan,
+    Sign::Wish,
+    Sign::Hearsay,
+    Sign::Request,
+    Sign::Condition,
+    Sign::Injection,
+    Sign::NotYet,
+    Sign::Refuted,
+];
+
+fn is_sure(said: &Said) -> bool {
+    !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge])
+}

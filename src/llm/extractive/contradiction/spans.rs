@@ -1,0 +1,132 @@
+//! Parts of sentences: clauses, and what is named as old in them.
+
+use crate::llm::extractive::cues::{Hit, Sign};
+use crate::llm::extractive::said::Said;
+use crate::llm::extractive::terms::Terms;
+
+/// What a sentence names as no longer so.
+pub(super) fn old(said: &Said) -> Option<Terms> {
+    let span = |sign: Sign| longest(said, sign);
+    let behind = span(Sign::Old)
+        .map(|hit| behind(said, hit))
+        .filter(|terms| !terms.is_empty());
+    // "Not at Ramón's any more" has it before.
+    behind
+        .or_else(|| {
+            span(Sign::OldBefore)
+                .or(span(Sign::Old))
+                .map(|hit| Terms::of(before(said, hit.start)))
+                .filter(|terms| !terms.is_empty())
+        })
+        .or_else(|| from_to(said))
+}
+
+/// What a sentence says to be given up.
+pub(super) fn retired(said: &Said) -> Option<Terms> {
+    longest(said, Sign::Retired)
+        .map(|hit| behind(said, hit))
+        .filter(|terms| !terms.is_empty())
+}
+
+fn longest(said: &Said, sign: Sign) -> Option<&Hit> {
+    let hits = said.hits.iter().filter(|hit| hit.sign == sign);
+    hits.max_by_key(|hit| hit.end - hit.start)
+}
+
+fn behind(said: &Said, hit: &Hit) -> Terms {
+    Terms::of(said.line.between(hit.end, span_end(said, hit.end)))
+}
+
+/// The parts of a sentence between commas and conjunctions.
+pub(super) fn clauses(said: &Said) -> impl Iterator<Item = &str> {
+    let folded = &said.line.folded;
+    let mut cuts = vec![0];
+    for (at, word) in said.line.words() {
+        if matches!(
+            word,
+            "," | ";" | ":" | "、" | "and" | "und" | "et" | "y" | "but" | "aber" | "mais" | "pero"
+        ) {
+            cuts.push(at);
+        }
+    }
+    cuts.push(folded.len());
+    let mut parts = Vec::new();
+    for pair in cuts.windows(2) {
+        for part in said.line.between(pair[0], pair[1]).split_inclusive(['。', '、']) {
+            parts.push(part);
+        }
+    }
+    parts.retain(|part| part.chars().any(char::is_alphanumeric));
+    parts.into_iter()
+}
+
+/// Where a span ends that names something old: at a mark, or where the new one begins.
+fn span_end(said: &Said, start: usize) -> usize {
+    let folded = &said.line.folded;
+    let ends = |word: &str| {
+        matches!(
+            word,
+            "," | ";"
+                | "("
+                | "!"
+                | "but"
+                | "sondern"
+                | "mais"
+                | "sino"
+                | "to"
+                | "because"
+                | "as"
+                | "any"
+                | "than"
+                | "can"
+                | "is"
+                | "are"
+                | "weil"
+                | "wie"
+                | "comme"
+                | "como"
+                | "since"
+                | "now"
+                | "anymore"
+                | "mehr"
+                | "nach"
+                | "auf"
+        )
+    };
+    said.line
+        .words()
+        .find(|(at, word)| *at >= start && ends(word))
+        .map_or(folded.len() - 1, |(at, _)| at)
+}
+
+/// What stands before: the words of Japanese up to a particle or mark, otherwise all.
+fn before(said: &Said, end: usize) -> &str {
+    let text = said.line.between(0, end);
+    let start = text
+        .rfind(['は', 'が', '、', '。', ','])
+        .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
+    &text[start..]
+}
+
+/// "from X to Y" with a word of change.
+fn from_to(said: &Said) -> Option<Terms> {
+    if !said.has_any(&[Sign::Change, Sign::Moved]) {
+        return None;
+    }
+    let froms = said.hits.iter().filter(|hit| hit.sign == Sign::From);
+    froms.clone().find_map(|from| {
+        let rest = &said.line.folded[from.end..];
+        let to = [" to ", " auf ", " zu ", " nach ", " à ", " au ", " a ", "に"]
+            .iter()
+            .filter_map(|to| rest.find(to))
+            .min()?;
+        let is_japanese = rest.as_bytes().get(to) != Some(&b' ');
+        let old = if is_japanese {
+            before(said, from.start)
+        } else {
+            said.line.between(from.end, from.end + to)
+        };
+        let terms = Terms::of(old);
+        (!terms.is_empty() && terms.count() <= 6).then_some(terms)
+    })
+}

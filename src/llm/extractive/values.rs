@@ -1,0 +1,298 @@
+//! The values of a text, each of a kind: a date, a time, so many of something. Values of one kind take each
+//! other's place.
+
+use super::cues::{is_month, is_small, number_word, weekday};
+use super::line::folded_through;
+use super::terms::{Script, Stem, number, pieces, stem};
+
+/// Kinds of values that take each other's place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Date,
+    Weekday,
+    Time,
+    Percent,
+    Phone,
+    /// `Q17`, `4JX-09`, `10.2.0.9`.
+    Name,
+    /// So many of something.
+    Of(Stem),
+    Plain,
+    /// A number in letters of which nothing says what is counted.
+    Bare,
+}
+
+/// A value and its kind.
+pub(super) type Value = (Kind, String);
+
+/// Words and signs for one unit, a line each; the first stands for all.
+const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound pounds gbp\n円 yen\n\
+    s sec secs second seconds sekunde sekunden seconde secondes segundo segundos 秒\n\
+    min mins minute minutes minuten minuto minutos\n\
+    hour hours hrs stunde stunden heure heures hora horas 時間\nday days tag tage tagen jour jours día días 日間\n\
+    week weeks woche wochen semaine semaines semana semanas 週間\n\
+    month months monat monate monaten mois mes meses\nyear years jahr jahre jahren an ans année années año años 年間\n\
+    kg kilo kilos kilogram kilograms kilogramm\ng gram grams gramm grammes gramos\n\
+    km kilometre kilometres kilometer kilometers kilómetros\nm metre metres meter meters mètres metros\n\
+    ° degree degrees grad degrés grados 度\nms millisecond milliseconds millisekunden 人 people persons personen personnes personas";
+
+/// What stands between a number and what is counted.
+const PASSED_OVER: &str = " of de d'environ more mehr plus más ";
+
+/// The values of a text.
+pub(super) fn values(text: &str) -> Vec<Value> {
+    let folded = folded_through(text);
+    let found: Vec<(Script, &str)> = pieces(&folded)
+        .map(|(script, piece)| (script, piece.trim()))
+        .filter(|(_, piece)| !piece.is_empty() && *piece != ".")
+        .collect();
+    let mut values: Vec<Value> = Vec::new();
+    let mut digits = 0;
+    let mut skip = 0;
+    for (at, (script, piece)) in found.iter().enumerate() {
+        if at < skip {
+            continue;
+        }
+        let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        if let Some(day) = weekday(piece) {
+            values.push((Kind::Weekday, day.to_string()));
+            digits = 0;
+            continue;
+        }
+        let spelled = number_word(piece);
+        if *script != Script::Word || !(piece.chars().any(|c| c.is_ascii_digit()) || spelled.is_some()) {
+            digits = 0;
+            continue;
+        }
+        if let Some(spelled) = spelled {
+            let kind = unit_at(&found, at + 1).map_or(Kind::Bare, Kind::Of);
+            values.push((kind, spelled.to_string()));
+            continue;
+        }
+        if let Some((number, unit, behind)) = japanese_number(&found, at) {
+            let kind = unit.map_or(Kind::Plain, |unit| Kind::Of(unit_of(&unit.to_string())));
+            values.push((kind, number.to_string()));
+            skip = behind;
+            continue;
+        }
+        digits += piece.chars().filter(char::is_ascii_digit).count();
+        let kind = kind(&found, at, piece, digits);
+        // "6 h 30" and "9時21分" are one time.
+        if kind == Kind::Time
+            && let Some(minutes) = minutes_behind(&found, at)
+        {
+            values.push((kind, format!("{piece}:{minutes}")));
+            skip = at + 3;
+            continue;
+        }
+        match values.last_mut() {
+            // A phone number is written in groups.
+            Some((_, text)) if kind == Kind::Phone && digits > piece.len() => {
+                let joined = format!("{text}{piece}");
+                values.pop();
+                values.push((Kind::Phone, joined));
+            }
+            _ => values.push((kind, amount(piece))),
+        }
+    }
+    values
+}
+
+fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind {
+    let next = found.get(at + 1).map_or("", |(_, next)| *next);
+    let before = at
+        .checked_sub(1)
+        .and_then(|at| found.get(at))
+        .map_or("", |(_, piece)| *piece);
+    if let Some((_, unit)) = glued(piece) {
+        return if matches!(unit, "h" | "am" | "pm") {
+            Kind::Time
+        } else {
+            Kind::Of(unit_of(unit))
+        };
+    }
+    if is_clock(piece) {
+        Kind::Time
+    } else if piece.chars().any(char::is_alphabetic) {
+        Kind::Name
+    } else if is_written_date(piece) || (is_day_or_year(piece) && beside_month(found, at)) {
+        Kind::Date
+    } else if piece.matches('.').count() >= 2 {
+        Kind::Name
+    } else if (next.starts_with('時') && !next.starts_with("時間")) || matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock") {
+        Kind::Time
+    } else if next.starts_with(['%', '％']) || matches!(next, "percent" | "prozent" | "pourcent") {
+        Kind::Percent
+    } else if digits >= 7 || (piece.starts_with('0') && digits >= 3 && !piece.contains('.')) {
+        Kind::Phone
+    } else if let Some(sign) = before.chars().next_back().filter(|c| "$€£¥".contains(*c)) {
+        Kind::Of(unit_of(&sign.to_string()))
+    } else {
+        unit_at(found, at + 1).map_or(Kind::Plain, Kind::Of)
+    }
+}
+
+/// What is counted by the number before this place.
+fn unit_at(found: &[(Script, &str)], at: usize) -> Option<Stem> {
+    let (script, next) = found.get(at)?;
+    if *script == Script::Other {
+        let sign = next.chars().next().filter(|c| "€$£°".contains(*c));
+        return sign.map(|sign| unit_of(&sign.to_string()));
+    }
+    if *script == Script::Han {
+        let whole = ["時間", "日間", "週間", "年間"].into_iter().find(|unit| next.starts_with(unit));
+        let first = next.char_indices().nth(1).map_or(*next, |(end, _)| &next[..end]);
+        return Some(unit_of(whole.unwrap_or(first)));
+    }
+    if PASSED_OVER.contains(&format!(" {next} ")) {
+        return unit_at(found, at + 1);
+    }
+    let is_unit = is_known_unit(next) || (next.chars().all(char::is_alphabetic) && !is_small(next));
+    (is_unit && !next.is_empty() && !is_month(next)).then(|| unit_of(next))
+}
+
+fn is_known_unit(word: &str) -> bool {
+    UNITS.split([' ', '\n']).any(|unit| unit == word)
+}
+
+/// One unit for "seconds", "sec" and "s".
+fn unit_of(word: &str) -> Stem {
+    let same = |line: &&str| line.split(' ').any(|unit| unit == word);
+    match UNITS.lines().map(str::trim).find(same) {
+        Some(line) => Stem::of(line.split(' ').next().unwrap_or(word).chars()),
+        None => stem(word),
+    }
+}
+
+/// `2.5mg`, `17h`: the number and its unit.
+fn glued(piece: &str) -> Option<(&str, &str)> {
+    let end = piece.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))?;
+    let (number, unit) = piece.split_at(end);
+    let fits = !number.is_empty() && unit.chars().count() <= 4 && unit.chars().all(char::is_alphabetic);
+    (fits && !matches!(unit, "st" | "nd" | "rd" | "th" | "er" | "e" | "x")).then_some((number, unit))
+}
+
+/// The number as it is compared.
+fn amount(piece: &str) -> String {
+    let bare = glued(piece).map_or(piece, |(number, _)| number);
+    let text = number(bare);
+    if text.matches(',').count() == 1 && text.bytes().all(|b| b.is_ascii_digit() || b == b',') {
+        text.replace(',', ".")
+    } else {
+        text
+    }
+}
+
+/// `17:30`, `17h30`.
+fn is_clock(piece: &str) -> bool {
+    piece.split_once([':', 'h']).is_some_and(|(hours, minutes)| {
+        let all = |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        all(hours) && all(minutes)
+    })
+}
+
+/// `2026-11-20`, `20.11.2026`, `20/11/2026`.
+fn is_written_date(piece: &str) -> bool {
+    let parts: Vec<&str> = piece.split(['-', '.', '/']).collect();
+    let digits = parts
+        .iter()
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    digits && parts.len() == 3 && (parts[0].len() == 4 || parts[2].len() == 4)
+}
+
+fn is_day_or_year(piece: &str) -> bool {
+    piece.len() == 4 || piece.parse::<u8>().is_ok_and(|day| day <= 31)
+}
+
+/// "4 May", "May 4", "4 de mayo", "10月24日".
+fn beside_month(found: &[(Script, &str)], at: usize) -> bool {
+    let of = |at: Option<usize>| at.and_then(|at| found.get(at)).map_or("", |(_, piece)| *piece);
+    let (next, behind) = (of(Some(at + 1)), of(Some(at + 2)));
+    is_month(next)
+        || is_month(of(at.checked_sub(1)))
+        || (next.starts_with(['月', '日']) && !next.starts_with("日間"))
+        || (matches!(next, "de" | "of") && is_month(behind))
+}
+
+/// The minutes behind "6 h" or "9時".
+fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<&'f str> {
+    let (_, unit) = found.get(at + 1)?;
+    let (_, minutes) = found.get(at + 2)?;
+    let fits = minutes.len() == 2 && minutes.bytes().all(|b| b.is_ascii_digit());
+    (matches!(*unit, "h" | "時") && fits).then_some(*minutes)
+}
+
+/// `3万5千円`: the number, what is counted, and the place behind it.
+fn japanese_number(found: &[(Script, &str)], at: usize) -> Option<(u64, Option<char>, usize)> {
+    let mut whole = 0_u64;
+    let mut place = at;
+    let mut unit = None;
+    let mut is_scaled = false;
+    while let Some((Script::Word, digits)) = found.get(place) {
+        let number: u64 = digits.parse().ok()?;
+        let mut behind = found.get(place + 1).map_or("", |(_, behind)| *behind).chars();
+        let scale = match behind.next() {
+            Some('万') => 10_000,
+            Some('千') => 1_000,
+            Some('百') => 100,
+            first => {
+                whole = whole.checked_add(number)?;
+                unit = first;
+                place += 1;
+                break;
+            }
+        };
+        is_scaled = true;
+        whole = whole.checked_add(number.checked_mul(scale)?)?;
+        place += 2;
+        unit = behind.next();
+        if unit.is_some() {
+            break;
+        }
+    }
+    is_scaled.then_some((whole, unit, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_a_kind() {
+        let kinds = |text: &str| values(text).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
+        for (text, kind) in [
+            ("deadline 15 February", Kind::Date),
+            ("el 4 de mayo", Kind::Date),
+            ("10月24日", Kind::Date),
+            ("2026-11-20", Kind::Date),
+            ("at 17:00", Kind::Time),
+            ("vers 17h30", Kind::Time),
+            ("10 %", Kind::Percent),
+            ("Q17 is bad", Kind::Name),
+            ("12 pages", Kind::Of(Stem::of("pag".chars()))),
+            ("listens on 8113", Kind::Plain),
+        ] {
+            assert_eq!(kinds(text).first(), Some(&kind), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_value_is_written_in_many_ways() {
+        for (one, other) in [
+            ("it is 30 s", "30 seconds it is"),
+            ("2.5mg in the morning", "2,5 mg am Morgen"),
+            ("96 Euro", "96 €"),
+            ("ab Januar 96 Euro", "96 Euro"),
+            ("cinco cartas", "5 cartas"),
+            ("3万5千円", "35000円"),
+            ("départ à 6 h 30", "6:30"),
+        ] {
+            let last = |text: &str| values(text).pop();
+            assert_eq!(last(one), last(other), "{one} / {other}");
+            assert!(last(one).is_some(), "{one}");
+        }
+        for (one, other) in [("30 s", "30 min"), ("5 h", "6 h 30"), ("12 Euro", "12 pages")] {
+            assert_ne!(values(one), values(other), "{one} / {other}");
+        }
+    }
+}
