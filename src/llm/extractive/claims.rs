@@ -65,6 +65,20 @@ fn chooses(said: &Said) -> bool {
 }
 
 impl Claim {
+    /// What holds instead of a record of the memory.
+    pub(super) fn instead(said: &Said) -> Option<Self> {
+        let text = capitalised(&shortened(said.body(), MAX_CHARS));
+        let fits = !said.void && !is_grammar(&text) && !text.ends_with(':') && said.terms().count() >= 2;
+        fits.then(|| Self {
+            message: said.message,
+            weight: 9,
+            reason: INSTEAD,
+            text,
+            terms: said.terms().clone(),
+            is_finding: said.voice == Voice::Assistant,
+        })
+    }
+
     /// A plain statement behind a sentence that announced it.
     pub(super) fn announced(said: &Said, sign: Sign) -> Option<Self> {
         let other = [
@@ -104,6 +118,7 @@ const CAUSE: &str = "it was found to be the cause";
 const FINDING: &str = "it was found out";
 const PERSONAL: &str = "the user told it of their own";
 const CHANGE: &str = "the user corrected what was known";
+const INSTEAD: &str = "it holds instead of what was known";
 const LIMIT: &str = "the user set this bound";
 const FACT: &str = "the user stated it";
 const EXPLAINED: &str = "it explains why";

@@ -61,7 +61,8 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     let mut claims: Vec<Claim> = Vec::new();
     let mut announced: Option<(usize, Sign)> = None;
     let mut before: Option<&Said> = None;
-    for said in session.meant() {
+    let instead: Vec<usize> = gone.iter().filter_map(|gone| gone.instead).collect();
+    for (at, said) in session.said.iter().enumerate().filter(|(_, said)| !said.void) {
         if said.has(Sign::Refuted) {
             let refuted = said.content();
             claims.retain(|claim| {
@@ -81,7 +82,8 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
             .filter(|_| confirms(said))
             .and_then(|behind| Claim::announced(behind, Sign::Decision));
         let own = || Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
-        let Some(claim) = confirmed.or_else(own) else {
+        let instead = || Claim::instead(said).filter(|_| instead.contains(&at));
+        let Some(claim) = confirmed.or_else(own).or_else(instead) else {
             continue;
         };
         let taken_back = claim.is_finding && denied.binary_search(&claim.message).is_ok();

@@ -31,6 +31,7 @@ mod progress;
 mod said;
 mod secrets;
 mod session;
+mod shown;
 mod split;
 mod steps;
 mod terms;

@@ -4,6 +4,7 @@ use super::cues::{Language, Sign};
 use super::listed::{Listed, split};
 use super::said::Said;
 use super::secrets::has_secret;
+use super::shown::Shown;
 use super::transcript::{Code, Transcript, Voice};
 use crate::llm::Source;
 
@@ -15,6 +16,8 @@ const ASIDE_TERMS: usize = 2;
 pub(super) struct Session {
     pub(super) said: Vec<Said>,
     pub(super) codes: Vec<Code>,
+    /// What tools showed.
+    pub(super) shown: Shown,
     /// The last message of the assistant; 0 if there is none.
     pub(super) last_answer: usize,
     /// The first message of the user; 0 if there is none.
@@ -51,6 +54,7 @@ impl Session {
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
             codes: transcript.codes,
+            shown: transcript.shown,
             said,
         }
     }

@@ -3,6 +3,7 @@
 
 use super::foreign::{heading_standing, is_foreign, is_mail_header, title};
 use super::split::{list_item, sentences};
+use super::shown::{Shown, is_tool};
 use super::text::one_line;
 use crate::llm::ConversationMessage;
 
@@ -67,6 +68,7 @@ pub(super) struct Code {
 pub(super) struct Transcript {
     pub(super) sentences: Vec<Sentence>,
     pub(super) codes: Vec<Code>,
+    pub(super) shown: Shown,
 }
 
 impl Transcript {
@@ -76,6 +78,8 @@ impl Transcript {
         for (index, message) in messages.iter().enumerate() {
             if let Some(voice) = Voice::of(&message.role) {
                 transcript.read(voice, index + 1, &message.content);
+            } else if is_tool(&message.role) {
+                transcript.shown.read(index + 1, &message.content);
             }
         }
         transcript

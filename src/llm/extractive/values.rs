@@ -76,6 +76,12 @@ pub(super) fn values(text: &str) -> Vec<Value> {
             continue;
         }
         digits += piece.chars().filter(char::is_ascii_digit).count();
+        if let Some((date, behind)) = date(&found, at, piece) {
+            values.push((Kind::Date, date));
+            skip = behind;
+            digits = 0;
+            continue;
+        }
         let kind = kind(&found, at, piece, digits);
         // "6 h 30" and "9時21分" are one time.
         if kind == Kind::Time
@@ -115,8 +121,6 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
         Kind::Time
     } else if piece.chars().any(char::is_alphabetic) {
         Kind::Name
-    } else if is_written_date(piece) || (is_day_or_year(piece) && beside_month(found, at)) {
-        Kind::Date
     } else if piece.matches('.').count() >= 2 {
         Kind::Name
     } else if (next.starts_with('時') && !next.starts_with("時間")) || matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock") {
@@ -191,27 +195,72 @@ fn is_clock(piece: &str) -> bool {
     })
 }
 
-/// `2026-11-20`, `20.11.2026`, `20/11/2026`.
-fn is_written_date(piece: &str) -> bool {
+/// The month and the day that begin at a place, and the place behind them.
+fn date(found: &[(Script, &str)], at: usize, piece: &str) -> Option<(String, usize)> {
+    let of = |at: usize| found.get(at).map_or("", |(_, piece)| *piece);
+    let before = at.checked_sub(1).map_or("", of);
+    if let Some((month, day)) = written_date(piece, before) {
+        return Some((format!("{month}-{day}"), at + 1));
+    }
+    let day: u8 = piece.trim_end_matches(char::is_alphabetic).parse().ok()?;
+    if !(1..=31).contains(&day) {
+        return None;
+    }
+    // "10月24日"
+    let han = |at: usize, unit: char| of(at).starts_with(unit);
+    if han(at + 1, '月') && han(at + 3, '日') {
+        let behind: u8 = of(at + 2).parse().ok()?;
+        return Some((format!("{day}-{behind}"), at + 4));
+    }
+    if han(at + 1, '月') || (han(at + 1, '日') && !of(at + 1).starts_with("日間")) {
+        return Some((format!("{day}"), at + 2));
+    }
+    // "4 May", "4. Mai", "4 de mayo", "the 4th of May", "May 4"
+    let passed = usize::from(matches!(of(at + 1), "de" | "of"));
+    let behind = month(of(at + 1 + passed)).map(|month| (month, at + 2 + passed));
+    let counts = is_known_unit(of(at + 1)) || of(at + 1).starts_with(['%', '€', '$']);
+    let ahead = || month(before).filter(|_| !counts).map(|month| (month, at + 1));
+    let (month, end) = behind.or_else(ahead)?;
+    // The year belongs to it.
+    let is_year = |at: usize| of(at).len() == 4 && of(at).bytes().all(|b| b.is_ascii_digit());
+    let end = if is_year(end) { end + 1 } else { end };
+    Some((format!("{month}-{day}"), end))
+}
+
+/// `2026-11-20`, `20.11.2026`, "am 19.11.": month and day.
+fn written_date(piece: &str, before: &str) -> Option<(u8, u8)> {
     let parts: Vec<&str> = piece.split(['-', '.', '/']).collect();
-    let digits = parts
-        .iter()
-        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-    digits && parts.len() == 3 && (parts[0].len() == 4 || parts[2].len() == 4)
+    let number = |at: usize| parts.get(at).and_then(|part| part.parse::<u8>().ok());
+    let (day, month) = match parts.len() {
+        3 if parts[0].len() == 4 => (number(2)?, number(1)?),
+        3 if parts[2].len() == 4 => (number(0)?, number(1)?),
+        2 if piece.contains('.') && matches!(before, "am" | "vom" | "zum" | "den" | "der" | "bis" | "ab") => {
+            (number(0)?, number(1)?)
+        }
+        _ => return None,
+    };
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((month, day))
 }
 
-fn is_day_or_year(piece: &str) -> bool {
-    piece.len() == 4 || piece.parse::<u8>().is_ok_and(|day| day <= 31)
-}
-
-/// "4 May", "May 4", "4 de mayo", "10月24日".
-fn beside_month(found: &[(Script, &str)], at: usize) -> bool {
-    let of = |at: Option<usize>| at.and_then(|at| found.get(at)).map_or("", |(_, piece)| *piece);
-    let (next, behind) = (of(Some(at + 1)), of(Some(at + 2)));
-    is_month(next)
-        || is_month(of(at.checked_sub(1)))
-        || (next.starts_with(['月', '日']) && !next.starts_with("日間"))
-        || (matches!(next, "de" | "of") && is_month(behind))
+/// Which month a word names, by its beginning in any language.
+fn month(word: &str) -> Option<usize> {
+    const MONTHS: [&[&str]; 12] = [
+        &["jan", "jän", "ene"],
+        &["feb", "fév"],
+        &["mar", "mär"],
+        &["apr", "avr", "abr"],
+        &["may", "mai"],
+        &["jun", "juin"],
+        &["jul", "juil"],
+        &["aug", "aoû", "ago"],
+        &["sep"],
+        &["oct", "okt"],
+        &["nov"],
+        &["dec", "dez", "déc", "dic"],
+    ];
+    let begins = |names: &&[&str]| names.iter().any(|name| word.starts_with(name));
+    let at = MONTHS.iter().position(|names| begins(&names));
+    at.filter(|_| is_month(word)).map(|at| at + 1)
 }
 
 /// The minutes behind "6 h" or "9時".
@@ -265,6 +314,7 @@ mod tests {
             ("el 4 de mayo", Kind::Date),
             ("10月24日", Kind::Date),
             ("2026-11-20", Kind::Date),
+            ("erst am 19.11. um 18:30", Kind::Date),
             ("at 17:00", Kind::Time),
             ("vers 17h30", Kind::Time),
             ("10 %", Kind::Percent),
@@ -282,7 +332,10 @@ mod tests {
             ("it is 30 s", "30 seconds it is"),
             ("2.5mg in the morning", "2,5 mg am Morgen"),
             ("96 Euro", "96 €"),
-            ("ab Januar 96 Euro", "96 Euro"),
+            ("on 1 May 2019", "2019-05-01"),
+            ("May 4", "el 4 de mayo"),
+            ("11月20日", "20 November"),
+            ("ab Januar 12 Euro", "12 Euro"),
             ("cinco cartas", "5 cartas"),
             ("3万5千円", "35000円"),
             ("départ à 6 h 30", "6:30"),

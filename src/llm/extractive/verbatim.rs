@@ -79,6 +79,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
             gone.push(Outdated {
                 id: kept.id,
                 reason: "a newer snippet of the same label was shown",
+                instead: None,
             });
         }
     }

@@ -23,7 +23,8 @@ pub(super) struct Known {
     pub(super) waits: bool,
     /// Whether it says what was taken for the cause of something.
     pub(super) supposes: bool,
-    pub(super) outdated: Option<&'static str>,
+    /// Why it no longer holds, and by which sentence.
+    pub(super) outdated: Option<(&'static str, usize)>,
 }
 
 /// All records of a kind.

@@ -29,6 +29,8 @@ use crate::domain::ids::RecordId;
 pub(super) struct Outdated {
     pub(super) id: RecordId,
     pub(super) reason: &'static str,
+    /// The sentence that says what holds instead, by its place in the session.
+    pub(super) instead: Option<usize>,
 }
 
 const NAMED: &str = "the user said that it no longer holds";
@@ -67,13 +69,14 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     for (at, force) in statements.into_iter().skip(newest) {
         let statement = Statement::of(&session.said, at, force, &topic);
         for (record, reason) in statement.outdates(&memory) {
-            memory.records[record].outdated.get_or_insert(reason);
+            memory.records[record].outdated.get_or_insert((reason, at));
         }
     }
     let gone = memory.records.into_iter().zip(records).filter_map(|(known, record)| {
-        known.outdated.map(|reason| Outdated {
+        known.outdated.map(|(reason, at)| Outdated {
             id: record.id,
             reason,
+            instead: matches!(reason, REPLACED | OPPOSITE).then_some(at),
         })
     });
     gone.take(MAX_ARCHIVES).collect()
@@ -88,9 +91,11 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let is_denied = denied.binary_search(&said.message).is_ok();
             let of_user = said.voice != Voice::Assistant;
             let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
+            let asserts = !said.has_any(&NOT_PRESENT);
+            let is_seen = !of_user && !is_denied && asserts && session.shown.bears_out(said);
             let force = Force {
-                asserts: !said.has_any(&NOT_PRESENT) && (of_user || (tells_news && !is_denied)),
-                changes: of_user && said.has_any(&CHANGING),
+                asserts: asserts && (of_user || (tells_news && !is_denied) || is_seen),
+                changes: (of_user && said.has_any(&CHANGING)) || is_seen,
                 refutes: said.has(Sign::Refuted) && !is_denied,
                 ends: is_done(said) && !is_denied,
             };

@@ -1,0 +1,53 @@
+//! What tools showed. Their output speaks with no voice, but a number that stands in it bears out who tells it.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::said::Said;
+use super::values::{Kind, values};
+
+/// The most numbers that are remembered; the earliest ones.
+const MAX_NUMBERS: usize = 20_000;
+/// A longer run of digits is no measurement.
+const MAX_DIGITS: usize = 12;
+
+/// The numbers that stand in the output of tools, each with the message that showed it first.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    numbers: HashMap<String, usize, RandomState>,
+}
+
+pub(super) fn is_tool(role: &str) -> bool {
+    matches!(
+        role.trim().to_lowercase().as_str(),
+        "tool" | "function" | "tool_result"
+    )
+}
+
+impl Shown {
+    pub(super) fn read(&mut self, message: usize, output: &str) {
+        let numbers = output.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ':')));
+        let numbers = numbers
+            .map(|number| number.trim_matches(['.', ':']))
+            .filter(|number| !number.is_empty() && number.len() <= MAX_DIGITS);
+        for number in numbers {
+            if self.numbers.len() >= MAX_NUMBERS {
+                return;
+            }
+            self.numbers.entry(number.to_owned()).or_insert(message);
+        }
+    }
+
+    /// Whether a sentence tells a value that a tool showed before.
+    pub(super) fn bears_out(&self, said: &Said) -> bool {
+        if self.numbers.is_empty() {
+            return false;
+        }
+        let before = |number: &str| self.numbers.get(number).is_some_and(|shown| *shown < said.message);
+        values(&said.line.text)
+            .iter()
+            .filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday))
+            .any(|(_, text)| text.rsplit('-').any(before) || before(text))
+    }
+}
