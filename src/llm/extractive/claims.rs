@@ -41,7 +41,7 @@ impl Claim {
             // With messages, the task only says what they are about.
             Voice::Task if session.has_messages => None,
             Voice::Task => of_user(said, session).filter(|(_, reason, _)| *reason != FACT),
-            Voice::Assistant => of_assistant(said),
+            Voice::Assistant => of_assistant(said).or_else(|| explains(said, session)),
         }?;
         let body = said.body();
         let text = capitalised(&shortened(body, MAX_CHARS));
@@ -140,8 +140,8 @@ fn of_user(said: &Said, session: &Session) -> Worth {
     if is_rule(said) {
         return Some((8, RULE, false));
     }
-    let is_order = opens_with_imperative(said) || said.has(Sign::Request);
-    if said.holds(Sign::Personal, &UNSURE).is_some() && !said.has(Sign::Refuted) && !is_order {
+    let is_order = opens_with_imperative(said) || said.has(Sign::Request) || is_proposal(said);
+    if is_personal(said) && !said.has_any(&[Sign::Refuted, Sign::Done]) && !is_order {
         return Some((8, PERSONAL, false));
     }
     if is_cause(said) && !is_order {
@@ -169,7 +169,8 @@ fn of_user(said: &Said, session: &Session) -> Worth {
     if said.has(Sign::Requirement) && !said.has(Sign::Trouble) {
         return Some((4, REQUIREMENT, false));
     }
-    is_fact(said, session).then_some((3, FACT, false))
+    let is_dated = values(said.body()).iter().any(|(kind, _)| *kind == Kind::Date);
+    is_fact(said, session).then_some((if is_dated { 4 } else { 3 }, FACT, false))
 }
 
 fn of_assistant(said: &Said) -> Worth {
@@ -200,6 +201,15 @@ fn of_assistant(said: &Said) -> Worth {
     let required =
         said.first(Sign::Requirement).is_some() && !said.has_any(&[Sign::NotYet, Sign::Open, Sign::Trouble]);
     required.then_some((4, REQUIREMENT, true))
+}
+
+/// "It's the elevation tiles: the cache stores an empty file", where a fault is sought.
+fn explains(said: &Said, session: &Session) -> Worth {
+    let first = said.words().next().map_or("", |(_, word)| word);
+    let points = matches!(first, "it's" | "it" | "es" | "das" | "c'est" | "era" | "son");
+    let sure = !said.has_any(&UNSURE) && !said.has_any(&[Sign::Plan, Sign::Refuted, Sign::NotYet, Sign::Done]);
+    let says_how = said.line.folded.contains(" : ") && said.terms().count() >= 4;
+    (session.seeks_a_fault && points && sure && says_how).then_some((7, CAUSE, true))
 }
 
 /// A finding says more than that there is one, and no work.
@@ -279,11 +289,12 @@ fn is_change(said: &Said) -> bool {
     let says_how = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired])
         || from_one_to_another
         || has_value(said)
-        || names(said.body()) > 0;
+        || (names(said.body()) > 0 && (said.language != Language::German || said.content().count() >= 2));
     let about_work = said.has_any(&[Sign::Request, Sign::Open, Sign::NotYet, Sign::Wish])
         || is_being_done(said)
         || opens_with_imperative(said);
     let instead = said.has(Sign::OldBefore)
+        || (said.has(Sign::Old) && values(said.body()).len() >= 2)
         || said.hits.iter().any(|hit| {
             hit.sign == Sign::Change
                 && said
@@ -315,10 +326,36 @@ fn ends_with_the_old(said: &Said) -> bool {
     old.peek().is_some() && old.all(of_mark) && !said.has_any(&[Sign::Moved, Sign::OldBefore])
 }
 
+/// Of a person's life. "My husband says he will swim" tells what he says.
+fn is_personal(said: &Said) -> bool {
+    let heard = said.first(Sign::Hearsay);
+    let of_life = |hit: &Hit| hit.sign == Sign::Personal && heard.is_none_or(|heard| heard.end < hit.start);
+    said.holds(Sign::Personal, &[Sign::Hedge, Sign::Hypothesis]).is_some() && said.hits.iter().any(of_life)
+}
+
+/// "Let's move the state today".
+fn is_proposal(said: &Said) -> bool {
+    let first = said.words().next().map_or("", |(_, word)| word);
+    matches!(first, "let's" | "lass" | "lasst" | "vamos" | "allons")
+}
+
+/// "Don't build a plan on that": what is spoken of, not how things are done.
+fn points_at_talk(said: &Said, limit: Hit) -> bool {
+    let forbids = matches!(&said.line.folded[limit.start..limit.end], "don't" | "do not");
+    let points = said
+        .hits
+        .iter()
+        .any(|hit| hit.sign == Sign::Anaphor && hit.start >= limit.end);
+    forbids && points && !has_value(said) && names(said.body()) == 0
+}
+
 fn is_limit(said: &Said) -> bool {
     let Some(hit) = said.first(Sign::Limit) else {
         return false;
     };
+    if is_proposal(said) || points_at_talk(said, hit) {
+        return false;
+    }
     let word = &said.line.folded[hit.start..hit.end];
     let before = said.line.folded[..hit.start]
         .trim_end()
@@ -329,9 +366,16 @@ fn is_limit(said: &Said) -> bool {
     let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
     !of_speaker
         && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open])
-        && !said.opens_with(Sign::Denial)
+        && !is_plain_denial(said)
         && !opens_with_imperative(said)
         && (has_value(said) || names(said.body()) > 0 || said.terms().count() >= 3)
+}
+
+/// "No, …", but not "no open flames".
+fn is_plain_denial(said: &Said) -> bool {
+    let denies = |hit: &Hit| hit.sign == Sign::Denial && (hit.start == 1 || hit.start == said.body_start());
+    let marked = |hit: &Hit| said.line.folded[hit.end..].trim_start().starts_with([',', '.', '!', ';', '、', '。']);
+    said.hits.iter().any(|hit| denies(hit) && (marked(hit) || hit.end - hit.start > 4))
 }
 
 /// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.
@@ -386,7 +430,7 @@ pub(super) fn opens_with_imperative(said: &Said) -> bool {
 }
 
 fn has_value(said: &Said) -> bool {
-    values(said.body())
+    said.body().chars().any(|c| c.is_numeric()) && values(said.body())
         .iter()
         .any(|(kind, text)| !matches!(kind, Kind::Bare | Kind::Weekday) && (*kind != Kind::Plain || text.len() > 1))
 }

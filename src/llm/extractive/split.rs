@@ -11,8 +11,9 @@ static SHORT: Listed = Listed::new(|| {
 });
 
 /// Cuts a paragraph into sentences: behind an end mark and a blank where no small letter follows, at a semicolon,
-/// and behind the full stops of Chinese and Japanese. What stands in backticks is not cut.
-pub(super) fn sentences(paragraph: &str) -> Vec<&str> {
+/// and behind the full stops of Chinese and Japanese. What stands in backticks is not cut. Whoever begins a message
+/// with a small letter begins sentences so.
+pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut quoted: Option<char> = None;
@@ -29,7 +30,7 @@ pub(super) fn sentences(paragraph: &str) -> Vec<&str> {
             _ if quoted.is_some() && !matches!(c, '`') => false,
             '。' | '！' | '？' => true,
             '；' | ';' => paragraph[behind..].starts_with(' ') || c == '；',
-            ' ' => ends(&paragraph[start..at], previous, &paragraph[behind..]),
+            ' ' => ends(&paragraph[start..at], previous, &paragraph[behind..], begin_small),
             _ => false,
         };
         if cut {
@@ -58,7 +59,7 @@ fn opens(c: char, at: usize, last_tick: usize, rest: &str) -> Option<char> {
     rest[..end].contains(close).then_some(close)
 }
 
-fn ends(said: &str, previous: char, rest: &str) -> bool {
+fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {
     let mark = said.trim_end_matches(['"', '”', '»', ')', '\'', '`']);
     match previous {
         '.' | '!' | '?' | '"' | '”' | '»' | ')' => {
@@ -68,10 +69,11 @@ fn ends(said: &str, previous: char, rest: &str) -> bool {
         }
         _ => return false,
     }
-    if mark.ends_with(['!', '?']) {
+    let begin_small = begin_small && !mark.ends_with('…');
+    if mark.ends_with(['!', '?']) && !begin_small {
         return !rest.starts_with(|c: char| c.is_lowercase() || c == '»');
     }
-    !rest.starts_with(char::is_lowercase) && !is_short(mark, rest)
+    (begin_small || !rest.starts_with(char::is_lowercase)) && !is_short(mark, rest)
 }
 
 /// Whether the full stop belongs to a short form or to an ordinal number before a month.
@@ -151,7 +153,8 @@ mod tests {
                 &["Parfait !", "Il reste M. Diallo."],
             ),
         ] {
-            assert_eq!(sentences(prose), expected, "{prose}");
+            assert_eq!(sentences(prose, false), expected, "{prose}");
         }
+        assert_eq!(sentences("ok, not now. clean it up, e.g. today", true), ["ok, not now.", "clean it up, e.g. today"]);
     }
 }

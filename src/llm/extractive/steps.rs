@@ -164,7 +164,7 @@ fn state(
     if rule && !is_only_asked {
         return None;
     }
-    if user && is_asked(piece) {
+    if user && is_asked(piece, whole) {
         return Some(State::Asked);
     }
     if !user && is_doing(piece) {
@@ -209,6 +209,7 @@ fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
     let bare = &folded[open.start..open.end];
     let rule = user
         && piece.has_any(&[Sign::Rule, Sign::Keep])
+        && !folded[open.start..open.end].contains("bis")
         && !piece.has(Sign::NotYet)
         && !piece.opens_with(Sign::Anaphor);
     let doing = piece.has(Sign::Doing) && is_doing(piece);
@@ -236,13 +237,13 @@ fn is_nothing(word: &str) -> bool {
 }
 
 /// Asked for by the user.
-fn is_asked(piece: &Said) -> bool {
+fn is_asked(piece: &Said, whole: &Said) -> bool {
     let forbids = piece.has(Sign::Negation)
         && piece
             .hits
             .iter()
             .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
-    let promises = piece.holds(Sign::Plan, &[Sign::Negation]).is_some();
+    let promises = piece.holds(Sign::Plan, &[Sign::Negation]).is_some() && !whole.opens_with(Sign::Condition);
     let asks = piece.has(Sign::Request)
         || opens_with_imperative(piece)
         || piece.words().any(|(_, word)| is_bound_imperative(piece, word));

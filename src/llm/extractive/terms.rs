@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cues::{is_month, is_small};
+use super::cues::{is_month, is_small, weekday};
 use super::line::folded_through;
 
 /// Stems are compared by their beginning, so that "migrated" and "migration" are one.
@@ -250,7 +250,8 @@ pub(super) fn names(text: &str) -> usize {
             && bare != "I"
             && !bare.starts_with("I'")
             && !bare.starts_with("I’");
-        count += usize::from(capital && !begins);
+        let is_day = || weekday(&bare.to_lowercase()).is_some() || is_month(&bare.to_lowercase());
+        count += usize::from(capital && !begins && !is_day());
         begins = word.ends_with(['.', '!', '?', ':']);
     }
     count

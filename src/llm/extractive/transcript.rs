@@ -95,6 +95,7 @@ impl Transcript {
             pasted: false,
             header: false,
             key: false,
+            begins_small: content.trim_start().starts_with(char::is_lowercase),
             out: &mut self.sentences,
         };
         let mut lead = "";
@@ -185,6 +186,8 @@ struct Prose<'o> {
     header: bool,
     /// Set between the first and the last line of a key in PEM form.
     key: bool,
+    /// Whether the message begins with a small letter.
+    begins_small: bool,
     out: &'o mut Vec<Sentence>,
 }
 
@@ -230,7 +233,7 @@ impl Prose<'_> {
             self.standing = None;
         }
         let paragraph = one_line(&paragraph).replace("**", "");
-        for (index, text) in sentences(&paragraph).into_iter().enumerate() {
+        for (index, text) in sentences(&paragraph, self.begins_small).into_iter().enumerate() {
             let text = &text[..text.floor_char_boundary(MAX_SENTENCE_BYTES.min(text.len()))];
             // Only the first sentence of an item is the item; the others explain it.
             let standing = item.flatten().filter(|_| index == 0);

@@ -252,5 +252,5 @@ impl Work {
 /// The task as a bullet.
 pub(super) fn task_bullet(task: &str) -> Option<String> {
     let first = task.lines().find(|line| !line.trim().is_empty())?;
-    bullet(super::split::sentences(first.trim()).first()?)
+    bullet(super::split::sentences(first.trim(), false).first()?)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::llm::extractive::cues::{Rival, Sign, State, is_month, is_small};
+use crate::llm::extractive::cues::{Rival, Sign, State, is_month, is_small, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
 use crate::llm::extractive::values::{Value, values};
@@ -185,5 +185,6 @@ fn slots(said: &Said) -> Vec<Slot> {
 /// The first thing that a sentence speaks of.
 fn subject(said: &Said) -> Option<Stem> {
     said.words()
+        .filter(|(_, word)| weekday(word).is_none() && !is_month(word))
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

@@ -22,6 +22,8 @@ pub(super) struct Statement<'s> {
     force: Force,
     facts: Facts,
     clauses: Vec<Clause>,
+    /// The sentence itself, where it has several parts.
+    whole: Option<Clause>,
     /// What the sentences beside it and the task are about: of what somebody speaks who does not name it again.
     around: Terms,
 }
@@ -50,8 +52,9 @@ impl<'s> Statement<'s> {
             .filter_map(|at| session.get(at))
             .filter(|other| other.message == said.message && !other.void && !other.asks);
         let around = beside.fold(topic.clone(), |around, other| around.with(other.terms()));
-        let clauses = clauses(said).map(|part| Clause::of(&said.part(part))).collect();
+        let clauses: Vec<Clause> = clauses(said).map(|part| Clause::of(&said.part(part))).collect();
         Self {
+            whole: (clauses.len() > 1 && force.changes).then(|| Clause::of(said)),
             facts: Facts::of(said),
             said,
             force,
@@ -138,7 +141,7 @@ impl<'s> Statement<'s> {
                 .filter(|at| shared(&memory.records[*at]) == most);
             closest.next().filter(|_| closest.next().is_none())
         };
-        let found: Vec<usize> = self.clauses.iter().filter_map(best).collect();
+        let found: Vec<usize> = self.clauses.iter().chain(&self.whole).filter_map(best).collect();
         found.into_iter()
     }
 

@@ -52,7 +52,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Rule,
-        "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich",
+        "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich|\
+        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist",
     ),
     (
         Sign::Limit,
@@ -66,11 +67,13 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "das steht fest|steht fest|dabei bleibt es|wir haben entschieden|haben entschieden|entschieden|entscheidung :|beschlossen|beschluss|wir nehmen|wir bleiben bei|wir behalten|festgelegt|abgemacht|vereinbart|wir einigen uns|geeinigt|wir setzen auf|die wahl fiel|wir schalten|entschluss",
+        "das steht fest|steht fest|dabei bleibt es|wir haben entschieden|haben entschieden|entschieden|entscheidung :|beschlossen|beschluss|wir nehmen|wir bleiben bei|wir behalten|festgelegt|abgemacht|vereinbart|wir einigen uns|geeinigt|wir setzen auf|die wahl fiel|wir schalten|entschluss|\
+        bleibe bei|bleiben bei|wir einigen|dann nehmen wir|ich nehme|wird es",
     ),
     (
         Sign::Cause,
-        "ursache|die ursache|der grund|grund dafür|grund war|lag an|es lag|liegt an|liegt daran|lag daran|schuld war|schuld ist|stellte sich heraus|hat sich herausgestellt|herausgestellt|gefunden :|verursacht|sondern an|auslöser|das problem war|der fehler war|es war der|es war die|es war nur",
+        "ursache|die ursache|der grund|grund dafür|grund war|lag an|es lag|liegt an|liegt daran|lag daran|schuld war|schuld ist|stellte sich heraus|hat sich herausgestellt|herausgestellt|gefunden :|verursacht|sondern an|auslöser|das problem war|der fehler war|es war der|es war die|es war nur|\
+        das war es|das war's|daran lag es",
     ),
     (
         Sign::Finding,
@@ -89,7 +92,8 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Change,
         "jetzt|nicht mehr|statt|anstatt|anstelle|sondern|geändert|ändert sich|neu ist|neue|neuer|neues|korrektur|berichtigung|umgezogen|verschoben|verlegt|falsch|war falsch|ersetzt|abgelöst|umgestellt|umbenannt|abgesagt|storniert|gekündigt|veraltet|überholt|hinfällig|\
-        gestiegen|gesunken|erhöht|steigt von|sinkt von|seit heute|ab heute|heißt jetzt|doch nicht|inzwischen|mittlerweile|gewechselt|wechselt|ab sofort|ab januar|ab februar|ab märz|ab april|ab mai|ab juni|ab juli|ab august|ab september|ab oktober|ab november|ab dezember|ist raus|ist zu",
+        gestiegen|gesunken|erhöht|steigt von|sinkt von|seit heute|ab heute|heißt jetzt|doch nicht|inzwischen|mittlerweile|gewechselt|wechselt|ab sofort|ab januar|ab februar|ab märz|ab april|ab mai|ab juni|ab juli|ab august|ab september|ab oktober|ab november|ab dezember|ist raus|ist zu|\
+        ab montag|ab dienstag|ab mittwoch|ab donnerstag|ab freitag|ab samstag|ab sonntag|ab morgen|runter auf|hoch auf|stattdessen|wird zu|wurde zu|wieder offen|wieder auf|aufgehoben|umgestiegen|wechseln|bleiben bei|bleibe bei|doch kein|doch keine|zurückgenommen",
     ),
     (
         Sign::Old,
@@ -97,7 +101,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen",
+        "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen|\
+        ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst",
     ),
     (Sign::From, "von|vom"),
     (
@@ -114,7 +119,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Place,
-        "wohnt|wohne|wohnen|adresse|anschrift|büro ist|büro in|liegt in|zimmer|sitz in|straße|praxis",
+        "wohnt|wohne|wohnen|adresse|anschrift|büro ist|büro in|liegt in|zimmer|sitz in|straße|praxis|\
+        liegen auf|liegt auf|liegen in|liegen bei|gespeichert auf|gespeichert in",
     ),
     (
         Sign::Waiting,
@@ -126,7 +132,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hearsay,
-        "ich dachte|dachte zuerst|wir dachten|zuerst dachte|hieß es|angeblich|man sagt|habe gehört|wurde mir gesagt|behauptet|er sagt|sie sagt|sagt , dass|im film|im roman|im spiel|geträumt",
+        "ich dachte|dachte zuerst|wir dachten|zuerst dachte|hieß es|angeblich|man sagt|habe gehört|wurde mir gesagt|behauptet|er sagt|sie sagt|sagt , dass|im film|im roman|im spiel|geträumt|\
+        verkündet|schwört|schwor|meint|wollte wissen|fragt , ob|gefragt , ob|scherzt|prahlt|du hast gesagt|du sagtest|du meintest|du hattest gesagt",
     ),
     (
         Sign::Hypothesis,
@@ -146,7 +153,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Refuted,
-        "in ordnung|war es nicht|war es aber nicht|ist es nicht|liegt es nicht|lag es nicht|ist nicht schuld|nicht die ursache|nicht der grund|war falsch|war negativ|ausgeschlossen|entlastet|hat nichts zu tun|hat damit nichts|es ist nicht|es war nicht|entwarnung|fehlalarm|vergiss das",
+        "in ordnung|war es nicht|war es aber nicht|ist es nicht|liegt es nicht|lag es nicht|ist nicht schuld|nicht die ursache|nicht der grund|war falsch|war negativ|ausgeschlossen|entlastet|hat nichts zu tun|hat damit nichts|es ist nicht|es war nicht|entwarnung|fehlalarm|vergiss das|\
+        dachte , es|vergiss den|vergiss die",
     ),
     (
         Sign::Trouble,
@@ -199,7 +207,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Request,
-        "bitte|kannst du|könntest du|könnten sie|können sie|würdest du|mach|schau|ja bitte|du kannst|lass uns|sorg dafür|ich möchte , dass du",
+        "bitte|kannst du|könntest du|könnten sie|können sie|würdest du|mach|schau|ja bitte|du kannst|lass uns|sorg dafür|ich möchte , dass du|\
+        fragst du|machst du|schickst du|rufst du|buchst du|bestellst du|prüfst du|schreibst du|kümmerst du|trägst du|stellst du|holst du|suchst du|planst du|erstellst du|änderst du|sagst du",
     ),
     (
         Sign::Plan,
@@ -211,7 +220,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Filler,
-        "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar",
+        "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar|\
+        kein problem|keine sorge|keine eile|keine ahnung",
     ),
     (
         Sign::Anaphor,

@@ -60,7 +60,8 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Rule,
         "must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|\
-        is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in",
+        is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|\
+        a no-go|no-go|out of the question|not up for debate|strictly",
     ),
     (
         Sign::Limit,
@@ -82,14 +83,16 @@ const CUES: &[(Sign, &str)] = &[
         decided to|we agreed|agreed :|agreed to|agreed on|we settled on|settled :|let's go with|we go with|we'll go with|\
         we will go with|going with|we went with|i go with|we chose|we choose|we picked|we opted for|it is , |it is .|it is !|\
         we're keeping|we keep|we stay with|we stick with|we take|i take|i'll take|the plan is|then raise|then set|then use|\
-        the decision|approved :|board approved|resolved :|we are staying with|we're staying with|we're sticking",
+        the decision|approved :|board approved|resolved :|we are staying with|we're staying with|we're sticking|\
+        staying at|stay at|staying with|sticking with|go with|settling on|settle on|signed off on|we settle for|final answer",
     ),
     (
         Sign::Cause,
         "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|\
         found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|\
         the fault was|to blame|due to|comes from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|\
-        the explanation",
+        the explanation|\
+        that was it",
     ),
     (
         Sign::Finding,
@@ -123,7 +126,8 @@ const CUES: &[(Sign, &str)] = &[
         went up|went down|rose from|fell from|raised from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|\
         since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|\
         shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down|no more|staying at|we're staying with|halved|doubled|took over|went bust|back in service|is back|\
-        we're out of|we are out of",
+        we're out of|we are out of|\
+        goes down to|goes up to|drops to|dropped to|rises to|becomes|became|from monday on|from tuesday on|from wednesday on|from thursday on|from friday on|starting monday|starting tomorrow|effective|turned into|is now|are now|was lifted|is lifted|reverted|reverting|in place of|reopened|reopens|swapped|turns out|turned out",
     ),
     (
         Sign::Old,
@@ -133,7 +137,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down",
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|\
+        is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped",
     ),
     (Sign::From, "from"),
     (
@@ -152,7 +157,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Place,
-        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room",
+        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room|\
+        is stored|are stored|stored on|stored in|kept in|kept on|hosted on|hosted at|lives on|live on",
     ),
     (
         Sign::Waiting,
@@ -168,7 +174,8 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|\
-        rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game",
+        rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|\
+        swears|swore|insists|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
     ),
     (
         Sign::Hypothesis,
@@ -193,7 +200,8 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Refuted,
         "is fine|are fine|was fine|is innocent|that was wrong|was wrong|was negative|is not the|isn't the|was not the|wasn't the|it is not|it isn't|it wasn't|it was not|not the cause|not true|false alarm|turned out to be wrong|\
-        ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with",
+        ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with|\
+        forget the|forget about|scrap that|thought it was|was not it|wasn't it|is ruled out|was ruled out",
     ),
     (
         Sign::Trouble,
@@ -222,7 +230,8 @@ const CUES: &[(Sign, &str)] = &[
         "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|\
         passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|\
         answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|\
-        i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live",
+        i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|\
+        ticked off|crossed off|is back since|back online|is online|are online|went to|passes again",
     ),
     (
         Sign::Aux,
@@ -254,7 +263,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Request,
-        "please|can you|could you|would you|go ahead and|i want you to|i'd like you to|make sure|you should|you can|kindly|let's|yes please|do the same|your task|feel free to|next i want|i'd like|i want to try|also",
+        "please|can you|could you|would you|go ahead and|i want you to|i'd like you to|make sure|you should|you can|kindly|let's|yes please|do the same|your task|feel free to|next i want|i'd like|i want to try",
     ),
     (
         Sign::Plan,
@@ -268,7 +277,8 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Filler,
         "ok|okay|yes|yep|yeah|no|right|sure|thanks|thank you|great|good|perfect|excellent|nice|alright|well|so|and|also|but|oh|ah|exactly|correct|understood|noted|got it|fine|cool|by the way|btw|hi|hello|hey|please|sorry|done|anyway|actually|\
         wonderful|awesome|super|agreed|of course|hm|hmm|indeed|careful|great catch|good catch|perfect thanks|in that case|will do|you are right|you're right|then|listen|look|works|hmm ok|wow|ah yes|for the record|oh and|however|though|finally|haha yes|haha|seriously|no really|now|after that|afterwards|\
-        at last|merged|done|fixed|question|update|excellent|lovely|brilliant|too much|sounds good|makes sense",
+        at last|merged|done|fixed|question|update|excellent|lovely|brilliant|too much|sounds good|makes sense|\
+        no problem|no worries|no rush|no hurry",
     ),
     (
         Sign::Anaphor,

@@ -46,7 +46,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Rule,
-        "debe|deben|no debe|no deben|nunca|jamás|siempre|prohibido|prohibida|obligatorio|obligatoria|bajo ningún|no se debe|tiene que ser|tienen que ser",
+        "debe|deben|no debe|no deben|nunca|jamás|siempre|prohibido|prohibida|obligatorio|obligatoria|bajo ningún|no se debe|tiene que ser|tienen que ser|\
+        ni hablar|ni pensarlo|es tabú",
     ),
     (
         Sign::Limit,
@@ -60,11 +61,13 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "está decidido|está hablado|hemos decidido|decidido|decidimos|he decidido|decisión|acordado|acordamos|nos quedamos con|elegimos|hemos elegido|optamos por|vamos con|queda decidido|aprobado|se acordó|se decidió",
+        "está decidido|está hablado|hemos decidido|decidido|decidimos|he decidido|decisión|acordado|acordamos|nos quedamos con|elegimos|hemos elegido|optamos por|vamos con|queda decidido|aprobado|se acordó|se decidió|\
+        lo dejamos en|la dejamos en|me quedo con|queda en|quedan en|apostamos por|tiramos con",
     ),
     (
         Sign::Cause,
-        "la causa|causa :|causa raíz|el motivo|la razón|resultó que|resulta que|se debía a|se debe a|debido a|era por|fue por|por culpa|culpable|el problema era|el fallo era|el error era|encontrado :|lo encontré|viene de|venía de|era el|era la",
+        "la causa|causa :|causa raíz|el motivo|la razón|resultó que|resulta que|se debía a|se debe a|debido a|era por|fue por|por culpa|culpable|el problema era|el fallo era|el error era|encontrado :|lo encontré|viene de|venía de|era el|era la|\
+        era eso|era eso :|fue eso",
     ),
     (
         Sign::Finding,
@@ -82,7 +85,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Change,
-        "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|a partir de ahora|lo dejamos en|la dejamos en|pasa a|pasan a|queda en|quedan en|se llama",
+        "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|a partir de ahora|lo dejamos en|la dejamos en|pasa a|pasan a|queda en|quedan en|se llama|\
+        desde el lunes|desde el martes|desde el miércoles|desde el jueves|desde el viernes|a partir del|a partir de|pasará a|baja a|sube a|van con|ahora es|se queda en|se reabrió|reabrió|volvemos a|resulta que",
     ),
     (
         Sign::Old,
@@ -90,7 +94,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló",
+        "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló|\
+        lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó",
     ),
     (Sign::From, "de|del"),
     (
@@ -107,7 +112,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Place,
-        "vive|viven|vivimos|dirección|oficina|situado|reside|calle|avenida|habitación|consulta",
+        "vive|viven|vivimos|dirección|oficina|situado|reside|calle|avenida|habitación|consulta|\
+        está alojado|está alojada|se guarda en|se guardan en|están guardados|guardado en",
     ),
     (
         Sign::Waiting,
@@ -119,7 +125,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hearsay,
-        "pensé|pensaba|creía|creí|me dijeron|dicen que|dice que|se supone|supuestamente|al principio|en la película|en la novela|en el juego|soñé",
+        "pensé|pensaba|creía|creí|me dijeron|dicen que|dice que|se supone|supuestamente|al principio|en la película|en la novela|en el juego|soñé|\
+        jura|asegura|preguntó si|quería saber|insiste|bromea|estaba seguro de|estaba segura de|presume|dijiste|me dijiste|habías dicho",
     ),
     (
         Sign::Hypothesis,
@@ -139,11 +146,13 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Refuted,
-        "no era|no es la causa|no fue|está bien|descartado|descartada|era falso|dio negativo|nada que ver|falsa alarma|olvídalo|no tiene que ver",
+        "no era|no es la causa|no fue|está bien|descartado|descartada|era falso|dio negativo|nada que ver|falsa alarma|olvídalo|no tiene que ver|\
+        olvida lo|olvida la|olvida el|olvídate de|pensé que era|pensábamos que era",
     ),
     (
         Sign::Trouble,
-        "sin motivo|error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío",
+        "sin motivo|error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío|\
+        llegan dos veces|siguen recibiendo",
     ),
     (
         Sign::Meta,
@@ -203,7 +212,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Filler,
-        "ok|vale|sí|no|bien|muy bien|perfecto|genial|gracias|muchas gracias|de acuerdo|entendido|anotado|claro|exacto|exactamente|bueno|pues|y|pero|entonces|ah|oh|por cierto|hola|por favor|perdón|en efecto|eso es|correcto|excelente|estupendo|jaja|tienes razón|así que|ya",
+        "ok|vale|sí|no|bien|muy bien|perfecto|genial|gracias|muchas gracias|de acuerdo|entendido|anotado|claro|exacto|exactamente|bueno|pues|y|pero|entonces|ah|oh|por cierto|hola|por favor|perdón|en efecto|eso es|correcto|excelente|estupendo|jaja|tienes razón|así que|ya|\
+        sin problema|no hay problema|sin prisa",
     ),
     (
         Sign::Anaphor,

@@ -47,7 +47,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Rule,
-        "doit|doivent|ne doit pas|ne doivent pas|il faut toujours|jamais|toujours|interdit|interdite|obligatoire|en aucun cas|ne veut plus|il ne faut pas|tous les ans|n'a pas le droit",
+        "doit|doivent|ne doit pas|ne doivent pas|il faut toujours|jamais|toujours|interdit|interdite|obligatoire|en aucun cas|ne veut plus|il ne faut pas|tous les ans|n'a pas le droit|\
+        hors de question|c'est non|tabou",
     ),
     (
         Sign::Limit,
@@ -61,11 +62,13 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "c'est acté|c'est entendu|décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour",
+        "c'est acté|c'est entendu|décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour|\
+        on reste à|je reste à|on s'arrête sur|on part sur|va pour|on opte pour",
     ),
     (
         Sign::Cause,
-        "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|provient du|provient des|venait de|venait du|venait des|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé",
+        "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|provient du|provient des|venait de|venait du|venait des|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé|\
+        c'était ça|c'est ça :|c'était bien",
     ),
     (
         Sign::Finding,
@@ -86,7 +89,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Change,
-        "maintenant|désormais|ne plus|n'est plus|n'a plus|au lieu de|au lieu du|plutôt que|changé|change|changement|correction|corrigé|déménagé|déplacé|avancé|avancée|reporté|reportée|repoussé|était faux|est faux|c'est faux|remplacé|remplace|annulé|annulée|obsolète|périmé|renommé|passe de|passé de|augmenté|baissé|nouveau|nouvelle|nouvel|à compter de|et non|et plus|finalement|passe à|passent à|passe au|on avait dit",
+        "maintenant|désormais|ne plus|n'est plus|n'a plus|au lieu de|au lieu du|plutôt que|changé|change|changement|correction|corrigé|déménagé|déplacé|avancé|avancée|reporté|reportée|repoussé|était faux|est faux|c'est faux|remplacé|remplace|annulé|annulée|obsolète|périmé|renommé|passe de|passé de|augmenté|baissé|nouveau|nouvelle|nouvel|à compter de|et non|et plus|finalement|passe à|passent à|passe au|on avait dit|\
+        à partir de|à partir du|dès lundi|passera à|passera chez|remplacera|baisse à|monte à|descend à|passé à|rouvert|rouverte|rouvre|de retour|levé|levée|on repasse|on revient",
     ),
     (
         Sign::Old,
@@ -94,7 +98,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc",
+        "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc|\
+        est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus",
     ),
     (Sign::From, "de|du|d'*"),
     (
@@ -111,7 +116,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Place,
-        "habite|habitent|adresse|bureau|situé|située|réside|rue|avenue|chambre|cabinet",
+        "habite|habitent|adresse|bureau|situé|située|réside|rue|avenue|chambre|cabinet|\
+        se trouve|se trouvent|stocké|stockée|stockés|hébergé|hébergés",
     ),
     (
         Sign::Waiting,
@@ -123,7 +129,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hearsay,
-        "je pensais|je croyais|on pensait|on m'a dit|il paraît|soi-disant|prétend|il dit que|elle dit que|dit que|dans le film|dans le roman|dans le jeu|j'ai rêvé",
+        "je pensais|je croyais|on pensait|on m'a dit|il paraît|soi-disant|prétend|il dit que|elle dit que|dit que|dans le film|dans le roman|dans le jeu|j'ai rêvé|\
+        dit qu'*|jure|affirme|a demandé si|voulait savoir|plaisante|se vante|tu as dit|tu avais dit|vous avez dit|vous aviez dit|tu disais",
     ),
     (
         Sign::Hypothesis,
@@ -143,7 +150,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Refuted,
-        "ce n'était pas|ce n'est pas|n'était pas la cause|hors de cause|était faux|était négatif|exclu|écarté|rien à voir|fausse alerte|laisse tomber|oublie ça|n'y est pour rien|va bien",
+        "ce n'était pas|ce n'est pas|n'était pas la cause|hors de cause|était faux|était négatif|exclu|écarté|rien à voir|fausse alerte|laisse tomber|oublie ça|n'y est pour rien|va bien|\
+        oublie le|oublie la|oublie les|je pensais que c'était",
     ),
     (
         Sign::Trouble,
@@ -207,7 +215,8 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Filler,
-        "ok|d'accord|oui|non|bien|très bien|parfait|super|merci|merci beaucoup|entendu|compris|noté|c'est noté|exact|exactement|bon|alors|et|mais|donc|ah|oh|au fait|bonjour|salut|s'il te plaît|s'il vous plaît|désolé|en effet|voilà|génial|excellent|correction|bien sûr|à propos|pardon|sérieusement",
+        "ok|d'accord|oui|non|bien|très bien|parfait|super|merci|merci beaucoup|entendu|compris|noté|c'est noté|exact|exactement|bon|alors|et|mais|donc|ah|oh|au fait|bonjour|salut|s'il te plaît|s'il vous plaît|désolé|en effet|voilà|génial|excellent|correction|bien sûr|à propos|pardon|sérieusement|\
+        pas de problème|pas de souci|aucun souci",
     ),
     (
         Sign::Anaphor,

@@ -263,11 +263,11 @@ impl Language {
             })
             .collect();
         hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
-        // "Il faut" tells what is left to do, "il faut toujours" a rule.
+        // "Il faut" tells what is left to do, "il faut toujours" a rule; "queda" as well, "queda en" a change.
         let rules: Vec<Hit> = hits
             .iter()
             .copied()
-            .filter(|hit| hit.sign == Sign::Rule)
+            .filter(|hit| matches!(hit.sign, Sign::Rule | Sign::Change | Sign::Decision))
             .collect();
         let is_part_of_a_rule = |hit: &Hit| {
             let holds = |rule: &Hit| rule.start <= hit.start && hit.end <= rule.end;
@@ -278,7 +278,7 @@ impl Language {
         hits.retain(|hit| hit.sign != Sign::Open || !is_part_of_a_rule(hit));
         // "Immer noch" and "never happened" are no rules, and "müssen wir noch" tells what is left.
         let covers_rules = |hit: &Hit| {
-            let lasts = [" noch", " still", "encore", "todavía"];
+            let lasts = [" noch", " still", "encore", "todavía", "muss bis", "müssen bis"];
             let says_lasting = || {
                 lasts
                     .iter()
