@@ -79,6 +79,38 @@ impl Claim {
         })
     }
 
+    /// Whether it says too little by itself, so that the next sentence has to be read with it: "The cause is a limit."
+    pub(super) fn is_short(&self, said: &Said) -> bool {
+        let least = if said.language == Language::Japanese { 4 } else { 3 };
+        matches!(self.reason, CAUSE | FINDING) && said.content().count() < least && said.terms().numbers.is_empty()
+    }
+
+    /// Adds the next sentence.
+    pub(super) fn go_on(&mut self, next: &Said) {
+        let blank = if next.language == Language::Japanese { "" } else { " " };
+        self.text = shortened(&format!("{}{blank}{}", self.text, next.body()), MAX_CHARS);
+        self.terms = std::mem::take(&mut self.terms).with(next.terms());
+    }
+
+    /// "… It stays at 15.": a choice that says what it is about only together with the sentence before.
+    pub(super) fn of_two(before: &Said, said: &Said) -> Option<Self> {
+        let chooses = said.has(Sign::Decision) && has_value(said) && !said.is_telling();
+        let sure = |said: &Said| !said.void && !said.asks && !said.has_any(&UNSURE);
+        if !(chooses && sure(said) && sure(before) && before.is_telling() && said.voice == Voice::User) {
+            return None;
+        }
+        let mut claim = Self {
+            message: said.message,
+            weight: 8,
+            reason: DECISION,
+            text: capitalised(before.body()),
+            terms: before.terms().clone(),
+            is_finding: false,
+        };
+        claim.go_on(said);
+        (!is_grammar(&claim.text)).then_some(claim)
+    }
+
     /// A plain statement behind a sentence that announced it.
     pub(super) fn announced(said: &Said, sign: Sign) -> Option<Self> {
         let other = [

@@ -102,7 +102,11 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
                 .iter()
                 .any(|hit| hit.sign == Sign::Aux && hit.start <= *place && hit.end > *place)
         });
-        let told_alone = first && at <= 3 && matches!(next, "," | "." | ":" | ";") && !piece.has(Sign::Says);
+        // "Menu of the week changed: …", "TTL raised."
+        let by_assistant = piece.voice == Voice::Assistant && !piece.has(Sign::Aux);
+        let told_alone = matches!(next, "," | "." | ":" | ";")
+            && !piece.has(Sign::Says)
+            && ((first && at <= 3) || (by_assistant && at <= 6 && (first || next == ".")));
         // "wird geprüft", "to be checked", "being checked", "should be checked"
         let passive = nearby
             .iter()

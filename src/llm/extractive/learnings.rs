@@ -61,6 +61,7 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     let mut claims: Vec<Claim> = Vec::new();
     let mut announced: Option<(usize, Sign)> = None;
     let mut before: Option<&Said> = None;
+    let mut short: Option<Terms> = None;
     let instead: Vec<usize> = gone.iter().filter_map(|gone| gone.instead).collect();
     for (at, said) in session.said.iter().enumerate().filter(|(_, said)| !said.void) {
         if said.has(Sign::Refuted) {
@@ -68,6 +69,14 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
             claims.retain(|claim| {
                 !claim.is_finding || claim.message == said.message || !refutes(refuted, claim)
             });
+        }
+        if let Some(terms) = short.take()
+            && before.is_some_and(|before| before.message == said.message)
+            && said.is_telling()
+            && !said.asks
+            && let Some(claim) = claims.iter_mut().find(|claim| claim.terms == terms)
+        {
+            claim.go_on(said);
         }
         // "Found it!" says that the next sentence is it.
         let carried = announced.take().filter(|(message, _)| *message == said.message);
@@ -82,14 +91,16 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
             .filter(|_| confirms(said))
             .and_then(|behind| Claim::announced(behind, Sign::Decision));
         let own = || Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
+        let with_before = || behind.and_then(|behind| Claim::of_two(behind, said));
         let instead = || Claim::instead(said).filter(|_| instead.contains(&at));
-        let Some(claim) = confirmed.or_else(own).or_else(instead) else {
+        let Some(claim) = confirmed.or_else(own).or_else(instead).or_else(with_before) else {
             continue;
         };
         let taken_back = claim.is_finding && denied.binary_search(&claim.message).is_ok();
         if taken_back || known.iter().any(|known| known.equals(&claim.terms)) {
             continue;
         }
+        short = claim.is_short(said).then(|| claim.terms.clone());
         match claims
             .iter_mut()
             .find(|earlier| earlier.terms.equals(&claim.terms))

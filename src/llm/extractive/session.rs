@@ -16,7 +16,7 @@ const ASIDE_TERMS: usize = 2;
 pub(super) struct Session {
     pub(super) said: Vec<Said>,
     pub(super) codes: Vec<Code>,
-    /// What tools showed.
+    /// Which numbers tools showed and the user told.
     pub(super) shown: Shown,
     /// The last message of the assistant; 0 if there is none.
     pub(super) last_answer: usize,
@@ -44,6 +44,12 @@ impl Session {
                 .map(|said| said.message)
         };
         let first_question = of(Voice::User).min().unwrap_or(0);
+        let mut shown = transcript.shown;
+        let tells = |said: &&Said| {
+            let unsure = [Sign::Hypothesis, Sign::Hedge, Sign::Hearsay];
+            said.voice == Voice::User && !said.void && !said.asks && !said.has_any(&unsure)
+        };
+        said.iter().filter(tells).for_each(|said| shown.hear(said));
         let seeks_a_fault = said
             .iter()
             .filter(|said| said.voice == Voice::Task || said.message == first_question)
@@ -54,7 +60,7 @@ impl Session {
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
             codes: transcript.codes,
-            shown: transcript.shown,
+            shown,
             said,
         }
     }
@@ -127,10 +133,12 @@ fn asks_for_repair(task: &Said) -> bool {
 
 /// "No, …" to what was no question, or anywhere that it still fails.
 fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
-    if said.void {
+    // "So it's not us" is what follows from the answer.
+    let concludes = [" so ", " also ", " donc ", " alors ", " entonces ", " así que "];
+    let folded = &said.line.folded;
+    if said.void || concludes.iter().any(|word| folded.starts_with(word)) {
         return false;
     }
-    let folded = &said.line.folded;
     said.hits
         .iter()
         .filter(|hit| hit.sign == Sign::Denial)

@@ -1,4 +1,5 @@
-//! What tools showed. Their output speaks with no voice, but a number that stands in it bears out who tells it.
+//! Numbers that bear out who tells them: those that tools showed, whose output speaks with no voice itself, and those
+//! that the user told.
 
 use std::collections::HashMap;
 
@@ -16,6 +17,8 @@ const MAX_DIGITS: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     numbers: HashMap<String, usize, RandomState>,
+    /// The same of the user's statements.
+    told: HashMap<String, usize, RandomState>,
 }
 
 pub(super) fn is_tool(role: &str) -> bool {
@@ -39,15 +42,34 @@ impl Shown {
         }
     }
 
+    /// Remembers what the user tells.
+    pub(super) fn hear(&mut self, said: &Said) {
+        let values = values(&said.line.text).into_iter();
+        for (_, text) in values.filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday)) {
+            if self.told.len() < MAX_NUMBERS {
+                self.told.entry(text).or_insert(said.message);
+            }
+        }
+    }
+
     /// Whether a sentence tells a value that a tool showed before.
     pub(super) fn bears_out(&self, said: &Said) -> bool {
-        if self.numbers.is_empty() {
-            return false;
-        }
-        let before = |number: &str| self.numbers.get(number).is_some_and(|shown| *shown < said.message);
-        values(&said.line.text)
-            .iter()
-            .filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday))
-            .any(|(_, text)| text.rsplit('-').any(before) || before(text))
+        stands_in(&self.numbers, said)
     }
+
+    /// Whether a sentence tells a value that the user told before.
+    pub(super) fn was_told(&self, said: &Said) -> bool {
+        stands_in(&self.told, said)
+    }
+}
+
+fn stands_in(numbers: &HashMap<String, usize, RandomState>, said: &Said) -> bool {
+    if numbers.is_empty() {
+        return false;
+    }
+    let before = |number: &str| numbers.get(number).is_some_and(|shown| *shown < said.message);
+    values(&said.line.text)
+        .iter()
+        .filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday))
+        .any(|(_, text)| text.rsplit('-').any(before) || before(text))
 }

@@ -155,7 +155,7 @@ fn unit_at(found: &[(Script, &str)], at: usize) -> Option<Stem> {
     (is_unit && !next.is_empty() && !is_month(next)).then(|| unit_of(next))
 }
 
-fn is_known_unit(word: &str) -> bool {
+pub(super) fn is_known_unit(word: &str) -> bool {
     UNITS.split([' ', '\n']).any(|unit| unit == word)
 }
 

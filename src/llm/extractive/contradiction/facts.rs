@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::llm::extractive::cues::{Rival, Sign, State, is_month, is_small, weekday};
+use crate::llm::extractive::cues::{Rival, Sign, State, is_month, is_small, number_word, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
-use crate::llm::extractive::values::{Value, values};
+use crate::llm::extractive::values::{Value, is_known_unit, values};
 
 /// How many words a negation denies behind it.
 const DENIED_WORDS: usize = 3;
@@ -17,7 +17,9 @@ const NAME_WORDS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) terms: Terms,
-    /// The same without the words that say how a thing stands.
+    /// Its words without days, months, units and numbers: by these nobody knows a thing.
+    pub(super) things: BTreeSet<Stem>,
+    /// What it is about without the words that say how a thing stands.
     pub(super) about: Terms,
     pub(super) values: Vec<Value>,
     pub(super) states: Vec<State>,
@@ -48,6 +50,7 @@ impl Facts {
         }
         Self {
             about: Terms::of_folded(&String::from_utf8_lossy(&bare)),
+            things: things(said),
             terms: said.terms().clone(),
             values: values(&line.text),
             denied: denied(said),
@@ -119,6 +122,14 @@ impl Facts {
         let names: BTreeSet<Stem> = self.slots.iter().flat_map(|slot| slot.name.clone()).collect();
         self.terms.words.difference(&names).copied().collect()
     }
+}
+
+fn things(said: &Said) -> BTreeSet<Stem> {
+    let measures =
+        |word: &str| weekday(word).is_some() || is_month(word) || number_word(word).is_some() || is_known_unit(word);
+    let measuring = said.line.words().filter(|(_, word)| measures(word));
+    let measuring: BTreeSet<Stem> = measuring.flat_map(|(_, word)| Terms::of_folded(word).words).collect();
+    said.terms().words.difference(&measuring).copied().collect()
 }
 
 /// The words that stand behind a negation, up to the next mark.

@@ -94,7 +94,7 @@ impl Memory {
 
     /// What a text shares with a record.
     pub(super) fn shared(&self, words: &BTreeSet<Stem>, record: &Known) -> usize {
-        self.weight(words.intersection(&record.facts.terms.words))
+        self.weight(words.intersection(&record.facts.things))
     }
 
     /// Whether no other record holds one of these numbers or identifiers.

@@ -50,6 +50,8 @@ struct Force {
     asserts: bool,
     /// It tells what is no longer so, or that something changed.
     changes: bool,
+    /// The assistant tells a value that a tool showed, or the user told.
+    is_seen: bool,
     /// It refutes what was supposed.
     refutes: bool,
     /// It reports that something is done.
@@ -92,10 +94,12 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let of_user = said.voice != Voice::Assistant;
             let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
             let asserts = !said.has_any(&NOT_PRESENT);
-            let is_seen = !of_user && !is_denied && asserts && session.shown.bears_out(said);
+            let is_borne_out = || session.shown.bears_out(said) || (tells_news && session.shown.was_told(said));
+            let is_seen = !of_user && !is_denied && asserts && is_borne_out();
             let force = Force {
                 asserts: asserts && (of_user || (tells_news && !is_denied) || is_seen),
                 changes: (of_user && said.has_any(&CHANGING)) || is_seen,
+                is_seen,
                 refutes: said.has(Sign::Refuted) && !is_denied,
                 ends: is_done(said) && !is_denied,
             };

@@ -126,13 +126,13 @@ impl<'s> Statement<'s> {
     /// there is one.
     fn closest(&self, memory: &Memory) -> impl Iterator<Item = usize> {
         let best = |clause: &Clause| {
-            let shared = |record: &Known| memory.shared(&self.facts.terms.words, record);
+            let shared = |record: &Known| memory.shared(&self.facts.things, record);
             let fits: Vec<usize> = (0..memory.records.len())
                 .filter(|at| {
                     let record = &memory.records[*at];
                     record.outdated.is_none()
                         && !self.facts.is_of_another(&record.facts)
-                        && clause.revalues(record, memory, self.force.changes)
+                        && clause.revalues(record, memory, self.force)
                 })
                 .collect();
             let most = fits.iter().map(|at| shared(&memory.records[*at])).max()?;
@@ -158,7 +158,7 @@ impl<'s> Statement<'s> {
             (of == kind || *of == Kind::Bare) && !known.iter().any(|(_, known)| known == text)
         };
         let mut new = |kind: &Kind| self.facts.values.iter().any(|(of, text)| is_new(kind, of, text));
-        let shared = memory.shared(&self.facts.terms.words, record)
+        let shared = memory.shared(&self.facts.things, record)
             + memory.shared(&self.around.words, record) / 2;
         shared >= RARE && kinds.any(&mut new) && !self.facts.is_of_another(&record.facts)
     }
@@ -267,15 +267,16 @@ impl Clause {
     }
 
     /// The record gives another value of the same kind to the same thing.
-    fn revalues(&self, record: &Known, memory: &Memory, changes: bool) -> bool {
+    fn revalues(&self, record: &Known, memory: &Memory, force: Force) -> bool {
         if self.old.is_some() || !self.facts.revalues(&record.facts) {
             return false;
         }
-        let shared = memory.shared(&self.facts.terms.words, record);
+        let shared = memory.shared(&self.facts.things, record);
         let subject = self.facts.subject.as_ref();
         let subject = subject.is_some_and(|subject| record.facts.terms.words.contains(subject));
-        if changes {
-            return shared >= SAME_THING || subject;
+        if force.changes {
+            let enough = if force.is_seen { RARE } else { SAME_THING };
+            return shared >= enough || subject;
         }
         // Without a word of change only if it is told of nothing else.
         let covered = self.facts.terms.words.intersection(&record.facts.terms.words).count();
@@ -307,7 +308,7 @@ impl Clause {
         self.facts.renames(&record.facts)
             && subject
             && covered * 2 > rest.len()
-            && memory.shared(&self.facts.terms.words, record) >= RARE / 2
+            && memory.shared(&self.facts.things, record) >= RARE / 2
             && !self.facts.is_of_another(&record.facts)
     }
 }

@@ -324,9 +324,9 @@ static IMPERATIVES: Listed = Listed::new(|| {
         " add adjust apply archive arrange ask assign attach backup bake book build bump buy call cancel change chase check choose clean clear close code collect combine compare \
     compute configure confirm connect continue convert cook copy correct count cover create cut debug delete deploy design disable document double-check download draft draw drop edit enable enter estimate \
     evaluate exclude export extend extract file fill find finish fix format forward generate get give grade handle hire implement import improve include increase index inform insert inspect install investigate \
-    invite iron keep label launch leave limit list load lock log look lower mail make map mark measure merge migrate monitor move name narrow note notify open optimise optimize order organise organize pack paint park patch pay phone pick \
+    invite iron keep label launch limit list load lock log look lower mail make map mark measure merge migrate monitor move name narrow note notify open optimise optimize order organise organize pack paint park patch pay phone pick \
     plan plant plot port post prepare print publish pull push put raise read rebase rebuild recheck record redo reduce refactor register release reload remind remove rename renew repair repeat replace reply report reproduce request reschedule \
-    reserve reset restart restore retry return review revert rewrite roll rotate run save scan schedule screen search sell send set ship shorten shrink show simplify sketch skip solve sort split start stop store submit summarise summarize \
+    reserve reset rerun restart restore retry return review revert rewrite roll rotate run save scan schedule screen search sell send set ship shorten shrink show simplify sketch skip solve sort split start stop store submit summarise summarize \
     switch take tell test tidy transcribe transfer translate trim try turn undo update upgrade upload use validate verify visit wait wash water wire work wrap write ",
     )
 });
