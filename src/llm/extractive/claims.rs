@@ -82,12 +82,18 @@ impl Claim {
     /// Whether it says too little by itself, so that the next sentence has to be read with it: "The cause is a limit."
     pub(super) fn is_short(&self, said: &Said) -> bool {
         let least = if said.language == Language::Japanese { 4 } else { 3 };
-        matches!(self.reason, CAUSE | FINDING) && said.content().count() < least && said.terms().numbers.is_empty()
+        matches!(self.reason, CAUSE | FINDING)
+            && said.content().count() < least
+            && said.terms().numbers.is_empty()
     }
 
     /// Adds the next sentence.
     pub(super) fn go_on(&mut self, next: &Said) {
-        let blank = if next.language == Language::Japanese { "" } else { " " };
+        let blank = if next.language == Language::Japanese {
+            ""
+        } else {
+            " "
+        };
         self.text = shortened(&format!("{}{blank}{}", self.text, next.body()), MAX_CHARS);
         self.terms = std::mem::take(&mut self.terms).with(next.terms());
     }
@@ -239,7 +245,8 @@ fn of_assistant(said: &Said) -> Worth {
 fn explains(said: &Said, session: &Session) -> Worth {
     let first = said.words().next().map_or("", |(_, word)| word);
     let points = matches!(first, "it's" | "it" | "es" | "das" | "c'est" | "era" | "son");
-    let sure = !said.has_any(&UNSURE) && !said.has_any(&[Sign::Plan, Sign::Refuted, Sign::NotYet, Sign::Done]);
+    let sure =
+        !said.has_any(&UNSURE) && !said.has_any(&[Sign::Plan, Sign::Refuted, Sign::NotYet, Sign::Done]);
     let says_how = said.line.folded.contains(" : ") && said.terms().count() >= 4;
     (session.seeks_a_fault && points && sure && says_how).then_some((7, CAUSE, true))
 }
@@ -362,7 +369,9 @@ fn ends_with_the_old(said: &Said) -> bool {
 fn is_personal(said: &Said) -> bool {
     let heard = said.first(Sign::Hearsay);
     let of_life = |hit: &Hit| hit.sign == Sign::Personal && heard.is_none_or(|heard| heard.end < hit.start);
-    said.holds(Sign::Personal, &[Sign::Hedge, Sign::Hypothesis]).is_some() && said.hits.iter().any(of_life)
+    said.holds(Sign::Personal, &[Sign::Hedge, Sign::Hypothesis])
+        .is_some()
+        && said.hits.iter().any(of_life)
 }
 
 /// "Let's move the state today".
@@ -406,8 +415,14 @@ fn is_limit(said: &Said) -> bool {
 /// "No, …", but not "no open flames".
 fn is_plain_denial(said: &Said) -> bool {
     let denies = |hit: &Hit| hit.sign == Sign::Denial && (hit.start == 1 || hit.start == said.body_start());
-    let marked = |hit: &Hit| said.line.folded[hit.end..].trim_start().starts_with([',', '.', '!', ';', '、', '。']);
-    said.hits.iter().any(|hit| denies(hit) && (marked(hit) || hit.end - hit.start > 4))
+    let marked = |hit: &Hit| {
+        said.line.folded[hit.end..]
+            .trim_start()
+            .starts_with([',', '.', '!', ';', '、', '。'])
+    };
+    said.hits
+        .iter()
+        .any(|hit| denies(hit) && (marked(hit) || hit.end - hit.start > 4))
 }
 
 /// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.
@@ -462,9 +477,10 @@ pub(super) fn opens_with_imperative(said: &Said) -> bool {
 }
 
 fn has_value(said: &Said) -> bool {
-    said.body().chars().any(|c| c.is_numeric()) && values(said.body())
-        .iter()
-        .any(|(kind, text)| !matches!(kind, Kind::Bare | Kind::Weekday) && (*kind != Kind::Plain || text.len() > 1))
+    said.body().chars().any(|c| c.is_numeric())
+        && values(said.body()).iter().any(|(kind, text)| {
+            !matches!(kind, Kind::Bare | Kind::Weekday) && (*kind != Kind::Plain || text.len() > 1)
+        })
 }
 
 /// "He was born in 1879, and not in 1881 as KL-1 says": the record is named only to be set right.

@@ -120,7 +120,8 @@ fn confirms(said: &Said) -> bool {
         .hits
         .iter()
         .any(|hit| hit.sign == Sign::Decision && hit.start == said.body_start());
-    opens && !said.asks && !said.has(Sign::NotYet) && said.content().count() <= 1
+    let names_none = said.terms().numbers.is_empty();
+    opens && names_none && !said.asks && !said.has(Sign::NotYet) && said.content().count() <= 1
 }
 
 /// Whether what was refuted is what was claimed: most of a few words.

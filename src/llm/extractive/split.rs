@@ -155,6 +155,9 @@ mod tests {
         ] {
             assert_eq!(sentences(prose, false), expected, "{prose}");
         }
-        assert_eq!(sentences("ok, not now. clean it up, e.g. today", true), ["ok, not now.", "clean it up, e.g. today"]);
+        assert_eq!(
+            sentences("ok, not now. clean it up, e.g. today", true),
+            ["ok, not now.", "clean it up, e.g. today"]
+        );
     }
 }

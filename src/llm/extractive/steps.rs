@@ -162,7 +162,8 @@ fn state(
     }
     // "必ず伝えてください" asks for a deed.
     let asks_surely = piece.language == Language::Japanese && !piece.has(Sign::Keep);
-    let is_only_asked = piece.has(Sign::Request) && (asks_surely || !piece.has_any(&[Sign::Keep, Sign::Rule]));
+    let is_only_asked =
+        piece.has(Sign::Request) && (asks_surely || !piece.has_any(&[Sign::Keep, Sign::Rule]));
     if rule && !is_only_asked {
         return None;
     }
@@ -246,8 +247,20 @@ fn is_asked(piece: &Said, whole: &Said) -> bool {
             .iter()
             .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
     // "Don't send it before I talked to Anne" is to be done then.
-    let waits_for = [" before i ", " before we ", " until i ", " until we ", " bevor ich ", " bevor wir ", " avant que ", " antes de que ", " hasta que "];
-    let later = forbids && !piece.has_any(&[Sign::Rule, Sign::Keep]) && waits_for.iter().any(|words| whole.line.folded.contains(words));
+    let waits_for = [
+        " before i ",
+        " before we ",
+        " until i ",
+        " until we ",
+        " bevor ich ",
+        " bevor wir ",
+        " avant que ",
+        " antes de que ",
+        " hasta que ",
+    ];
+    let later = forbids
+        && !piece.has_any(&[Sign::Rule, Sign::Keep])
+        && waits_for.iter().any(|words| whole.line.folded.contains(words));
     if later {
         return true;
     }

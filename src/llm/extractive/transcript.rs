@@ -2,8 +2,8 @@
 //! quoted, pasted or written by a program is left out here, so that nobody speaks through it.
 
 use super::foreign::{heading_standing, is_foreign, is_mail_header, title};
-use super::split::{list_item, sentences};
 use super::shown::{Shown, is_tool};
+use super::split::{list_item, sentences};
 use super::text::one_line;
 use crate::llm::ConversationMessage;
 

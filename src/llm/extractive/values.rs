@@ -34,6 +34,7 @@ const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound
     month months monat monate monaten mois mes meses\nyear years jahr jahre jahren an ans année années año años 年間\n\
     kg kilo kilos kilogram kilograms kilogramm\ng gram grams gramm grammes gramos\n\
     km kilometre kilometres kilometer kilometers kilómetros\nm metre metres meter meters mètres metros\n\
+    mg\nml\nl litre litres liter liters litros\ncm\nmm\nkb\nmb\ngb\ntb\nkw\nkwh\nv volt volts\nrps\nrpm\nhz\n\
     ° degree degrees grad degrés grados 度\nms millisecond milliseconds millisekunden 人 people persons personen personnes personas";
 
 /// What stands between a number and what is counted.
@@ -123,7 +124,9 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
         Kind::Name
     } else if piece.matches('.').count() >= 2 {
         Kind::Name
-    } else if (next.starts_with('時') && !next.starts_with("時間")) || matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock") {
+    } else if (next.starts_with('時') && !next.starts_with("時間"))
+        || matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock")
+    {
         Kind::Time
     } else if next.starts_with(['%', '％']) || matches!(next, "percent" | "prozent" | "pourcent") {
         Kind::Percent
@@ -144,7 +147,9 @@ fn unit_at(found: &[(Script, &str)], at: usize) -> Option<Stem> {
         return sign.map(|sign| unit_of(&sign.to_string()));
     }
     if *script == Script::Han {
-        let whole = ["時間", "日間", "週間", "年間"].into_iter().find(|unit| next.starts_with(unit));
+        let whole = ["時間", "日間", "週間", "年間"]
+            .into_iter()
+            .find(|unit| next.starts_with(unit));
         let first = next.char_indices().nth(1).map_or(*next, |(end, _)| &next[..end]);
         return Some(unit_of(whole.unwrap_or(first)));
     }

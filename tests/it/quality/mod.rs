@@ -82,9 +82,9 @@ async fn sessions_that_no_rule_was_written_for_are_judged_alike() {
 async fn sessions_of_another_author_lose_nothing_and_keep_most() {
     let totals = totals(Some("unseen")).await;
     assert!(totals.sessions >= 24, "{totals}");
-    assert!(totals.recall() >= 65, "{totals}");
-    assert!(totals.precision() >= 80, "{totals}");
-    assert!(totals.hits <= 1, "{totals}");
-    assert!(totals.archive_recall() >= 30, "{totals}");
+    assert!(totals.recall() >= 75, "{totals}");
+    assert!(totals.precision() >= 92, "{totals}");
+    assert_eq!(totals.hits, 0, "{totals}");
+    assert!(totals.archive_recall() >= 75, "{totals}");
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::llm::extractive::cues::{Rival, Sign, State, is_month, is_small, number_word, weekday};
+use crate::llm::extractive::cues::{Language, Rival, Sign, State, is_month, is_small, number_word, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
-use crate::llm::extractive::values::{Value, is_known_unit, values};
+use crate::llm::extractive::values::{Kind, Value, is_known_unit, values};
 
 /// How many words a negation denies behind it.
 const DENIED_WORDS: usize = 3;
@@ -83,11 +83,11 @@ impl Facts {
             })
     }
 
-    /// Whether both give the values of a kind, and no value in common.
-    pub(super) fn revalues(&self, other: &Self) -> bool {
-        self.values.iter().any(|(kind, _)| {
+    /// The kinds of which both give values, and no value in common.
+    pub(super) fn revalued<'f>(&'f self, other: &'f Self) -> impl Iterator<Item = &'f Kind> {
+        self.values.iter().map(|(kind, _)| kind).filter(|kind| {
             let of = |values: &[Value]| -> BTreeSet<String> {
-                let same = values.iter().filter(|(of, _)| of == kind);
+                let same = values.iter().filter(|(of, _)| of == *kind);
                 same.map(|(_, text)| text.clone()).collect()
             };
             let (new, old) = (of(&self.values), of(&other.values));
@@ -125,10 +125,13 @@ impl Facts {
 }
 
 fn things(said: &Said) -> BTreeSet<Stem> {
-    let measures =
-        |word: &str| weekday(word).is_some() || is_month(word) || number_word(word).is_some() || is_known_unit(word);
+    let measures = |word: &str| {
+        weekday(word).is_some() || is_month(word) || number_word(word).is_some() || is_known_unit(word)
+    };
     let measuring = said.line.words().filter(|(_, word)| measures(word));
-    let measuring: BTreeSet<Stem> = measuring.flat_map(|(_, word)| Terms::of_folded(word).words).collect();
+    let measuring: BTreeSet<Stem> = measuring
+        .flat_map(|(_, word)| Terms::of_folded(word).words)
+        .collect();
     said.terms().words.difference(&measuring).copied().collect()
 }
 
@@ -140,7 +143,10 @@ fn denied(said: &Said) -> BTreeSet<Stem> {
         let rest = &folded[hit.end..];
         let end = rest.find([',', ';', ':', '.']).unwrap_or(rest.len());
         let words = rest[..end].split(' ').filter(|word| !word.is_empty());
-        words.take(DENIED_WORDS).flat_map(|word| Terms::of_folded(word).words).collect::<Vec<_>>()
+        words
+            .take(DENIED_WORDS)
+            .flat_map(|word| Terms::of_folded(word).words)
+            .collect::<Vec<_>>()
     });
     behind.collect()
 }
@@ -149,8 +155,12 @@ fn denied(said: &Said) -> BTreeSet<Stem> {
 fn labels(said: &Said) -> Vec<(Stem, String)> {
     let words: Vec<&str> = said.line.words().map(|(_, word)| word).collect();
     let is_number = |word: &str| word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
-    let is_thing =
-        |word: &str| word.chars().count() > 2 && word.chars().all(char::is_alphabetic) && !is_small(word) && !is_month(word);
+    let is_thing = |word: &str| {
+        word.chars().count() > 2
+            && word.chars().all(char::is_alphabetic)
+            && !is_small(word)
+            && !is_month(word)
+    };
     let counts = |word: Option<&&str>| {
         word.is_some_and(|word| {
             is_month(word) || word.starts_with(['%', '€', '$']) || (is_thing(word) && word.len() <= 4)
@@ -195,6 +205,11 @@ fn slots(said: &Said) -> Vec<Slot> {
 
 /// The first thing that a sentence speaks of.
 fn subject(said: &Said) -> Option<Stem> {
+    if said.language == Language::Japanese {
+        let (topic, _) = said.line.text.split_once(['は', 'が'])?;
+        let last = topic.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
+        return Terms::of(&topic[last..]).words.into_iter().next();
+    }
     said.words()
         .filter(|(_, word)| weekday(word).is_none() && !is_month(word))
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())

@@ -42,7 +42,12 @@ impl Known {
         };
         let signs = any_signs(&text);
         let of_reason = any_signs(record.reason.as_deref().unwrap_or_default());
-        let language = Language::of(&text).unwrap_or(Language::English);
+        let is_japanese =
+            || text.contains(|c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'));
+        let language = Language::of(&text).unwrap_or(match is_japanese() {
+            true => Language::Japanese,
+            false => Language::English,
+        });
         let said = Said::of(
             &Sentence {
                 voice: Voice::User,
@@ -89,7 +94,9 @@ impl Memory {
 
     /// What words weigh that a statement shares with a record: the fewer records hold one, the more.
     pub(super) fn weight<'w>(&self, words: impl Iterator<Item = &'w Stem>) -> usize {
-        words.map(|word| RARE / self.held_by.get(word).copied().unwrap_or(1).max(1)).sum()
+        words
+            .map(|word| RARE / self.held_by.get(word).copied().unwrap_or(1).max(1))
+            .sum()
     }
 
     /// What a text shares with a record.

@@ -74,13 +74,17 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
             memory.records[record].outdated.get_or_insert((reason, at));
         }
     }
-    let gone = memory.records.into_iter().zip(records).filter_map(|(known, record)| {
-        known.outdated.map(|(reason, at)| Outdated {
-            id: record.id,
-            reason,
-            instead: matches!(reason, REPLACED | OPPOSITE).then_some(at),
-        })
-    });
+    let gone = memory
+        .records
+        .into_iter()
+        .zip(records)
+        .filter_map(|(known, record)| {
+            known.outdated.map(|(reason, at)| Outdated {
+                id: record.id,
+                reason,
+                instead: matches!(reason, REPLACED | OPPOSITE).then_some(at),
+            })
+        });
     gone.take(MAX_ARCHIVES).collect()
 }
 
@@ -94,7 +98,8 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let of_user = said.voice != Voice::Assistant;
             let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
             let asserts = !said.has_any(&NOT_PRESENT);
-            let is_borne_out = || session.shown.bears_out(said) || (tells_news && session.shown.was_told(said));
+            let is_borne_out =
+                || session.shown.bears_out(said) || (tells_news && session.shown.was_told(said));
             let is_seen = !of_user && !is_denied && asserts && is_borne_out();
             let force = Force {
                 asserts: asserts && (of_user || (tells_news && !is_denied) || is_seen),

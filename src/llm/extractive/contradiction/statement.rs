@@ -136,9 +136,7 @@ impl<'s> Statement<'s> {
                 })
                 .collect();
             let most = fits.iter().map(|at| shared(&memory.records[*at])).max()?;
-            let mut closest = fits
-                .into_iter()
-                .filter(|at| shared(&memory.records[*at]) == most);
+            let mut closest = fits.into_iter().filter(|at| shared(&memory.records[*at]) == most);
             closest.next().filter(|_| closest.next().is_none())
         };
         let found: Vec<usize> = self.clauses.iter().chain(&self.whole).filter_map(best).collect();
@@ -158,8 +156,8 @@ impl<'s> Statement<'s> {
             (of == kind || *of == Kind::Bare) && !known.iter().any(|(_, known)| known == text)
         };
         let mut new = |kind: &Kind| self.facts.values.iter().any(|(of, text)| is_new(kind, of, text));
-        let shared = memory.shared(&self.facts.things, record)
-            + memory.shared(&self.around.words, record) / 2;
+        let shared =
+            memory.shared(&self.facts.things, record) + memory.shared(&self.around.words, record) / 2;
         shared >= RARE && kinds.any(&mut new) && !self.facts.is_of_another(&record.facts)
     }
 
@@ -172,7 +170,12 @@ impl<'s> Statement<'s> {
             .clauses
             .iter()
             .filter(|clause| !clause.lasts_until)
-            .any(|clause| record.clauses.iter().any(|theirs| clause.opposes(theirs, record, memory)));
+            .any(|clause| {
+                record
+                    .clauses
+                    .iter()
+                    .any(|theirs| clause.opposes(theirs, record, memory))
+            });
         states || self.affirms_denied(record, memory)
     }
 
@@ -202,13 +205,7 @@ impl<'s> Statement<'s> {
 
     /// Whether it reports the end that the record waits for.
     fn ends(&self, record: &Known) -> bool {
-        let unfinished = [
-            Sign::NotYet,
-            Sign::Open,
-            Sign::Plan,
-            Sign::Next,
-            Sign::Negation,
-        ];
+        let unfinished = [Sign::NotYet, Sign::Open, Sign::Plan, Sign::Next, Sign::Negation];
         record.waits
             && !self.said.has_any(&unfinished)
             && self.facts.terms.shared(&record.facts.terms) >= 2
@@ -218,7 +215,7 @@ impl<'s> Statement<'s> {
 
 impl Clause {
     fn of(said: &Said) -> Self {
-        let folded = said.line.folded.trim_start();
+        let folded = said.line.folded.trim_start_matches([' ', ':', ',', ';']);
         let mut words = folded.split(' ');
         Self {
             old: old(said),
@@ -226,7 +223,17 @@ impl Clause {
             content: said.content().clone(),
             is_denial: matches!(
                 words.next(),
-                Some("no" | "kein" | "keine" | "keinen" | "pas" | "plus" | "sin" | "ningún" | "ninguna" | "nada")
+                Some(
+                    "no" | "kein"
+                        | "keine"
+                        | "keinen"
+                        | "pas"
+                        | "plus"
+                        | "sin"
+                        | "ningún"
+                        | "ninguna"
+                        | "nada"
+                )
             ),
             refutes: said.has(Sign::Refuted),
             lasts_until: LASTING.iter().any(|word| said.line.folded.contains(word)),
@@ -259,7 +266,8 @@ impl Clause {
         let rest = self.facts.terms.without(old);
         let about = |terms: &Terms| terms.without(old).shared(theirs);
         let named_around = || {
-            memory.is_alone_with(old) && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
+            memory.is_alone_with(old)
+                && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
         // A name says itself what it is about, also one with a number in it.
@@ -268,22 +276,33 @@ impl Clause {
 
     /// The record gives another value of the same kind to the same thing.
     fn revalues(&self, record: &Known, memory: &Memory, force: Force) -> bool {
-        if self.old.is_some() || !self.facts.revalues(&record.facts) {
+        let theirs = &record.facts;
+        if self.old.is_some() {
             return false;
         }
         let shared = memory.shared(&self.facts.things, record);
         let subject = self.facts.subject.as_ref();
-        let subject = subject.is_some_and(|subject| record.facts.terms.words.contains(subject));
-        if force.changes {
-            let enough = if force.is_seen { RARE } else { SAME_THING };
-            return shared >= enough || subject;
-        }
-        // Without a word of change only if it is told of nothing else.
-        let covered = self.facts.terms.words.intersection(&record.facts.terms.words).count();
-        shared >= RARE
-            && subject
-            && covered * 3 >= record.facts.terms.words.len() * 2
-            && covered * 2 >= self.facts.terms.words.len()
+        let subject = subject.is_some_and(|subject| theirs.things.contains(subject));
+        let covered = self.facts.things.intersection(&theirs.things).count();
+        let mut kinds = self.facts.revalued(theirs);
+        kinds.any(|kind| match kind {
+            _ if shared >= SAME_THING && force.changes && theirs.denied.is_empty() => true,
+            // "Billing sits at 38" says nothing of the port that it listens on.
+            Kind::Plain | Kind::Bare => false,
+            // What is counted says what it is about.
+            Kind::Of(thing) if force.is_seen && theirs.things.contains(thing) => shared >= RARE,
+            // What is not on Fridays may well be on Mondays.
+            Kind::Weekday | Kind::Date | Kind::Time if !theirs.denied.is_empty() => false,
+            _ if force.is_seen && covered >= 2 && shared >= RARE => true,
+            _ if force.changes => subject && shared > 0,
+            // Without a word of change only if it is told of nothing else.
+            _ => {
+                shared >= RARE
+                    && subject
+                    && covered * 3 >= theirs.things.len() * 2
+                    && covered * 2 >= self.facts.things.len()
+            }
+        })
     }
 
     /// The record, or a part of it, tells of the opposite state of the same thing.
@@ -315,8 +334,18 @@ impl Clause {
 
 /// Words that say how long something lasts: what passes makes nothing wrong.
 const LASTING: [&str; 12] = [
-    " until ", " till ", " today only ", " bis ", " nur heute ", " jusqu'", " hasta ", " solo hoy ", "まで",
-    " for an hour ", " for now ", " vorerst ",
+    " until ",
+    " till ",
+    " today only ",
+    " bis ",
+    " nur heute ",
+    " jusqu'",
+    " hasta ",
+    " solo hoy ",
+    "まで",
+    " for an hour ",
+    " for now ",
+    " vorerst ",
 ];
 
 /// Letters and digits: `eu-west-2`, `Q17`.

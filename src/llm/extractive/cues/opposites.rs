@@ -67,7 +67,10 @@ impl Language {
 
     /// The words of a line that exclude others.
     pub(in crate::llm::extractive) fn rivals(self, line: &Line) -> Vec<Rival> {
-        RIVALS[self as usize].search(line).map(|(_, _, rival)| rival).collect()
+        RIVALS[self as usize]
+            .search(line)
+            .map(|(_, _, rival)| rival)
+            .collect()
     }
 }
 
@@ -81,7 +84,10 @@ pub(in crate::llm::extractive) fn weekday(word: &str) -> Option<usize> {
     let day = WEEKDAYS.get(word).copied();
     day.or_else(|| {
         let second = word.char_indices().nth(2).map_or(word.len(), |(at, _)| at);
-        WEEKDAYS.get(&word[..second]).copied().filter(|_| !word.is_ascii())
+        WEEKDAYS
+            .get(&word[..second])
+            .copied()
+            .filter(|_| !word.is_ascii())
     })
 }
 

@@ -5,6 +5,7 @@ use crate::domain::dsl::{Options, parse};
 use crate::domain::operation::{Operation, Progress};
 use crate::llm::ConversationMessage;
 
+mod contradictions;
 mod laws;
 mod pairs;
 
