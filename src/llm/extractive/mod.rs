@@ -12,7 +12,7 @@
 //!
 //! docs/rules.md tells how. `transcript` takes messages apart, `cues` hold the words of each language, `said` is a
 //! sentence with its signs, `session` what each is worth once the others are known; `claims` and `steps` make of
-//! it what is kept.
+//! it what is kept, and `contradiction` what no longer holds.
 //!
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
 //! cannot open a section. Time is linear in the input; at most three records are added.
@@ -27,6 +27,7 @@ mod learnings;
 mod line;
 mod listed;
 mod memory;
+mod next;
 mod progress;
 mod said;
 mod secrets;
@@ -41,6 +42,7 @@ mod values;
 mod verbatim;
 mod wording;
 mod work;
+mod worth;
 
 use std::sync::Arc;
 

@@ -1,13 +1,14 @@
 //! What sentences tell about work: done, being done, to be done, not done after all.
 
-use super::claims::opens_with_imperative;
 use super::cues::{Hit, Language, Sign};
 use super::done::{is_done, is_done_by_user, tells_done};
+use super::next::is_next;
 use super::said::Said;
 use super::session::Session;
 use super::text::bullet;
 use super::transcript::{Standing, Voice};
 use super::wording::{line, pointing_back};
+use super::worth::opens_with_imperative;
 
 /// How far a piece of work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -318,93 +319,4 @@ fn says_doing(piece: &Said, hit: &Hit) -> bool {
         }
         _ => !idle,
     }
-}
-
-/// What comes next.
-fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
-    let strong = piece
-        .hits
-        .iter()
-        .copied()
-        .find(|hit| hit.sign == Sign::Next && !is_weak_next(&piece.line.folded[hit.start..hit.end]));
-    let Some(hit) = strong.or_else(|| piece.first(Sign::Next)) else {
-        return piece.voice == Voice::Assistant
-            && piece.message == session.last_answer
-            && piece
-                .holds(Sign::Plan, &[Sign::Negation, Sign::Condition])
-                .is_some()
-            && piece.terms().count() >= 2
-            && !waits(piece)
-            && !is_done(piece)
-            && !piece.has(Sign::Negation);
-    };
-    let folded = &piece.line.folded;
-    let cue = &folded[hit.start..hit.end];
-    let begins = hit.start <= piece.body_start() + 1;
-    let rest = folded[hit.end..].trim_start();
-    let weak = is_weak_next(cue);
-    if piece.has(Sign::Negation) && !begins {
-        return false;
-    }
-    if weak {
-        let goes_on = matches!(
-            before,
-            Some(State::Doing | State::Open | State::Asked | State::Done)
-        ) || piece.has(Sign::Plan);
-        return begins
-            && goes_on
-            && !rest.starts_with([':', ','])
-            && piece.terms().count() >= 1
-            && !is_done(piece);
-    }
-    let noun = matches!(cue, "next")
-        && matches!(
-            rest.split(' ').next().unwrap_or_default(),
-            "week" | "month" | "year" | "day" | "time" | "to" | "door" | "monday" | "tuesday" | "friday"
-        );
-    !noun && piece.terms().count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
-}
-
-/// "I will look again in an hour" is no piece of work.
-fn waits(piece: &Said) -> bool {
-    const WAITING: [&str; 16] = [
-        " look again ",
-        " check again ",
-        " check back ",
-        " wait ",
-        " keep an eye ",
-        " let you know ",
-        " keep you posted ",
-        " melde mich ",
-        " schaue wieder ",
-        " warte ",
-        " attends ",
-        " reviens vers ",
-        " te aviso ",
-        " espero ",
-        "待ちます",
-        "また確認します",
-    ];
-    WAITING.iter().any(|words| piece.line.folded.contains(words))
-}
-
-/// Words that tell an order only among other steps.
-fn is_weak_next(cue: &str) -> bool {
-    matches!(
-        cue,
-        "then"
-            | "dann"
-            | "puis"
-            | "luego"
-            | "entonces"
-            | "after the"
-            | "later"
-            | "later on"
-            | "finally"
-            | "enfin"
-            | "tomorrow"
-            | "morgen"
-            | "demain"
-            | "mañana"
-    )
 }

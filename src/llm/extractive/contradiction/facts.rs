@@ -151,27 +151,44 @@ fn denied(said: &Said) -> BTreeSet<Stem> {
     behind.collect()
 }
 
-/// Words with the number that stands behind them as a name: no count, no date.
+/// What stands between a thing and what tells whose or which it is.
+const BELONGING: &str = " of for du de des d' für von del para pour ";
+
+/// Words with what tells which of their kind is meant: the number behind them, which is no count and no date, or
+/// whose they are, as in "the car park of the staff".
 fn labels(said: &Said) -> Vec<(Stem, String)> {
     let words: Vec<&str> = said.line.words().map(|(_, word)| word).collect();
-    let is_number = |word: &str| word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
     let is_thing = |word: &str| {
         word.chars().count() > 2
             && word.chars().all(char::is_alphabetic)
             && !is_small(word)
             && !is_month(word)
     };
-    let counts = |word: Option<&&str>| {
+    let owned = words.windows(3).enumerate().filter_map(|(at, three)| {
+        let belongs = is_thing(three[0]) && BELONGING.contains(&format!(" {} ", three[1]));
+        let behind = words.iter().skip(at + 2).take(2).find(|word| !is_small(word))?;
+        let whose = belongs && is_thing(behind) && weekday(behind).is_none() && !is_known_unit(behind);
+        whose.then(|| (stem(three[0]), stem(behind).text()))
+    });
+    let mut labels: Vec<(Stem, String)> = numbered(&words, is_thing).collect();
+    labels.extend(owned);
+    labels
+}
+
+fn numbered<'w>(
+    words: &'w [&'w str],
+    is_thing: impl Fn(&str) -> bool + Copy + 'w,
+) -> impl Iterator<Item = (Stem, String)> + 'w {
+    let is_number = |word: &str| word.len() <= 4 && word.bytes().all(|b| b.is_ascii_digit());
+    let counts = move |word: Option<&&str>| {
         word.is_some_and(|word| {
             is_month(word) || word.starts_with(['%', '€', '$']) || (is_thing(word) && word.len() <= 4)
         })
     };
-    words
-        .windows(2)
-        .enumerate()
-        .filter(|(at, pair)| is_thing(pair[0]) && is_number(pair[1]) && !counts(words.get(at + 2)))
+    let pairs = words.windows(2).enumerate();
+    pairs
+        .filter(move |(at, pair)| is_thing(pair[0]) && is_number(pair[1]) && !counts(words.get(at + 2)))
         .map(|(_, pair)| (stem(pair[0]), pair[1].to_owned()))
-        .collect()
 }
 
 /// Names behind connectors, as they are written with capitals.

@@ -137,5 +137,5 @@ const NOT_PRESENT: [Sign; 8] = [
 ];
 
 fn is_sure(said: &Said) -> bool {
-    !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge])
+    !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge]) && !said.opens_with(Sign::Condition)
 }

@@ -315,7 +315,13 @@ impl Clause {
         let shared = memory.shared(&about.words, record);
         let subject = self.facts.subject.as_ref();
         let subject = subject.is_some_and(|subject| theirs.about.words.contains(subject));
-        shared >= MUCH || (subject && shared > 0 && covered * 2 >= theirs.about.count())
+        // "The car park of the visitors is open": each says more of it, so that it may be another one.
+        let extra = |of: &Facts, other: &Facts| {
+            let mut words = of.about.words.intersection(&of.things);
+            words.any(|word| !other.terms.words.contains(word))
+        };
+        let may_differ = extra(&self.facts, theirs) && extra(theirs, &self.facts);
+        shared >= MUCH || (subject && shared > 0 && covered * 2 >= theirs.about.count() && !may_differ)
     }
 
     /// The same thing has another name in the record.

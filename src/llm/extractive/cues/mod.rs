@@ -8,15 +8,16 @@ mod en;
 mod es;
 mod fr;
 mod ja;
+mod lexicon;
 mod opposites;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::fast::RandomState;
 
 use super::line::Line;
+use lexicon::{Lexicon, entries, listed, pattern};
 
 pub(super) use opposites::{Rival, State, number_word, weekday};
 
@@ -330,11 +331,6 @@ pub(super) fn is_kana(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}')
 }
 
-struct Lexicon {
-    search: AhoCorasick,
-    signs: Vec<Sign>,
-}
-
 static LEXICONS: LazyLock<Vec<Lexicon>> =
     LazyLock::new(|| Language::ALL.iter().map(|l| Lexicon::of(*l)).collect());
 /// The small words of all languages, each with the languages it belongs to as bits.
@@ -351,48 +347,6 @@ static MONTHS: LazyLock<HashSet<&'static str, RandomState>> = LazyLock::new(|| {
     let of = |language: Language| listed(language, Sign::Month);
     Language::ALL.into_iter().flat_map(of).collect()
 });
-
-fn listed(language: Language, sign: Sign) -> impl Iterator<Item = &'static str> {
-    let cues = language.words().cues.iter().filter(move |(of, _)| *of == sign);
-    cues.flat_map(|(_, phrases)| entries(phrases))
-}
-
-fn entries(phrases: &'static str) -> impl Iterator<Item = &'static str> {
-    phrases
-        .split('|')
-        .map(str::trim)
-        .filter(|phrase| !phrase.is_empty())
-}
-
-impl Lexicon {
-    fn of(language: Language) -> Self {
-        let mut patterns = Vec::new();
-        let mut signs = Vec::new();
-        for (sign, phrases) in language.words().cues {
-            for phrase in entries(phrases).filter(|_| *sign != Sign::Small) {
-                patterns.push(pattern(phrase, language));
-                signs.push(*sign);
-            }
-        }
-        let search = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .build(&patterns)
-            .expect("the cues are a few kilobytes");
-        Self { search, signs }
-    }
-}
-
-fn pattern(phrase: &str, language: Language) -> String {
-    if language == Language::Japanese && !phrase.is_ascii() {
-        return phrase.to_owned();
-    }
-    let open = phrase.strip_prefix('*');
-    let (before, phrase) = (if open.is_some() { "" } else { " " }, open.unwrap_or(phrase));
-    match phrase.strip_suffix('*') {
-        Some(stem) => format!("{before}{stem}"),
-        None => format!("{before}{phrase} "),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -146,6 +146,10 @@ fn another_value_of_the_same_kind() {
             "The request timeout is 30 seconds.",
         ),
         ("billing listens on port 8103", "Billing sits at 38 now."),
+        (
+            "parking for staff costs 5 euros a day",
+            "Parking for visitors costs 6 euros a day now.",
+        ),
         ("nobody deploys on Fridays", "We deploy on Monday now."),
         (
             "Anna takes 5 mg of ramipril",
