@@ -120,9 +120,7 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
     }
     if is_clock(piece) {
         Kind::Time
-    } else if piece.chars().any(char::is_alphabetic) {
-        Kind::Name
-    } else if piece.matches('.').count() >= 2 {
+    } else if piece.chars().any(char::is_alphabetic) || piece.matches('.').count() >= 2 {
         Kind::Name
     } else if (next.starts_with('時') && !next.starts_with("時間"))
         || matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock")
@@ -264,7 +262,7 @@ fn month(word: &str) -> Option<usize> {
         &["dec", "dez", "déc", "dic"],
     ];
     let begins = |names: &&[&str]| names.iter().any(|name| word.starts_with(name));
-    let at = MONTHS.iter().position(|names| begins(&names));
+    let at = MONTHS.iter().position(begins);
     at.filter(|_| is_month(word)).map(|at| at + 1)
 }
 

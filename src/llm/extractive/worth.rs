@@ -5,7 +5,6 @@ use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
 use super::terms::{Terms, names};
-use super::transcript::Voice;
 use super::values::{Kind, values};
 
 /// What takes the weight from a statement.
