@@ -118,9 +118,7 @@ bench-memory: rust postgres ## Measure the service's memory under attack by larg
 
 # An unoptimized build writes the same bytes.
 bench-storage: rust postgres ## Measure what puts and updates keep, table by table, and what they add to the write-ahead log
-	cargo build --locked --bin working-memory --example scripted_model
-	@program="$$(sh scripts/program.sh)" && \
-		python3 benches/storage/run.py --program "$$program" --models "$${program%/*}/examples/scripted_model" $(ARGS)
+	@python3 benches/storage/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
 bench-neighbours: rust postgres ## Measure what a vault notices of 64 worst requests at once about another
 	cargo build --release --locked

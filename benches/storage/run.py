@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 """What storage costs: bytes kept by table, and bytes of write-ahead log (WAL), a put and an update.
 
-Starts `PROGRAM serve` with `MODELS` (examples/scripted_model) on a durable PostgreSQL server of its own. Each kind of write
-goes in turn through the same memories, so that several versions share what can be shared. Kept bytes are what the tables
+Starts `PROGRAM serve` on a durable PostgreSQL server of its own, with models that answer at once and add an insight and a
+snippet which the messages carry, so that none is asked again. Each kind of write goes in turn through the same memories.
+Kept bytes are what the tables
 and their indexes have grown by, after VACUUM FULL. WAL is
 what `pg_current_wal_insert_lsn` has moved by until the search index has caught up, after a checkpoint and without another:
 once with `full_page_writes`, where the first change of a page after a checkpoint logs the page, once without. Fails where a
 target is missed.
 
-    python3 benches/storage/run.py --program PROGRAM --models MODELS [--memories 50] [--rounds 20]
+    python3 benches/storage/run.py --program PROGRAM [--memories 50] [--rounds 20]
 """
 
 import argparse
 import http.client
+import http.server
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 VAULT = "bench"
@@ -59,6 +63,31 @@ def messages(chance, size):
     each = max(1, len(lines) // 10)
     parts = [lines[at : at + each] for at in range(0, len(lines), each)]
     return [{"role": ("user", "assistant")[n % 2], "content": "\n".join(part)} for n, part in enumerate(parts)]
+
+
+class Models(http.server.BaseHTTPRequestHandler):
+    """The API of OpenAI; what is said goes back into the memory."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        number = re.search(r"part (\d+)", request["messages"][-1]["content"])[1]
+        content = {
+            "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
+            "learnings": f"KEY_LEARNINGS:\n  ADD:\n    - because it was measured: the insight {number}\n",
+            "verbatim": f"VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: snippet {number} => let x = {number};\n",
+        }[request["model"]]
+        choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+        answer = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 1000, "completion_tokens": 40}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
 
 
 class Service:
@@ -146,8 +175,9 @@ def measure(database, rounds, memories, write):
 
 def inner(arguments):
     port = random.randint(20_000, 39_999)
-    models = subprocess.Popen([arguments.models], stdout=subprocess.PIPE, text=True)
-    url = models.stdout.readline().strip()
+    models = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Models)
+    threading.Thread(target=models.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{models.server_port}"
     environment = dict(
         os.environ,
         WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}",
@@ -172,8 +202,6 @@ def inner(arguments):
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait()
-        models.terminate()
-        models.wait()
 
 
 def run(arguments, service, database):
@@ -195,8 +223,8 @@ def run(arguments, service, database):
         def write(memory, number):
             said = messages(chance, size)
             long.setdefault(size, []).append(sum(len(message["content"]) for message in said))
-            # In words that carry what the models answer: otherwise they would be asked again.
-            service.update(memory, f"Work on part {number}: insight measured, next snippet let x.", said)
+            said[-1]["content"] += f"\nThe insight {number} was measured, the snippet {number} is next:\nlet x = {number};"
+            service.update(memory, f"Work on part {number} of the parser.", said)
 
         return write
 
@@ -231,7 +259,7 @@ def run(arguments, service, database):
         ("kept for good of an update of a 4 KB document", for_good[1], 9 * KB),
         ("kept for good of an update with 20 KB, of its messages", for_good[2] / said, 1.3),
     ):
-        print(f"{what}: {measured:,.1f}, at most {most:,}")
+        print(f"{what}: {measured:,.2f}, at most {most:,}")
         if measured > most:
             missed.append(what)
     if missed:
@@ -242,13 +270,11 @@ def run(arguments, service, database):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--models", required=True)
     parser.add_argument("--memories", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     arguments.program = os.path.abspath(arguments.program)
-    arguments.models = os.path.abspath(arguments.models)
     if arguments.inner:
         sys.exit(inner(arguments))
     with tempfile.TemporaryDirectory() as folder:
