@@ -2,8 +2,8 @@
 //!
 //! A memory that is written all the time would be indexed all the time, and a change of its entry costs as much of the
 //! write-ahead log as the version itself. So a memory rests for [`REST`] after a version of it was indexed, unless its
-//! vault is being searched through this process. The first search of a vault indexes what rests there, and from then on
-//! nothing does until nobody has searched it for [`REST`].
+//! vault is being searched through this process. The first search of a vault indexes what rests there, a few batches at
+//! most, and from then on nothing does until nobody has searched it for [`REST`].
 
 use crate::domain::ids::VaultId;
 use crate::storage::{Storage, StorageError};
@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 /// How long.
 pub(super) const REST: Duration = Duration::from_secs(5);
+
+/// Batches that the first search of a vault indexes: what is left, as after an import, is indexed behind it.
+const BATCHES: usize = 4;
 
 /// Vaults that were searched through this process, and when last.
 #[derive(Debug, Default)]
@@ -42,7 +45,7 @@ impl Searched {
 }
 
 impl Storage {
-    /// A vault is going to be searched: whatever of it was not indexed to be spared is indexed.
+    /// A vault is going to be searched: what of it was not indexed to be spared is indexed, now or from now on.
     ///
     /// # Errors
     /// The database's.
@@ -50,11 +53,25 @@ impl Storage {
         if self.searched.note(vault) {
             return Ok(());
         }
-        let indexed = self.index_vault(vault).await;
+        let indexed = self.index_some(vault).await;
         if indexed.is_err() {
             self.searched.forget(vault);
         }
         indexed
+    }
+
+    async fn index_some(&self, vault: &VaultId) -> Result<(), StorageError> {
+        let mut last = None;
+        for _ in 0..BATCHES {
+            let batch = self.pending_for_search(Some(vault), last.as_ref()).await?;
+            self.index_memories(&batch).await?;
+            let Some(end) = batch.into_iter().last() else {
+                return Ok(());
+            };
+            last = Some(end);
+        }
+        self.written.notify_one();
+        Ok(())
     }
 }
 
