@@ -35,6 +35,7 @@ mod review;
 mod reviewed;
 mod role;
 mod run;
+mod run_row;
 mod session;
 pub mod steps;
 mod update;

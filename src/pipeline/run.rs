@@ -2,7 +2,6 @@
 
 use super::conversation::section_of;
 use super::durable::Claim;
-use super::kept::without_secrets;
 use super::log::{log, with_header_hint};
 use super::merge::{self, Merged, Refused};
 use super::proposal::{self, Proposal};
@@ -24,13 +23,13 @@ use crate::fair;
 use crate::storage::events::NewEvent;
 use crate::storage::idempotency::IdempotencyClaim;
 use crate::storage::records::StoredRecord;
-use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::updates::{RunKind, RunStatus};
 use crate::storage::usage::RoleSpent;
 use crate::storage::{
-    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, StorageError, WindowRows,
+    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
 };
 use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A run under way: what was asked for and what came of it so far.
@@ -314,144 +313,6 @@ impl Pipeline {
         };
         Ok(Decision::Save(Box::new(version), Came { answer, proposal }))
     }
-
-    pub(super) async fn refuse(
-        &self,
-        running: &Running,
-        refused: Refused,
-    ) -> Result<PipelineError, PipelineError> {
-        let update_id = running.target.update_id.clone();
-        let error = match refused {
-            Refused::PreconditionFailed { current } => {
-                return Ok(PipelineError::PreconditionFailed { current });
-            }
-            // Its run is not kept either: it quotes what was deleted.
-            Refused::Deleted => return Ok(PipelineError::Deleted),
-            Refused::ProgressMoved => PipelineError::Conflict {
-                update_id,
-                rebases: self.settings.max_rebases,
-            },
-            Refused::TooLarge { before, bytes, limit } => PipelineError::TooLarge {
-                update_id,
-                before,
-                bytes,
-                limit,
-            },
-            Refused::IdsExhausted { kind } => PipelineError::IdsExhausted { update_id, kind },
-            Refused::OtherTask(record) => PipelineError::OtherTask { update_id, record },
-            Refused::Fault(problem) => PipelineError::Storage(StorageError::Corrupt {
-                table: "memory_contexts",
-                column: "context",
-                row: update_id.to_string(),
-                problem,
-            }),
-            Refused::NotActive(id) => PipelineError::Storage(StorageError::Corrupt {
-                table: "records",
-                column: "status",
-                row: id.to_string(),
-                problem: "accepted for archiving, but not in the document".to_owned(),
-            }),
-        };
-        if running.review.is_some() {
-            // The proposal waits on.
-            return Ok(error);
-        }
-        let status = match error {
-            PipelineError::OtherTask { .. } => RunStatus::Conflict,
-            _ => RunStatus::Failed,
-        };
-        self.keep_failed_run(running, status, &error.to_string()).await?;
-        Ok(error)
-    }
-
-    /// Keeps a run that made no version, for a person to look at.
-    pub(super) async fn keep_failed_run(
-        &self,
-        running: &Running,
-        status: RunStatus,
-        problem: &str,
-    ) -> Result<(), PipelineError> {
-        let mut outcome = json!({
-            "problem": problem,
-            "rejected": running.rejected,
-            "warnings": running.warnings,
-            "models": running.models,
-        });
-        keep_more(
-            &mut outcome,
-            running.omitted.rejections(),
-            running.omitted.warnings(),
-        );
-        self.storage
-            .save_run(
-                &self.run(running, status, None, running.base.version, outcome),
-                None,
-            )
-            .await?;
-        Ok(())
-    }
-
-    pub(super) fn run_of_answer(
-        &self,
-        running: &Running,
-        status: RunStatus,
-        answer: &UpdateAnswer,
-        proposal: Option<&Proposal>,
-    ) -> Run {
-        // A proposal makes none, and is not to be taken for a run that led to the newest one.
-        let stands = status != RunStatus::Proposed;
-        let version = answer
-            .context_id()
-            .filter(|_| stands)
-            .map(|id| (answer.version, id));
-        let mut outcome = json!({
-            "rebased": answer.rebased,
-            "operations": answer.operations,
-            "rejected": answer.rejected,
-            "warnings": answer.warnings,
-            "diff": answer.diff,
-            "log": answer.log,
-            "models": answer.models,
-            "document": answer.document,
-        });
-        keep_more(&mut outcome, answer.more_rejected, answer.more_warnings);
-        if let Some(proposal) = proposal {
-            outcome["proposal"] = json!(proposal);
-        }
-        if let Some(review) = &running.review {
-            review.write(&mut outcome);
-        }
-        self.run(running, status, version, answer.base_version, outcome)
-    }
-
-    fn run(
-        &self,
-        running: &Running,
-        status: RunStatus,
-        version: Option<(i64, ContextId)>,
-        base_version: i64,
-        outcome: Value,
-    ) -> Run {
-        Run {
-            vault_id: running.target.vault.clone(),
-            memory_id: running.target.memory.clone(),
-            update_id: running.target.update_id.clone(),
-            kind: running.kind,
-            status,
-            actor_id: running.actor.clone(),
-            created_at: running.created_at,
-            finished_at: Some(self.clock.now().max(running.created_at)),
-            attempts: running.claim.as_ref().map_or(1, |claim| claim.attempt),
-            base_version,
-            version,
-            resolved_by: None,
-            request: without_secrets(&running.request),
-            exchanges: running.exchanges.iter().map(without_secrets).collect(),
-            outcome,
-            claim: running.claim.as_ref().map(|claim| claim.id.clone()),
-            events: self.events(running, status),
-        }
-    }
 }
 
 impl Running {
@@ -491,15 +352,6 @@ impl Running {
         let mut events = steps.events(&self.target, &self.actor);
         events.extend(steps.finished(&self.target, &self.actor, status.name()));
         events
-    }
-}
-
-/// Keeps how much more was found than is kept, where there is more.
-fn keep_more(outcome: &mut Value, rejected: usize, warnings: usize) {
-    for (name, more) in [("more_rejected", rejected), ("more_warnings", warnings)] {
-        if more > 0 {
-            outcome[name] = json!(more);
-        }
     }
 }
 

@@ -1,0 +1,111 @@
+use super::*;
+use crate::domain::evidence::{Evidence, Origin};
+use serde_json::json;
+
+fn item(operation: Operation) -> Accepted {
+    Accepted {
+        operation,
+        evidence: vec![Evidence {
+            origin: Origin::Message(3),
+            start: 1,
+            end: 3,
+            quote: "as".to_owned(),
+        }],
+        written: Written {
+            text: "- as written".to_owned(),
+            index: None,
+        },
+    }
+}
+
+fn items() -> Vec<Accepted> {
+    vec![
+        item(Operation::AddVerbatim {
+            reason: "r".to_owned(),
+            label: "l".to_owned(),
+            snippet: "\ts\n  t".to_owned(),
+            replaces: None,
+        }),
+        item(Operation::AddLearning {
+            reason: "r".to_owned(),
+            content: "c".to_owned(),
+            replaces: Some("KL-1".parse().unwrap()),
+        }),
+        item(Operation::Archive {
+            id: "VC-2".parse().unwrap(),
+            reason: "old".to_owned(),
+        }),
+        item(Operation::RewriteProgress(Progress {
+            in_progress: vec!["x".to_owned()],
+            ..Progress::default()
+        })),
+    ]
+}
+
+#[test]
+fn what_is_kept_is_read_as_it_was() {
+    let record = SessionRecord {
+        task: Task {
+            task_id: Some("t-1".parse().unwrap()),
+            intent: "i".to_owned(),
+            summary: "s".to_owned(),
+            outcome: Some(json!({"ok": true})),
+            epic: None,
+        },
+        goal: Some("g".to_owned()),
+        blocker: None,
+    };
+    let proposal = Proposal::new(&items(), "- before", Some(&record), None);
+    let kept = serde_json::to_value(&proposal).unwrap();
+    assert_eq!(kept["form"], 1);
+    let read = Proposal::read(&kept).unwrap();
+    assert_eq!(read, proposal);
+    let chosen = read.chosen(&[0, 2, 3, 9]).unwrap();
+    let all = items();
+    for (found, expected) in chosen.iter().zip([&all[0], &all[2], &all[3]]) {
+        assert_eq!(
+            (&found.operation, &found.written.text, &found.evidence),
+            (&expected.operation, &expected.written.text, &expected.evidence)
+        );
+    }
+    assert_eq!(SessionRecord::try_from(read.record.unwrap()).unwrap(), record);
+    assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
+}
+
+#[test]
+fn what_is_approved_alone_replaces_nothing_that_stays() {
+    let mut all = items();
+    all.push(item(Operation::Archive {
+        id: "KL-1".parse().unwrap(),
+        reason: "old".to_owned(),
+    }));
+    let proposal = Proposal::new(&all, "- before", None, None);
+    let replaces = |numbers: &[usize]| proposal.chosen(numbers).unwrap()[0].operation.replaces();
+    assert_eq!(replaces(&[1]), None, "KL-1 is not to be archived");
+    assert_eq!(replaces(&[1, 4]), Some("KL-1".parse().unwrap()));
+}
+
+#[test]
+fn the_order_is_that_of_what_is_applied() {
+    let names = |applied: &[AppliedOperation]| -> Vec<String> {
+        let ordered = in_order(&items(), applied);
+        let kept: Vec<_> = ordered.iter().map(KeptItem::of).collect();
+        let value = serde_json::to_value(kept).unwrap();
+        let list = value.as_array().unwrap();
+        list.iter()
+            .map(|item| item["op"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let rewrite = AppliedOperation {
+        op: OperationName::RewriteProgress,
+        id: None,
+        label: None,
+        reason: None,
+        content: None,
+        superseded_by: None,
+        evidence: Vec::new(),
+    };
+    let rest = ["add_learning", "archive", "add_verbatim"];
+    assert_eq!(names(&[]), rest);
+    assert_eq!(names(&[rewrite])[1..], rest);
+}
