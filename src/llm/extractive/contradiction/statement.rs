@@ -99,9 +99,11 @@ impl<'s> Statement<'s> {
             return Some(NAMED);
         }
         let theirs = &record.facts;
+        // What lies or lives somewhere is what the record speaks of first.
+        let mut subjects = theirs.subject.iter();
         if self.said.has(Sign::Moved)
             && record.places
-            && self.facts.terms.without_numbers().shared(&theirs.terms) > 0
+            && subjects.any(|subject| self.facts.terms.words.contains(subject))
         {
             return Some(REPLACED);
         }

@@ -166,6 +166,7 @@ fn another_value_of_the_same_kind() {
 #[test]
 fn another_name_and_what_is_refuted() {
     leaves(&[
+        ("Mum lives in Birkenweg 3", "Mum moved, she is in Haus Abendrot."),
         (
             "das Vereinskonto ist bei der Sparkasse",
             "Das Vereinskonto läuft jetzt bei der Volksbank.",
@@ -188,6 +189,10 @@ fn another_name_and_what_is_refuted() {
         ),
     ]);
     stays(&[
+        (
+            "notes are stored in one file per notebook",
+            "The court moved the filing date.",
+        ),
         (
             "das Vereinskonto ist bei der Sparkasse",
             "Der Kredit läuft jetzt bei der Volksbank.",
