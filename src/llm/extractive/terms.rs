@@ -157,13 +157,6 @@ impl Terms {
         self
     }
 
-    pub(super) fn without_numbers(&self) -> Self {
-        Self {
-            words: self.words.clone(),
-            numbers: BTreeSet::new(),
-        }
-    }
-
     /// Whether what was said speaks of everything, or nearly everything, that an item is about. Numbers have to
     /// be the same.
     pub(super) fn covers(&self, item: &Self) -> bool {
