@@ -16,6 +16,9 @@ const SAME_THING: usize = RARE + RARE / 2;
 /// Of many words shared, these are enough whatever the rest of the record says.
 const MUCH: usize = 2 * RARE;
 
+/// The parts of a sentence that are held against the memory, so that one of many commas costs no more than others.
+const MAX_CLAUSES: usize = 16;
+
 /// A sentence with what surrounds it.
 pub(super) struct Statement<'s> {
     said: &'s Said,
@@ -52,7 +55,10 @@ impl<'s> Statement<'s> {
             .filter_map(|at| session.get(at))
             .filter(|other| other.message == said.message && !other.void && !other.asks);
         let around = beside.fold(topic.clone(), |around, other| around.with(other.terms()));
-        let clauses: Vec<Clause> = clauses(said).map(|part| Clause::of(&said.part(part))).collect();
+        let clauses: Vec<Clause> = clauses(said)
+            .take(MAX_CLAUSES)
+            .map(|part| Clause::of(&said.part(part)))
+            .collect();
         Self {
             whole: (clauses.len() > 1 && force.changes).then(|| Clause::of(said)),
             facts: Facts::of(said),
