@@ -172,15 +172,22 @@ impl Storage {
     /// # Errors
     /// The database's.
     pub async fn index_vault(&self, vault: &VaultId) -> Result<(), StorageError> {
+        self.index_batches(vault, usize::MAX).await?;
+        Ok(())
+    }
+
+    /// Indexes so many batches of a vault at most; whether that was all that is pending.
+    async fn index_batches(&self, vault: &VaultId, at_most: usize) -> Result<bool, StorageError> {
         let mut last = None;
-        loop {
+        for _ in 0..at_most {
             let batch = self.pending_for_search(Some(vault), last.as_ref()).await?;
             self.index_memories(&batch).await?;
             let Some(end) = batch.into_iter().last() else {
-                return Ok(());
+                return Ok(true);
             };
             last = Some(end);
         }
+        Ok(false)
     }
 
     async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {

@@ -53,25 +53,17 @@ impl Storage {
         if self.searched.note(vault) {
             return Ok(());
         }
-        let indexed = self.index_some(vault).await;
-        if indexed.is_err() {
-            self.searched.forget(vault);
+        match self.index_batches(vault, BATCHES).await {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.written.notify_one();
+                Ok(())
+            }
+            Err(error) => {
+                self.searched.forget(vault);
+                Err(error)
+            }
         }
-        indexed
-    }
-
-    async fn index_some(&self, vault: &VaultId) -> Result<(), StorageError> {
-        let mut last = None;
-        for _ in 0..BATCHES {
-            let batch = self.pending_for_search(Some(vault), last.as_ref()).await?;
-            self.index_memories(&batch).await?;
-            let Some(end) = batch.into_iter().last() else {
-                return Ok(());
-            };
-            last = Some(end);
-        }
-        self.written.notify_one();
-        Ok(())
     }
 }
 
