@@ -1,5 +1,5 @@
-//! A server of the OpenAI API whose models take 200 ms and always know something new. `make bench` measures `/update`
-//! with it; `GET /times` tells the median of what the models took by their own clock, in milliseconds, since it was
+//! A server of the OpenAI API whose models take 200 ms and always know something new, in the words of the task, so that
+//! evidence takes it at the first asking. `make bench` measures `/update` with it; `GET /times` tells the median of what the models took by their own clock, in milliseconds, since it was
 //! last asked.
 //!
 //! ```sh
@@ -38,18 +38,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A model: thinks, then answers its section, each time with something new.
+/// A model: thinks, then answers its section, each time with something new that its task bears out.
 async fn answer(State(models): State<Arc<Models>>, Json(request): Json<Value>) -> Json<Value> {
     let began = Instant::now();
     let number = models.answers.fetch_add(1, Ordering::Relaxed);
+    let task = task_of(&request).unwrap_or("nothing in particular");
     let content = match request["model"].as_str() {
-        Some("progress") => format!("CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n"),
+        Some("progress") => format!("CURRENT_PROGRESS:\n  In Progress:\n    - {task}, part {number}\n"),
         Some("learnings") => {
-            format!("KEY_LEARNINGS:\n  ADD:\n    - because it was measured: insight {number}\n")
+            format!("KEY_LEARNINGS:\n  ADD:\n    - because it was measured: {task}, insight {number}\n")
         }
-        _ => format!(
-            "VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: snippet {number} => let x = {number};\n"
-        ),
+        _ => format!("VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: snippet {number} => {task}\n"),
     };
     tokio::time::sleep(MODEL_TIME).await;
     models
@@ -62,6 +61,14 @@ async fn answer(State(models): State<Arc<Models>>, Json(request): Json<Value>) -
         "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 1000, "completion_tokens": 40},
     }))
+}
+
+/// The first line of the task that the models were shown.
+fn task_of(request: &Value) -> Option<&str> {
+    let messages = request["messages"].as_array()?;
+    let texts = messages.iter().filter_map(|message| message["content"].as_str());
+    let (_, behind) = texts.filter_map(|text| text.split_once("<task>\n")).next_back()?;
+    behind.lines().next()
 }
 
 /// The median since this was last asked; null if no model was.
