@@ -3,7 +3,9 @@
 use crate::hostile::{document, lines, text};
 use chrono::DateTime;
 use proptest::prelude::*;
-use working_memory::domain::document::{find_section, outline, records, unified_diff};
+use working_memory::domain::document::{
+    find_section, outline, place_of, record_places, records, unified_diff,
+};
 use working_memory::domain::memory::{Counters, Limits, apply};
 use working_memory::domain::operation::Operation;
 
@@ -58,6 +60,15 @@ fn last_record(document: &str, operation: Operation) -> (Option<String>, Option<
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_stands_at_a_byte_is_what_the_outline_and_the_records_say(document in document(), at in any::<prop::sample::Index>()) {
+        let byte = at.index(document.len() + 1);
+        let record = record_places(&document).into_iter().find(|(_, range)| range.contains(&byte));
+        let section = outline(&document).into_iter().find(|section| section.range.contains(&byte));
+        let expected = (record.map(|(id, _)| id), section.map(|section| section.title));
+        prop_assert_eq!(place_of(&document, byte), expected);
+    }
 
     #[test]
     fn a_learning_is_read_back_as_given(document in document(), reason in reason(), content in sayable()) {

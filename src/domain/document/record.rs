@@ -57,6 +57,24 @@ pub fn record_places(text: &str) -> Vec<(RecordId, Range<usize>)> {
     RecordLines::of(text).places
 }
 
+/// The record and the title of the section that stand at a byte of a document. Linear.
+#[must_use]
+pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
+    let Layout {
+        sections, bullets, ..
+    } = Layout::of(text);
+    let id = |bullet: &Bullet| id_of(text, &bullet.range, bullet.section.record_kind()?);
+    let of_bullet = bullets.iter().position(|bullet| bullet.range.contains(&byte));
+    let record = of_bullet.and_then(|index| {
+        let record = id(&bullets[index])?;
+        // Of two with one id, the first is the record.
+        let is_first = bullets[..index].iter().all(|earlier| id(earlier) != Some(record));
+        is_first.then_some(record)
+    });
+    let section = sections.into_iter().find(|section| section.range.contains(&byte));
+    (record, section.map(|section| section.title))
+}
+
 /// The records of a document before they are read: who compares two documents reads only those that differ.
 #[derive(Debug)]
 pub(in crate::domain) struct RecordLines<'t> {

@@ -2,7 +2,7 @@
 
 use super::query::Query;
 use super::words::{matches, words};
-use std::ops::Range;
+use std::collections::VecDeque;
 
 /// How many words an extract shows.
 const WORDS: usize = 32;
@@ -16,11 +16,49 @@ const MATCHES: usize = 1_000;
 /// The characters of one word, or between two words, that are shown.
 const PART_CHARS: usize = 80;
 
+/// A word of the text that was searched for.
 struct Match {
     /// Which word of the text.
     index: usize,
-    /// Which word of the query.
-    term: usize,
+    /// Where it begins.
+    at: usize,
+    /// Where the extract begins that is shown if this is the best place.
+    from: usize,
+}
+
+/// The words that are marked.
+struct Terms<'q> {
+    /// Each with whether longer ones that begin with it are too.
+    words: Vec<(&'q str, bool)>,
+    /// By its first byte, whether a word of a text may be one of them. Most words are not looked at further.
+    first: [bool; 256],
+}
+
+impl<'q> Terms<'q> {
+    fn of(query: &'q Query) -> Self {
+        let words = query.marked();
+        let mut first = [false; 256];
+        // What is not ASCII may be an accented form of what is.
+        first[0x80..].fill(true);
+        for (word, _) in &words {
+            if let Some(&byte) = word.as_bytes().first() {
+                first[usize::from(byte.to_ascii_lowercase())] = true;
+                first[usize::from(byte.to_ascii_uppercase())] = true;
+            }
+        }
+        Self { words, first }
+    }
+
+    /// Which of them a word of a text is.
+    fn position(&self, word: &str) -> Option<usize> {
+        let first = *word.as_bytes().first()?;
+        if !self.first[usize::from(first)] {
+            return None;
+        }
+        self.words
+            .iter()
+            .position(|(term, prefix)| matches(word, term, *prefix))
+    }
 }
 
 /// The part of `text` with most different words of the query, as HTML: the words stand in `<mark>…</mark>`, everything
@@ -33,62 +71,78 @@ pub fn extract(text: &str, query: &Query) -> String {
 /// As [`extract`], with the byte at which what was searched for stands; `None` where nothing of it does.
 #[must_use]
 pub fn extract_at(text: &str, query: &Query) -> (String, Option<usize>) {
-    let terms = query.marked();
-    let places: Vec<Range<usize>> = words(text).collect();
-    let found: Vec<Match> = places
-        .iter()
-        .enumerate()
-        .filter_map(|(index, place)| {
-            let word = &text[place.clone()];
-            let term = terms
-                .iter()
-                .position(|(term, prefix)| matches(word, term, *prefix))?;
-            Some(Match { index, term })
-        })
-        .take(MATCHES)
-        .collect();
-    let best = best(&found);
-    let at_byte = best.map(|found| places[found.index].start);
-    let first = best.map_or(0, |found| found.index.saturating_sub(WORDS_BEFORE));
-    let end = places.len().min(first + WORDS);
+    let terms = Terms::of(query);
+    let best = best_place(text, &terms);
     let mut html = String::new();
-    let mut at = match places.get(first) {
-        Some(place) if first > 0 => {
+    let mut at = match &best {
+        Some(best) if best.index > WORDS_BEFORE => {
             html.push_str("… ");
-            place.start
+            best.from
         }
         _ => text.len() - text.trim_start().len(),
     };
-    for (index, place) in places.iter().enumerate().take(end).skip(first) {
+    let mut rest = words(&text[at..]);
+    let from = at;
+    for place in rest.by_ref().take(WORDS) {
+        let place = from + place.start..from + place.end;
         push(&mut html, &text[at..place.start]);
-        let marked = found.binary_search_by_key(&index, |found| found.index).is_ok();
+        let word = &text[place.clone()];
+        let marked = terms.position(word).is_some();
         html.push_str(if marked { "<mark>" } else { "" });
-        push(&mut html, &text[place.clone()]);
+        push(&mut html, word);
         html.push_str(if marked { "</mark>" } else { "" });
         at = place.end;
     }
-    if end < places.len() {
+    if rest.next().is_some() {
         html.push_str(" …");
     } else {
         push(&mut html, text[at..].trim_end());
     }
-    (html, at_byte)
+    (html, best.map(|best| best.at))
 }
 
-/// The match from which most different words of the query are in sight; of several the first.
-fn best(found: &[Match]) -> Option<&Match> {
-    let in_sight = |start: usize| {
-        let from = found[start].index;
-        let near = found[start..]
-            .iter()
-            .take_while(|found| found.index < from + WORDS - WORDS_BEFORE);
-        let mut terms: Vec<_> = near.map(|found| found.term).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        terms.len()
+/// The match from which most different words of the query are in sight; of several the first. The text is read only as
+/// far as a better one can come.
+fn best_place(text: &str, terms: &Terms<'_>) -> Option<Match> {
+    let mut best: Option<(usize, Match)> = None;
+    // Matches whose sight may still grow, with the words that are in it.
+    let mut open: VecDeque<(Vec<usize>, Match)> = VecDeque::new();
+    let mut before = [0; WORDS_BEFORE];
+    let mut seen = 0;
+    let mut close = |(in_sight, found): (Vec<usize>, Match)| {
+        if best.as_ref().is_none_or(|(most, _)| in_sight.len() > *most) {
+            best = Some((in_sight.len(), found));
+        }
     };
-    let start = (0..found.len()).max_by_key(|start| (in_sight(*start), std::cmp::Reverse(*start)))?;
-    found.get(start)
+    for (index, place) in words(text).enumerate() {
+        let word = &text[place.clone()];
+        let out_of_sight = |(_, found): &(Vec<usize>, Match)| index - found.index >= WORDS - WORDS_BEFORE;
+        while let Some(over) = open.pop_front_if(|oldest| out_of_sight(oldest)) {
+            close(over);
+        }
+        let slot = index % WORDS_BEFORE;
+        if let Some(term) = terms.position(word) {
+            let from = if index < WORDS_BEFORE { 0 } else { before[slot] };
+            let at = place.start;
+            open.push_back((Vec::new(), Match { index, at, from }));
+            for (in_sight, _) in &mut open {
+                if !in_sight.contains(&term) {
+                    in_sight.push(term);
+                }
+            }
+            seen += 1;
+            // Nothing can be better than a place with all of them, and nothing before it has as many.
+            let all = open
+                .iter()
+                .any(|(in_sight, _)| in_sight.len() == terms.words.len());
+            if all || seen == MATCHES {
+                break;
+            }
+        }
+        before[slot] = place.start;
+    }
+    open.into_iter().for_each(close);
+    best.map(|(_, found)| found)
 }
 
 /// Adds text, escaped and shortened.
@@ -162,7 +216,34 @@ mod tests {
         }
     }
 
+    /// The definition: of all matches the first from which most different words are in sight.
+    fn defined(text: &str, terms: &Terms<'_>) -> Option<usize> {
+        let words: Vec<_> = words(text).collect();
+        let found: Vec<_> = words
+            .iter()
+            .enumerate()
+            .filter_map(|(index, place)| Some((index, place.start, terms.position(&text[place.clone()])?)))
+            .collect();
+        let in_sight = |(from, ..): (usize, usize, usize)| {
+            let near = found
+                .iter()
+                .filter(|found| (from..from + WORDS - WORDS_BEFORE).contains(&found.0));
+            near.map(|found| found.2)
+                .collect::<std::collections::HashSet<_>>()
+                .len()
+        };
+        let most = found.iter().map(|found| in_sight(*found)).max()?;
+        let first = found.iter().find(|found| in_sight(**found) == most)?;
+        Some(first.1)
+    }
+
     proptest! {
+        #[test]
+        fn the_place_is_the_first_with_most_words(text in "([a-d] |[x-z]{1,3} ?|[-.] ){0,150}", query in "[a-e]( [a-e]){0,3}") {
+            let query = Query::parse(&query);
+            prop_assert_eq!(extract_at(&text, &query).1, defined(&text, &Terms::of(&query)));
+        }
+
         #[test]
         fn nothing_but_marks_is_html(text in "[a-c<>&\"' \n/=]{0,300}", query in "[a-c ]{0,9}") {
             let shown = show(&text, &query).replace("<mark>", "").replace("</mark>", "");

@@ -107,16 +107,6 @@ impl Passage {
     }
 }
 
-/// The record and the section that stand at a byte of a document.
-#[must_use]
-pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
-    let mut records = record_places(text).into_iter();
-    let record = records.find(|(_, range)| range.contains(&byte)).map(|(id, _)| id);
-    let mut sections = outline(text).into_iter();
-    let section = sections.find(|section| section.range.contains(&byte));
-    (record, section.map(|section| section.title))
-}
-
 fn push(passages: &mut Vec<Passage>, title: Option<&str>, text: &str) {
     passages.extend(pieces(text).into_iter().map(|range| Passage {
         record: None,

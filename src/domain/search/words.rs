@@ -17,18 +17,50 @@ pub const MAX_WORD_BYTES: usize = 128;
 
 /// The words of a text, in their order, by their places.
 pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut chars = text.char_indices().peekable();
+    let mut at = 0;
     std::iter::from_fn(move || {
-        let (start, first) = chars.find(|(_, c)| c.is_alphanumeric())?;
-        let mut end = start + first.len_utf8();
-        let alone = stands_alone(first);
-        while let Some((at, c)) = chars
-            .next_if(|(_, c)| is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c)))
-        {
-            end = at + c.len_utf8();
-        }
-        Some(start..end)
+        let word = word_from(text, at)?;
+        at = word.end;
+        Some(word)
     })
+}
+
+/// The first word that begins at `from`, which is the start of a character, or behind it. Most texts are mostly ASCII,
+/// of which no character has to be decoded.
+fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    let (start, alone) = loop {
+        let byte = *bytes.get(at)?;
+        if byte.is_ascii() {
+            at += 1;
+            if byte.is_ascii_alphanumeric() {
+                break (at - 1, false);
+            }
+        } else {
+            let c = text[at..].chars().next()?;
+            at += c.len_utf8();
+            if c.is_alphanumeric() {
+                break (at - c.len_utf8(), stands_alone(c));
+            }
+        }
+    };
+    while let Some(byte) = bytes.get(at) {
+        if byte.is_ascii() {
+            if alone || !byte.is_ascii_alphanumeric() {
+                break;
+            }
+            at += 1;
+        } else {
+            let goes_on =
+                |c: &char| is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c));
+            let Some(c) = text[at..].chars().next().filter(goes_on) else {
+                break;
+            };
+            at += c.len_utf8();
+        }
+    }
+    Some(start..at)
 }
 
 /// A word as it is compared.
@@ -151,7 +183,29 @@ mod tests {
         assert!(matches(&longer, &long, false) && !matches(&longer, &long[1..], false));
     }
 
+    /// The definition, character by character.
+    fn defined(text: &str) -> Vec<Range<usize>> {
+        let mut chars = text.char_indices().peekable();
+        let mut words = Vec::new();
+        while let Some((start, first)) = chars.find(|(_, c)| c.is_alphanumeric()) {
+            let mut end = start + first.len_utf8();
+            let alone = stands_alone(first);
+            while let Some((at, c)) = chars.next_if(|(_, c)| {
+                is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c))
+            }) {
+                end = at + c.len_utf8();
+            }
+            words.push(start..end);
+        }
+        words
+    }
+
     proptest! {
+        #[test]
+        fn words_are_found_as_they_are_defined(text in "([a-z0-9 -]|\\PC|[か-な\u{3099}\u{301}記é]){0,60}") {
+            prop_assert_eq!(words(&text).collect::<Vec<_>>(), defined(&text));
+        }
+
         #[test]
         fn a_word_matches_what_it_is_folded_to(text in "\\PC{0,80}") {
             for place in words(&text) {

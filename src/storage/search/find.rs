@@ -1,11 +1,13 @@
 //! Finding documents by their words.
 
 use super::{SearchMatch, SearchPlace, SearchResult, frequent};
-use crate::domain::ids::{MemoryId, VaultId};
-use crate::domain::search::passages::place_of;
+use crate::domain::document::place_of;
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Query, extract_at};
 use crate::fair;
+use crate::storage::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 
 /// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
@@ -47,8 +49,13 @@ impl Storage {
             return Ok(Vec::new());
         }
         let _turn = self.search_turn().await?;
-        if let Some(share) = self.share_of(vault, query).await?
-            && let Some(found) = self.search_newest(vault, query, share, after, limit).await?
+        let known = self.frequent_words(vault).await?;
+        let place = (after, limit);
+        if known.is_small() {
+            return ranked(&mut *self.reader_for(Class::Search).await?, vault, query, place).await;
+        }
+        if let Some(share) = known.share(query)
+            && let Some(found) = self.search_newest(vault, query, share, place).await?
         {
             return Ok(found);
         }
@@ -61,49 +68,9 @@ impl Storage {
         )
         .fetch_one(&mut *transaction)
         .await?;
-        let rows = sqlx::query!(
-            r#"WITH found AS MATERIALIZED (
-                 SELECT memory_id, version, words
-                 FROM (
-                   SELECT memory_id, version, words
-                   FROM search_entries
-                   WHERE vault_id = $1 AND words @@ $2::text::tsquery
-                   ORDER BY creation_time DESC, memory_id
-                   LIMIT $8
-                 ) AS candidates
-                 WHERE NOT $9::boolean OR words @@ $3::text::tsquery
-                 LIMIT $7
-               ), ranked AS MATERIALIZED (
-                 SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
-               )
-               SELECT ranked.memory_id AS "memory_id: MemoryId", ranked.version, ranked.rank AS "rank!"
-               FROM ranked
-               JOIN memories m
-                 ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
-               WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
-               ORDER BY rank DESC, ranked.memory_id
-               LIMIT $6"#,
-            vault.as_str(),
-            query.candidates(vault),
-            query.tsquery(),
-            after.map(|after| after.rank),
-            after.map(|after| after.memory.as_str()),
-            limit,
-            RANKED,
-            if query.has_neighbours() { READ } else { RANKED },
-            query.has_neighbours(),
-        )
-        .fetch_all(&mut *transaction)
-        .await?;
+        let found = ranked(&mut transaction, vault, query, place).await?;
         transaction.commit().await?;
-        let found = |(memory, version, rank)| SearchMatch {
-            place: SearchPlace { rank, memory },
-            version,
-        };
-        Ok(rows
-            .into_iter()
-            .map(|row| found((row.memory_id, row.version, row.rank)))
-            .collect())
+        Ok(found)
     }
 
     /// Of a query whose words stand in this share of a vault's documents, as far as is known, the newest are ranked: its
@@ -114,8 +81,7 @@ impl Storage {
         vault: &VaultId,
         query: &Query,
         share: f32,
-        after: Option<&SearchPlace>,
-        limit: i64,
+        (after, limit): (Option<&SearchPlace>, i64),
     ) -> Result<Option<Vec<SearchMatch>>, StorageError> {
         let rows = sqlx::query!(
             r#"WITH newest AS MATERIALIZED (
@@ -173,16 +139,48 @@ impl Storage {
         query: &Query,
         found: &[SearchMatch],
     ) -> Result<Vec<SearchResult>, StorageError> {
-        if found.is_empty() {
-            return Ok(Vec::new());
-        }
-        let memories: Vec<&str> = found.iter().map(|found| found.place.memory.as_str()).collect();
-        let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
-        let mut reader = self.reader_for(Class::Search).await?;
         let mut results = Vec::with_capacity(found.len());
-        // One text at a time: a page of large documents is not held as a whole.
+        let mut missing = Vec::new();
+        for (place, found) in found.iter().enumerate() {
+            // The process keeps most of what is read or written often.
+            let kept = self.head_cache.get(vault, &found.place.memory);
+            match kept.filter(|head| head.context.metadata.version == found.version) {
+                Some(head) => {
+                    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
+                    results.push((
+                        place,
+                        shown(query, found, &of.context_id, of.creation_time, text).await,
+                    ));
+                }
+                None => missing.push((place, found)),
+            }
+        }
+        if !missing.is_empty() {
+            self.read_shown(vault, query, &missing, &mut results).await?;
+            results.sort_unstable_by_key(|(place, _)| *place);
+        }
+        Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// Adds what is shown of these, each with its place.
+    async fn read_shown(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        missing: &[(usize, &SearchMatch)],
+        results: &mut Vec<(usize, SearchResult)>,
+    ) -> Result<(), StorageError> {
+        let memories: Vec<&str> = missing
+            .iter()
+            .map(|(_, found)| found.place.memory.as_str())
+            .collect();
+        let versions: Vec<i64> = missing.iter().map(|(_, found)| found.version).collect();
+        let mut reader = self.reader_for(Class::Search).await?;
+        // One text at a time: a page of large documents is not held as a whole. Characters are only counted where a
+        // text may have too many.
         let mut rows = sqlx::query!(
-            r#"SELECT shown.place AS "place!", c.context_id, c.creation_time, left(c.context, $4) AS "context!"
+            r#"SELECT shown.place AS "place!", c.context_id AS "context_id: ContextId", c.creation_time,
+                      CASE WHEN c.bytes <= $4 THEN c.context ELSE left(c.context, $4) END AS "context!"
                FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS shown (memory_id, version, place)
                JOIN memory_contexts c ON c.memory_id = shown.memory_id AND c.version = shown.version
                WHERE c.vault_id = $1
@@ -195,24 +193,98 @@ impl Storage {
         .fetch(&mut *reader);
         while let Some(row) = rows.try_next().await? {
             let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
-            let Some(found) = found.get(index) else { continue };
-            let text = row.context;
-            let shown = || {
-                let (extract, byte) = extract_at(&text, query);
-                let (record, section) = byte.map_or((None, None), |byte| place_of(&text, byte));
-                (extract, record, section)
-            };
-            let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
-            results.push(SearchResult {
-                place: found.place.clone(),
-                version: found.version,
-                context_id: row.context_id,
-                creation_time: row.creation_time,
-                extract,
-                record,
-                section,
-            });
+            if let Some((place, found)) = missing.get(index) {
+                let shown = shown(query, found, &row.context_id, row.creation_time, &row.context).await;
+                results.push((*place, shown));
+            }
         }
-        Ok(results)
+        Ok(())
     }
+}
+
+/// The part of a text in which an extract is looked for.
+fn head_of(text: &str) -> &str {
+    let most = EXTRACT_FROM_CHARS.unsigned_abs() as usize;
+    if text.len() <= most {
+        return text;
+    }
+    text.char_indices()
+        .nth(most)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+/// What is shown of a document.
+async fn shown(
+    query: &Query,
+    found: &SearchMatch,
+    context_id: &ContextId,
+    creation_time: DateTime<Utc>,
+    text: &str,
+) -> SearchResult {
+    let shown = || {
+        let (extract, byte) = extract_at(text, query);
+        let (record, section) = byte.map_or((None, None), |byte| place_of(text, byte));
+        (extract, record, section)
+    };
+    let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
+    SearchResult {
+        place: found.place.clone(),
+        version: found.version,
+        context_id: context_id.clone(),
+        creation_time,
+        extract,
+        record,
+        section,
+    }
+}
+
+/// What the index finds of a vault, ranked; of many the ones changed last.
+async fn ranked(
+    connection: &mut Connection,
+    vault: &VaultId,
+    query: &Query,
+    (after, limit): (Option<&SearchPlace>, i64),
+) -> Result<Vec<SearchMatch>, StorageError> {
+    let rows = sqlx::query!(
+        r#"WITH found AS MATERIALIZED (
+             SELECT memory_id, version, words
+             FROM (
+               SELECT memory_id, version, words
+               FROM search_entries
+               WHERE vault_id = $1 AND words @@ $2::text::tsquery
+               ORDER BY creation_time DESC, memory_id
+               LIMIT $8
+             ) AS candidates
+             WHERE NOT $9::boolean OR words @@ $3::text::tsquery
+             LIMIT $7
+           ), ranked AS MATERIALIZED (
+             SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
+           )
+           SELECT ranked.memory_id AS "memory_id: MemoryId", ranked.version, ranked.rank AS "rank!"
+           FROM ranked
+           JOIN memories m
+             ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
+           WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
+           ORDER BY rank DESC, ranked.memory_id
+           LIMIT $6"#,
+        vault.as_str(),
+        query.candidates(vault),
+        query.tsquery(),
+        after.map(|after| after.rank),
+        after.map(|after| after.memory.as_str()),
+        limit,
+        RANKED,
+        if query.has_neighbours() { READ } else { RANKED },
+        query.has_neighbours(),
+    )
+    .fetch_all(connection)
+    .await?;
+    let found = |(memory, version, rank)| SearchMatch {
+        place: SearchPlace { rank, memory },
+        version,
+    };
+    Ok(rows
+        .into_iter()
+        .map(|row| found((row.memory_id, row.version, row.rank)))
+        .collect())
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Documents that are looked at, the newest.
+/// Documents that are looked at, the newest. Vaults with less are small.
 const SAMPLE: i64 = 200;
 
 /// From which share of them on a word is frequent.
@@ -27,11 +27,29 @@ const KEPT_FOR: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(in crate::storage) struct FrequentWords(Cache<VaultId, Arc<OfVault>>);
 
-/// The shares of documents that have the frequent words.
+/// What is known of a vault.
 #[derive(Debug)]
-struct OfVault {
+pub(super) struct OfVault {
     since: Instant,
+    is_small: bool,
+    /// The shares of documents that have the frequent words; none for a small vault.
     shares: HashMap<String, f32>,
+}
+
+impl OfVault {
+    /// Whether it has so few documents that it does not matter how they are looked through.
+    pub(super) fn is_small(&self) -> bool {
+        self.is_small
+    }
+
+    /// In which share of the documents the words of a query stand; `None` if they are few, or next to each other.
+    pub(super) fn share(&self, query: &Query) -> Option<f32> {
+        if query.has_neighbours() {
+            return None;
+        }
+        let share = query.share(|word| self.shares.get(word).copied());
+        share.filter(|share| *share >= UNSELECTIVE)
+    }
 }
 
 impl Default for FrequentWords {
@@ -50,53 +68,54 @@ pub(super) fn looked_at(share: f32) -> i64 {
 }
 
 impl Storage {
-    /// In which share of a vault's documents the words of a query stand; `None` if they are few, or next to each other.
-    pub(super) async fn share_of(&self, vault: &VaultId, query: &Query) -> Result<Option<f32>, StorageError> {
-        if query.has_neighbours() {
-            return Ok(None);
+    /// What is known of a vault; at most a minute old.
+    pub(super) async fn frequent_words(&self, vault: &VaultId) -> Result<Arc<OfVault>, StorageError> {
+        let kept = self.frequent_words.0.get(vault);
+        if let Some(kept) = kept.filter(|kept| kept.since.elapsed() < KEPT_FOR) {
+            return Ok(kept);
         }
-        let kept = self
-            .frequent_words
-            .0
-            .get(vault)
-            .filter(|kept| kept.since.elapsed() < KEPT_FOR);
-        let of_vault = match kept {
-            Some(kept) => kept,
-            None => {
-                let read = Arc::new(self.read_frequent(vault).await?);
-                self.frequent_words.0.insert(vault.clone(), read.clone());
-                read
-            }
-        };
-        let share = query.share(|word| of_vault.shares.get(word).copied());
-        Ok(share.filter(|share| *share >= UNSELECTIVE))
+        let read = Arc::new(self.read_frequent(vault).await?);
+        self.frequent_words.0.insert(vault.clone(), read.clone());
+        Ok(read)
     }
 
     #[tracing::instrument(name = "db.search_entries.frequent", skip_all)]
     async fn read_frequent(&self, vault: &VaultId) -> Result<OfVault, StorageError> {
-        let rows = sqlx::query!(
-            r#"WITH newest AS MATERIALIZED (
-                 SELECT words FROM search_entries
-                 WHERE vault_id = $1
-                 ORDER BY creation_time DESC, memory_id
-                 LIMIT $2
-               ), documents AS (
-                 SELECT count(*) AS number FROM newest
-               )
-               SELECT word AS "word!", (count(*) / documents.number::float8)::real AS "share!"
-               FROM documents, newest
-               CROSS JOIN LATERAL unnest(tsvector_to_array(words)) AS word
-               WHERE documents.number = $2
-               GROUP BY word, documents.number
-               HAVING count(*) >= $3::real * documents.number"#,
+        let mut reader = self.reader_for(Class::Search).await?;
+        let documents = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM (SELECT FROM search_entries WHERE vault_id = $1 LIMIT $2) AS counted"#,
             vault.as_str(),
             SAMPLE,
-            FREQUENT,
         )
-        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .fetch_one(&mut *reader)
         .await?;
+        let is_small = documents < SAMPLE;
+        let rows = match is_small {
+            true => Vec::new(),
+            false => {
+                sqlx::query!(
+                    r#"WITH newest AS MATERIALIZED (
+                         SELECT words FROM search_entries
+                         WHERE vault_id = $1
+                         ORDER BY creation_time DESC, memory_id
+                         LIMIT $2
+                       )
+                       SELECT word AS "word!", (count(*) / $2::float8)::real AS "share!"
+                       FROM newest
+                       CROSS JOIN LATERAL unnest(tsvector_to_array(words)) AS word
+                       GROUP BY word
+                       HAVING count(*) >= $3::float8 * $2"#,
+                    vault.as_str(),
+                    SAMPLE,
+                    f64::from(FREQUENT),
+                )
+                .fetch_all(&mut *reader)
+                .await?
+            }
+        };
         Ok(OfVault {
             since: Instant::now(),
+            is_small,
             shares: rows.into_iter().map(|row| (row.word, row.share)).collect(),
         })
     }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long.
-pub(super) const REST: Duration = Duration::from_secs(5);
+pub(super) const REST: Duration = Duration::from_secs(30);
 
 /// Batches that the first search of a vault indexes: what is left, as after an import, is indexed behind it.
 const BATCHES: usize = 4;

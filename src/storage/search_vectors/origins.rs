@@ -44,13 +44,14 @@ impl Storage {
             r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number,
                       r.status = 'active' AS "is_active!", r.created_version, r.created_at,
                       r.created_by AS "created_by: ActorId",
-                      (SELECT operation -> 'evidence'
+                      (SELECT jsonb_path_query_first(
+                                v.operations,
+                                '$[*] ? (@.op == "add" && @.id == $id && @.evidence.type() == "array").evidence',
+                                jsonb_build_object('id', r.kind || '-' || r.number)
+                              )
                        FROM memory_contexts v
-                       CROSS JOIN LATERAL jsonb_array_elements(v.operations) AS operation
                        WHERE v.vault_id = $1 AND v.memory_id = r.memory_id AND v.version = r.created_version
-                         AND operation ->> 'op' = 'add' AND jsonb_typeof(operation -> 'evidence') = 'array'
-                         AND operation ->> 'id' = r.kind || '-' || r.number
-                       LIMIT 1) AS evidence
+                         AND v.operations IS NOT NULL) AS evidence
                FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
                JOIN records r
                  ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number

@@ -301,7 +301,7 @@ async fn what_was_just_indexed_rests_unless_its_vault_is_searched() {
     service.storage().index_vault(&vault).await.unwrap();
     memory.put("two").await.is(201);
     assert_eq!(pending().await, 0);
-    service.clock.advance(Duration::from_secs(6));
+    service.clock.advance(Duration::from_secs(31));
     assert_eq!(pending().await, 1);
     // The time counts of the version that is indexed: one after a pause is indexed at once.
     memory.put("three").await.is(201);
