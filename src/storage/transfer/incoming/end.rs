@@ -1,0 +1,131 @@
+//! The end of a memory on its way in: whether all of it was there, and what is told of it.
+
+use super::super::error::LineError;
+use super::super::import::Imported;
+use super::super::line::End;
+use super::super::records::{self, Active};
+use super::{Incoming, Target, problem};
+use crate::domain::document;
+use crate::storage::write::lock_memory;
+use crate::storage::{Source, StorageError, events, record_history, stored};
+
+impl Incoming {
+    /// Whatever the lines say of the past, the active records are those of the newest document.
+    async fn hold_to_newest_text(&mut self) -> Result<(), LineError> {
+        let active = records::active(&mut self.transaction, &self.vault, &self.memory).await?;
+        let mut said: Vec<_> = document::records(&self.text)
+            .into_iter()
+            .map(|record| Active {
+                kind: record.id.kind.prefix().to_owned(),
+                number: record.id.number,
+                label: record.label,
+                reason: record.reason,
+                content: record.content,
+            })
+            .collect();
+        said.sort_by(|a, b| (&a.kind, a.number).cmp(&(&b.kind, b.number)));
+        match active.iter().zip(&said).find(|(listed, said)| listed != said) {
+            None if active.len() == said.len() => Ok(()),
+            None => Err(problem(format!(
+                "the newest document of {} has {} records, but {} are listed as active",
+                self.memory,
+                said.len(),
+                active.len()
+            ))),
+            Some((_, said)) => Err(problem(format!(
+                "{}-{}: the newest document of {} says something else than its record",
+                said.kind, said.number, self.memory
+            ))),
+        }
+    }
+
+    /// Checks that all of the memory was there, and commits it.
+    pub(in crate::storage::transfer) async fn finish(
+        mut self,
+        end: &End,
+        hash: &str,
+        done: &mut Imported,
+    ) -> Result<(), LineError> {
+        if end.memory_id != self.memory.as_str() {
+            return Err(problem(format!(
+                "memory_id: the end of {} is expected here",
+                self.memory
+            )));
+        }
+        if end.counts != self.counts || end.sha256 != hash {
+            return Err(problem(format!(
+                "the lines of {} are not those that were exported: {} with the sha256 {hash} came before this line",
+                self.memory, self.counts
+            )));
+        }
+        let Some(newest) = &self.newest else {
+            return Err(problem(format!("the memory {} has no context", self.memory)));
+        };
+        let (last, head, changed) = (newest.version, &newest.context_id, newest.creation_time);
+        if self.line.head_version != last || self.line.head_context_id.as_ref() != Some(head) {
+            return Err(problem(format!(
+                "the memory's line says that its newest version is {}, but it is {last}, {head}",
+                self.line.head_version
+            )));
+        }
+        if self.line.changed_at < changed {
+            return Err(problem(
+                "changed_at of the memory's line is before its newest version",
+            ));
+        }
+        match &self.target {
+            Target::Create => {
+                self.project().await?;
+                let made = records::count(&mut self.transaction, &self.vault, &self.memory).await?;
+                if u64::try_from(made) != Ok(self.counts.records) {
+                    let listed = self.counts.records;
+                    return Err(problem(format!(
+                        "the documents of {} have {made} records, but {listed} are listed",
+                        self.memory
+                    )));
+                }
+                self.hold_to_newest_text().await?;
+                let (vault, memory) = (&self.vault, &self.memory);
+                if self.has_gaps {
+                    record_history::take_from_records(&mut self.transaction, vault, memory, &self.untold)
+                        .await?;
+                }
+                if self.names_replacements {
+                    record_history::mark_superseded(&mut self.transaction, vault, memory).await?;
+                }
+                self.tell().await?;
+                self.transaction.commit().await?;
+                done.created += 1;
+            }
+            Target::Append(append) if append.appended() > 0 => {
+                self.tell().await?;
+                self.transaction.commit().await?;
+                done.appended += 1;
+            }
+            Target::Append(_) | Target::Unchanged => done.unchanged += 1,
+            Target::Skip | Target::Refuse => done.skipped += 1,
+        }
+        Ok(())
+    }
+
+    /// Tells of the newest version.
+    async fn tell(&mut self) -> Result<(), StorageError> {
+        let row = lock_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+        if let Some((version, context_id)) = row.and_then(|row| Some((row.version, row.context_id?))) {
+            self.event.version = Some((version, context_id));
+            self.event.source = Some(Source::Import);
+        }
+        // What is appended is counted as it is saved.
+        if matches!(self.target, Target::Create) {
+            let holds = stored::of_memory(&mut self.transaction, &self.vault, &self.memory).await?;
+            let change = (self.held, holds);
+            stored::count(&mut self.transaction, &self.vault, &self.event.event_id, change).await?;
+        }
+        events::append(
+            &mut self.transaction,
+            &self.vault,
+            std::slice::from_ref(&self.event),
+        )
+        .await
+    }
+}
