@@ -1,0 +1,108 @@
+//! What is told of something that was found.
+
+use super::{Candidate, SearchRequest, wanted};
+use crate::domain::ids::{ContextId, MemoryId, RecordId};
+use crate::domain::search::{Passage, Query, extract, ranked};
+use crate::storage::search::SearchResult;
+use crate::storage::search_vectors::{RecordOrigin, SourceRecord, Sources};
+use chrono::{DateTime, Utc};
+
+/// Where in a memory something was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HitPassage {
+    /// Its record.
+    pub record: Option<RecordId>,
+    /// Its section, where that is known.
+    pub section: Option<String>,
+    /// Where the record comes from.
+    pub origin: Option<RecordOrigin>,
+}
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Its memory.
+    pub memory: MemoryId,
+    /// That memory's newest version.
+    pub version: i64,
+    /// Its id.
+    pub context_id: ContextId,
+    /// When it was made.
+    pub creation_time: DateTime<Utc>,
+    /// How well it fits.
+    pub rank: f32,
+    /// A part of the text as HTML.
+    pub extract: String,
+    /// Whether it has the words.
+    pub by_text: bool,
+    /// How like the query it is, where it was found by meaning.
+    pub score: Option<f32>,
+    /// Where in the memory.
+    pub passage: HitPassage,
+}
+
+impl From<SearchResult> for Hit {
+    fn from(result: SearchResult) -> Self {
+        Self {
+            memory: result.place.memory,
+            version: result.version,
+            context_id: result.context_id,
+            creation_time: result.creation_time,
+            rank: result.place.rank,
+            extract: result.extract,
+            by_text: true,
+            score: None,
+            passage: HitPassage {
+                record: result.record,
+                section: result.section,
+                origin: None,
+            },
+        }
+    }
+}
+
+impl Hit {
+    /// The passage of a memory that was found; `None` if it does not say it any more.
+    pub(super) fn of(
+        request: &SearchRequest<'_>,
+        query: &Query,
+        found: Candidate,
+        sources: &Sources,
+    ) -> Option<Self> {
+        let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
+        let texts: Vec<&str> = passages
+            .iter()
+            .map(|(passage, _)| passage.text.as_str())
+            .collect();
+        let near = found.near.as_ref();
+        let by_meaning = near.and_then(|near| {
+            passages
+                .iter()
+                .position(|(passage, _)| passage.hash() == near.hash)
+        });
+        let best = by_meaning.or_else(|| ranked(query, &texts).first().map(|(place, _)| *place));
+        let is_there = by_meaning.is_some();
+        if !is_there && found.by_text.is_none() {
+            return None;
+        }
+        let passage = best
+            .and_then(|best| passages.get(best))
+            .map(|(passage, _)| passage);
+        let text = passage.map_or(sources.text.as_str(), |passage| passage.text.as_str());
+        Some(Self {
+            memory: found.place.memory,
+            version: sources.version,
+            context_id: sources.context_id.clone(),
+            creation_time: sources.creation_time,
+            rank: found.place.rank,
+            extract: extract(text, query),
+            by_text: found.by_text.is_some(),
+            score: found.near.filter(|_| is_there).map(|near| near.score),
+            passage: HitPassage {
+                record: passage.and_then(|passage| passage.record),
+                section: passage.and_then(|passage| passage.section.clone()),
+                origin: None,
+            },
+        })
+    }
+}
