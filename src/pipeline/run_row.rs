@@ -146,6 +146,7 @@ impl Pipeline {
             resolved_by: None,
             request: without_secrets(&running.request),
             exchanges: running.exchanges.iter().map(without_secrets).collect(),
+            shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
             events: self.events(running, status),

@@ -19,6 +19,12 @@ const PACKED: &str = "packed";
 /// The member that names instructions.
 const INSTRUCTIONS: &str = "instructions";
 
+/// The member that says which version the number -1 is.
+const BASE: &str = "base";
+
+/// What a piece of a version says that was taken out.
+const NOT_KEPT: &str = "[of a version that is not kept any more]";
+
 /// Exchanges as they are stored, and the instructions that they name.
 #[derive(Debug)]
 pub(super) struct Packed {
@@ -28,10 +34,10 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// With every text once, and the instructions beside it.
-    pub(super) fn of(request: &Value, exchanges: &Value) -> Self {
+    /// With every text once, the instructions beside it, and without what a version says, where one is given.
+    pub(super) fn of(base: Option<(i64, &str)>, request: &Value, exchanges: &Value) -> Self {
         let mut instructions = BTreeMap::new();
-        let exchanges = pack(request, exchanges, |text| {
+        let exchanges = pack(base, request, exchanges, |text| {
             let hash = hex::encode(Sha256::digest(text.as_bytes()));
             let named = json!({ INSTRUCTIONS: hash });
             instructions.insert(hash, text.to_owned());
@@ -46,15 +52,21 @@ impl Packed {
 
 /// With every text once, and the instructions in it: those of somebody else's runs may be any, and nothing deletes them.
 pub(super) fn pack_whole(request: &Value, exchanges: &Value) -> Value {
-    pack(request, exchanges, Value::from)
+    pack(None, request, exchanges, Value::from)
 }
 
-fn pack<'r>(request: &'r Value, exchanges: &'r Value, mut system: impl FnMut(&'r str) -> Value) -> Value {
+fn pack<'r>(
+    base: Option<(i64, &'r str)>,
+    request: &'r Value,
+    exchanges: &'r Value,
+    mut system: impl FnMut(&'r str) -> Value,
+) -> Value {
     let entries = match exchanges {
         Value::Array(entries) if !entries.is_empty() && entries.iter().all(may_be_packed) => entries,
         other => return other.clone(),
     };
     let mut texts = Texts::default();
+    texts.add(base.map_or("", |(_, text)| text));
     texts_of(request).for_each(|text| texts.add(text));
     let mut packed = entries.clone();
     for (entry, packed) in entries.iter().zip(&mut packed) {
@@ -75,14 +87,23 @@ fn pack<'r>(request: &'r Value, exchanges: &'r Value, mut system: impl FnMut(&'r
         }
         texts.add(text.unwrap_or_default());
     }
-    json!({ PACKED: packed })
+    match base {
+        Some((version, _)) if texts.base_is_named => json!({ PACKED: packed, BASE: version }),
+        _ => json!({ PACKED: packed }),
+    }
 }
 
-/// The exchanges as they were. Instructions that are not given stay named by their hash.
+/// The exchanges as they were. Instructions that are not given stay named by their hash; of a version that is not given it
+/// is said that it is not kept.
 ///
 /// # Errors
 /// What is wrong with the stored value.
-pub(super) fn unpack(request: &Value, stored: Value, instructions: &Value) -> Result<Value, &'static str> {
+pub(super) fn unpack(
+    base: Option<&str>,
+    request: &Value,
+    stored: Value,
+    instructions: &Value,
+) -> Result<Value, &'static str> {
     let mut entries = match stored {
         Value::Object(mut members) => match members.remove(PACKED) {
             Some(Value::Array(entries)) => entries,
@@ -101,20 +122,24 @@ pub(super) fn unpack(request: &Value, stored: Value, instructions: &Value) -> Re
         }
         let turns = entry.get_mut("messages").and_then(Value::as_array_mut);
         for turn in turns.into_iter().flatten() {
-            whole(turn.get_mut("content"), &mut texts)?;
+            whole(turn.get_mut("content"), base, &mut texts)?;
         }
-        whole(entry.get_mut("answer"), &mut texts)?;
+        whole(entry.get_mut("answer"), base, &mut texts)?;
     }
     Ok(Value::Array(entries))
 }
 
 /// Puts a text together and adds it to those that others may name.
-fn whole(place: Option<&mut Value>, texts: &mut Vec<Cow<'_, str>>) -> Result<(), &'static str> {
+fn whole(
+    place: Option<&mut Value>,
+    base: Option<&str>,
+    texts: &mut Vec<Cow<'_, str>>,
+) -> Result<(), &'static str> {
     let mut text = String::new();
     match place {
         Some(place @ Value::Array(_)) => {
             for piece in place.as_array().into_iter().flatten() {
-                text.push_str(said(piece, texts).ok_or("names a place that is not there")?);
+                text.push_str(said(piece, base, texts).ok_or("names a place that is not there")?);
             }
             *place = Value::String(text.clone());
         }
@@ -126,7 +151,7 @@ fn whole(place: Option<&mut Value>, texts: &mut Vec<Cow<'_, str>>) -> Result<(),
 }
 
 /// What a piece says.
-fn said<'p>(piece: &'p Value, texts: &'p [Cow<'_, str>]) -> Option<&'p str> {
+fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<&'p str> {
     if let Value::String(text) = piece {
         return Some(text);
     }
@@ -136,7 +161,11 @@ fn said<'p>(piece: &'p Value, texts: &'p [Cow<'_, str>]) -> Option<&'p str> {
             .as_u64()
             .and_then(|number| usize::try_from(number).ok())
     };
-    texts.get(number(0)?)?.get(number(1)?..number(2)?)
+    let range = number(1)?..number(2)?;
+    if piece.get(0)?.as_i64() == Some(-1) {
+        return base.map_or(Some(NOT_KEPT), |text| text.get(range));
+    }
+    texts.get(number(0)?)?.get(range)
 }
 
 /// The task and the messages.
@@ -166,7 +195,10 @@ fn may_be_packed(entry: &Value) -> bool {
 /// Texts that were said already, found by their lines.
 #[derive(Default)]
 struct Texts<'t> {
+    /// The version's first.
     all: Vec<&'t str>,
+    /// A piece of the version is named.
+    base_is_named: bool,
     /// Where each line stands first: in which text, from which byte on.
     lines: HashMap<&'t str, (usize, usize)>,
 }
@@ -191,7 +223,7 @@ impl<'t> Texts<'t> {
     }
 
     /// The text as pieces; as itself where no piece of it was said.
-    fn cut(&self, text: &str) -> Value {
+    fn cut(&mut self, text: &str) -> Value {
         let mut pieces = Pieces::default();
         let mut copied: Option<Copied> = None;
         for line in text.split_inclusive('\n') {
@@ -222,6 +254,7 @@ impl<'t> Texts<'t> {
             pieces.literal.push_str(end);
         }
         pieces.add(copied, self);
+        self.base_is_named |= pieces.names_base;
         pieces.into_value()
     }
 
@@ -237,6 +270,7 @@ struct Pieces {
     all: Vec<Value>,
     /// What is said behind them.
     literal: String,
+    names_base: bool,
 }
 
 impl Pieces {
@@ -249,7 +283,10 @@ impl Pieces {
             return;
         }
         self.end_literal();
-        self.all.push(json!([text, start, end]));
+        self.names_base |= text == 0;
+        // The version's is no text of the run: those are counted from 0.
+        let number = i64::try_from(text).unwrap_or(i64::MAX) - 1;
+        self.all.push(json!([number, start, end]));
     }
 
     fn end_literal(&mut self) {
@@ -290,7 +327,7 @@ mod tests {
     }
 
     fn unpacked(request: &Value, packed: Packed) -> Value {
-        unpack(request, packed.exchanges, &json!(packed.instructions)).unwrap()
+        unpack(None, request, packed.exchanges, &json!(packed.instructions)).unwrap()
     }
 
     #[test]
@@ -320,13 +357,38 @@ mod tests {
             ),
             exchange("other", std::slice::from_ref(&shown), None),
         ]);
-        let packed = Packed::of(&request, &exchanges);
+        let packed = Packed::of(None, &request, &exchanges);
         assert_eq!(packed.instructions.len(), 2);
         let (before, after) = (exchanges.to_string().len(), packed.exchanges.to_string().len());
         assert!(before > 4 * shown.len() && after < 3_000, "{after} of {before}");
         assert_eq!(unpacked(&request, packed), exchanges);
         let whole = pack_whole(&request, &exchanges);
-        assert_eq!(unpack(&request, whole, &Value::Null).unwrap(), exchanges);
+        assert_eq!(unpack(None, &request, whole, &Value::Null).unwrap(), exchanges);
+    }
+
+    #[test]
+    fn what_the_captured_version_says_is_not_kept_again() {
+        let line =
+            |n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}\n");
+        let section: String = (0..20).map(line).collect();
+        let document = format!("# Current Progress\n\n# Key Learnings\n{section}\n# Notes\n");
+        let request = request(&["What did we learn?".to_owned()]);
+        let shown = format!("<memory>\n{section}</memory>\n<task>\nWork on the parser.\n</task>\n");
+        let exchanges = json!([exchange("s", &[shown], Some("NO CHANGE"))]);
+        let packed = Packed::of(Some((7, &document)), &request, &exchanges);
+        assert_eq!(packed.exchanges["base"], 7);
+        assert!(packed.exchanges.to_string().len() < 500, "{}", packed.exchanges);
+        let given = json!(packed.instructions);
+        let read = |base| unpack(base, &request, packed.exchanges.clone(), &given);
+        assert_eq!(read(Some(&document)).unwrap(), exchanges);
+        let gone = read(None).unwrap();
+        assert_eq!(
+            gone[0]["messages"][0]["content"],
+            format!("<memory>\n{NOT_KEPT}\n</memory>\n<task>\nWork on the parser.\n</task>\n")
+        );
+        assert!(read(Some("short")).is_err());
+        let without = Packed::of(Some((7, "something else\n")), &request, &exchanges);
+        assert_eq!(without.exchanges.get("base"), None);
     }
 
     #[test]
@@ -338,13 +400,13 @@ mod tests {
             json!([{"answer": [0, 0, 1]}]),
             json!([{"messages": [{"content": [[0, 0, 1]]}]}]),
         ] {
-            let packed = Packed::of(&request(&[]), &plain);
+            let packed = Packed::of(None, &request(&[]), &plain);
             assert_eq!(packed.exchanges, plain);
             assert_eq!(unpacked(&request(&[]), packed), plain);
         }
         let without = json!([{"section": "progress"}, {"messages": "none", "answer": null}]);
         assert_eq!(
-            unpacked(&request(&[]), Packed::of(&request(&[]), &without)),
+            unpacked(&request(&[]), Packed::of(None, &request(&[]), &without)),
             without
         );
     }
@@ -359,7 +421,10 @@ mod tests {
             json!({"packed": 1}),
             json!({}),
         ] {
-            assert!(unpack(&request(&[]), bad.clone(), &Value::Null).is_err(), "{bad}");
+            assert!(
+                unpack(None, &request(&[]), bad.clone(), &Value::Null).is_err(),
+                "{bad}"
+            );
         }
     }
 
@@ -379,6 +444,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_packed_is_read_back_to_the_byte(
+            base in proptest::option::of(text()),
             messages in proptest::collection::vec(text(), 0..4),
             asked in proptest::collection::vec(
                 (text(), proptest::collection::vec(text(), 0..4), proptest::option::of(text())),
@@ -391,7 +457,9 @@ mod tests {
                 .map(|(system, turns, answer)| exchange(system, turns, answer.as_deref()))
                 .collect();
             let exchanges = Value::Array(exchanges);
-            prop_assert_eq!(&unpacked(&request, Packed::of(&request, &exchanges)), &exchanges);
+            let packed = Packed::of(base.as_deref().map(|text| (3, text)), &request, &exchanges);
+            let read = unpack(base.as_deref(), &request, packed.exchanges, &json!(packed.instructions));
+            prop_assert_eq!(&read.unwrap(), &exchanges);
         }
     }
 }

@@ -470,7 +470,12 @@ async fn clear_runs(
     loop {
         let rows = sqlx::query!(
             r#"SELECT update_id, request, exchanges, outcome,
-                      (base_version = $4 OR version IN ($4, $4 + 1)) IS TRUE AS "touches!"
+                      (base_version = $4 OR version IN ($4, $4 + 1)
+                       OR exchanges ->> 'base' = $4::bigint::text) IS TRUE AS "touches!",
+                      (SELECT context FROM memory_contexts AS shown
+                       WHERE shown.vault_id = $1 AND shown.memory_id = $2
+                         AND shown.version = (updates.exchanges ->> 'base')::bigint
+                         AND redacted_at IS NULL) AS shown
                FROM updates
                WHERE vault_id = $1 AND memory_id = $2 AND update_id > $3
                ORDER BY update_id
@@ -489,7 +494,8 @@ async fn clear_runs(
         for row in rows {
             // As they were said, not as pieces: a quotation may begin in one and end in another. The constant
             // instructions, which stay, quote nothing.
-            let exchanges = said(row.update_id.as_str(), &row.request, row.exchanges, &Value::Null)?;
+            let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
+            let exchanges = said(id, shown, &row.request, row.exchanges, &Value::Null)?;
             let parts = [&row.request, &exchanges, &row.outcome];
             if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
                 cleared.push(row.update_id);

@@ -10,6 +10,7 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
+use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Which route a run came by.
@@ -109,6 +110,8 @@ pub struct Run {
     pub request: Value,
     /// What each role was asked and answered, as JSON.
     pub exchanges: Value,
+    /// The version that roles were shown, with its text, when the run is kept: what they quote of it is not kept again.
+    pub shown: Option<(i64, Arc<str>)>,
     /// What came of it, as JSON.
     pub outcome: Value,
     /// The claim under which it runs, of one that was queued: its row is there already, and it is kept only if the
@@ -154,6 +157,7 @@ impl From<Row> for Run {
             resolved_by: row.resolved_by,
             request: row.request,
             exchanges: row.exchanges,
+            shown: None,
             outcome: row.outcome,
             claim: None,
             events: Vec::new(),
@@ -242,7 +246,11 @@ impl Storage {
                     (SELECT jsonb_object_agg(hash, text) FROM run_instructions
                      WHERE run_instructions.vault_id = $1 AND hash IN (
                                SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
-                           )) AS instructions
+                           )) AS instructions,
+                    (SELECT context FROM memory_contexts
+                     WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+                       AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
+                       AND redacted_at IS NULL) AS shown
              FROM updates
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
             vault.as_str(),
@@ -253,7 +261,14 @@ impl Storage {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let instructions = row.instructions.unwrap_or_default();
-        let exchanges = said(row.update_id.as_str(), &row.request, row.exchanges, &instructions)?;
+        let id = row.update_id.as_str();
+        let exchanges = said(
+            id,
+            row.shown.as_deref(),
+            &row.request,
+            row.exchanges,
+            &instructions,
+        )?;
         Ok(Some(Run::from(Row {
             vault_id: row.vault_id,
             memory_id: row.memory_id,
@@ -275,14 +290,15 @@ impl Storage {
     }
 }
 
-/// What a run's stored exchanges say.
+/// What a run's stored exchanges say; `shown` is the text of the version that they name, if it is kept.
 pub(super) fn said(
     id: &str,
+    shown: Option<&str>,
     request: &Value,
     stored: Value,
     instructions: &Value,
 ) -> Result<Value, StorageError> {
-    exchanges::unpack(request, stored, instructions).map_err(|problem| StorageError::Corrupt {
+    exchanges::unpack(shown, request, stored, instructions).map_err(|problem| StorageError::Corrupt {
         table: "updates",
         column: "exchanges",
         row: id.to_owned(),
@@ -433,7 +449,8 @@ pub(super) struct RunJson {
 
 impl RunJson {
     pub(super) fn of(run: &Run) -> Self {
-        let packed = Packed::of(&run.request, &run.exchanges);
+        let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
+        let packed = Packed::of(shown, &run.request, &run.exchanges);
         let (hashes, instructions) = packed.instructions.into_iter().unzip();
         Self {
             request: run.request.to_string(),

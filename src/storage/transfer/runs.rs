@@ -80,7 +80,11 @@ pub(super) fn read<'c>(
                   (SELECT jsonb_object_agg(hash, text) FROM run_instructions
                    WHERE run_instructions.vault_id = $1 AND hash IN (
                              SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
-                         )) AS instructions
+                         )) AS instructions,
+                  (SELECT context FROM memory_contexts
+                   WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+                     AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
+                     AND redacted_at IS NULL) AS shown
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
            ORDER BY update_id COLLATE "C""#,
@@ -91,7 +95,14 @@ pub(super) fn read<'c>(
     Box::pin(rows.map_err(StorageError::from).and_then(|row| {
         let instructions = row.instructions.unwrap_or_default();
         ready(
-            said(&row.update_id, &row.request, row.exchanges, &instructions).map(|exchanges| RunLine {
+            said(
+                &row.update_id,
+                row.shown.as_deref(),
+                &row.request,
+                row.exchanges,
+                &instructions,
+            )
+            .map(|exchanges| RunLine {
                 update_id: row.update_id,
                 kind: row.kind,
                 status: row.status,

@@ -81,6 +81,53 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
 }
 
 #[tokio::test]
+async fn what_the_captured_version_says_is_not_kept_with_the_run() {
+    let service = Service::with_models(models()).await;
+    let memory = service.memory("agent");
+    let lines: Vec<String> = (1..=30)
+        .map(|n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}"))
+        .collect();
+    let section = lines.join("\n");
+    memory.put(&format!("# Key Learnings\n{section}\n")).await.is(201);
+    let answer = memory.update(said()).await.is(200).json();
+    let run = shown(&service, &answer).await.is(200).json();
+
+    let (kept, _) = stored(&service).await.remove(0);
+    assert_eq!(kept["base"], 1);
+    assert!(!kept.to_string().contains("the lexer keeps"), "{kept}");
+    let asked = |run: &Value| run["exchanges"].to_string();
+    assert!(asked(&run).contains(&section.replace('\n', "\\n")), "{run}");
+    let file = export(&service.database_url(), &["--vault", "acme"]);
+    assert_eq!(
+        file.matches("the spaces at the end of line 17").count(),
+        3,
+        "{file}"
+    );
+
+    // An older program reads it as it always did.
+    service.storage().migrate_down(21).await.unwrap();
+    let (kept, _) = stored(&service).await.remove(0);
+    assert_eq!(kept.get("base"), None);
+    assert_eq!(shown(&service, &answer).await.is(200).json(), run);
+    service.storage().migrate_down(19).await.unwrap();
+    assert_eq!(stored(&service).await[0].0, run["exchanges"]);
+    service.storage().migrate().await.unwrap();
+
+    // A version that is taken out leaves nothing in the runs that were shown it.
+    let answer = memory.update(said()).await.is(200).json();
+    sqlx::query("DELETE FROM memory_contexts WHERE version = $1")
+        .bind(answer["base_version"].as_i64())
+        .execute(service.rows())
+        .await
+        .unwrap();
+    let run = shown(&service, &answer).await.is(200).json();
+    assert!(
+        asked(&run).contains("not kept any more") && !asked(&run).contains("the lexer keeps"),
+        "{run}"
+    );
+}
+
+#[tokio::test]
 async fn they_are_exported_whole() {
     let service = Service::with_models(models()).await;
     let answer = service.memory("agent").update(said()).await.is(200).json();

@@ -239,6 +239,7 @@ async fn a_run_that_ends_after_the_redaction_quotes_nothing_either() {
         resolved_by: None,
         request: json!({"task": MARKER}),
         exchanges: json!([MARKER]),
+        shown: None,
         outcome: json!({"problem": MARKER}),
         claim: None,
         events: Vec::new(),
