@@ -1,4 +1,4 @@
-//! `working-memory migrate`: the schema, without the service.
+//! `working-memory migrate`: the schema, without the service; and the distribution of its tables over several nodes.
 
 use super::{fail, load_config};
 use crate::clock::SystemClock;
@@ -20,6 +20,10 @@ pub struct Migrate {
     /// Take migrations back, down to and without this one; 0 takes back all, and with them all data.
     #[arg(long, value_name = "VERSION")]
     down_to: Option<i64>,
+    /// Afterwards distribute the tables by vault, where the database has the extension citus, and print which; what is
+    /// distributed already stays. No service may run meanwhile.
+    #[arg(long, conflicts_with = "down_to")]
+    distribute: bool,
 }
 
 impl Migrate {
@@ -52,6 +56,12 @@ impl Migrate {
         match self.down_to {
             Some(version) => storage.migrate_down(version).await,
             None => storage.migrate().await,
+        }?;
+        if self.distribute {
+            for table in storage.distribute().await? {
+                println!("distributed: {table}");
+            }
         }
+        Ok(())
     }
 }

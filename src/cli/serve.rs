@@ -10,7 +10,8 @@ use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer, has_cluster};
 use crate::storage::{
-    Deadlines, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError, keeps_prepared_statements,
+    Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError,
+    keeps_prepared_statements,
 };
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
@@ -271,6 +272,13 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
     }
     let storage = Storage::connect(&options, clock).await?;
     storage.migrate().await?;
+    if let Distribution::Partial { local } = storage.distribution().await? {
+        tracing::warn!(
+            tables = local.join(", "),
+            "some tables are distributed by vault and these are not: stop all instances, then run working-memory migrate \
+             --distribute"
+        );
+    }
     Ok(storage)
 }
 

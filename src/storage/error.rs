@@ -81,13 +81,16 @@ impl From<sqlx::Error> for StorageError {
 }
 
 /// SQLSTATE classes that pass by themselves: connection (08), resources (53), operator intervention such
-/// as a shutdown (57P), read-only after a failover (25006), and transactions that lost too many races.
+/// as a shutdown (57P), read-only after a failover (25006), and transactions that lost too many races. And what a
+/// database of several nodes says of a node that it lost (XX000, which is also said of rows that two changed at once):
+/// whether it was done is not known then.
 fn is_unavailable(code: &str) -> bool {
     code.starts_with("08")
         || code.starts_with("53")
         || code.starts_with("57P")
         || code == "25006"
         || code == "55000"
+        || code == "XX000"
         || is_lost_race(code)
 }
 

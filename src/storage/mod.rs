@@ -10,6 +10,7 @@ mod columns;
 mod connection;
 pub mod contexts;
 mod deadline;
+mod distribution;
 pub mod embedded;
 mod error;
 pub mod events;
@@ -58,6 +59,7 @@ pub mod write;
 
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source};
 pub use deadline::{Class, Deadlines};
+pub use distribution::Distribution;
 pub use error::StorageError;
 pub use head_cache::{HeadCacheUse, STALENESS_BOUND};
 pub use lanes::OWN_CONNECTIONS;

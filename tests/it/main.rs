@@ -6,6 +6,7 @@ mod architecture;
 mod bounds;
 mod cli;
 mod dashboard;
+mod distribute;
 mod distribution;
 mod embedded;
 mod events;

@@ -22,7 +22,7 @@ mod small_writes;
 use super::events::Appended;
 use super::usage::Counts;
 use super::write::Submitted;
-use super::{Storage, StorageError};
+use super::{Distribution, Storage, StorageError};
 use crate::domain::ids::VaultId;
 use head_reads::Wanted;
 pub(super) use small_writes::SmallWrite;
@@ -214,11 +214,7 @@ impl Storage {
     /// Whether one transaction may write to several vaults: not where the database distributes them.
     pub(super) async fn crosses_vaults(&self) -> Result<bool, StorageError> {
         let crosses = self.batchers.crosses_vaults.get_or_try_init(|| async {
-            let found =
-                sqlx::query_scalar!(r#"SELECT 1 AS "found!" FROM pg_extension WHERE extname = 'citus'"#)
-                    .fetch_optional(&mut *self.reader().await?)
-                    .await?;
-            Ok::<_, StorageError>(found.is_none())
+            Ok::<_, StorageError>(self.distribution().await? == Distribution::Local)
         });
         crosses.await.copied()
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
 /// The program with these arguments, in a folder without a configuration file.
 pub(super) fn program(database: &str, arguments: &[&str]) -> Command {

@@ -1,0 +1,121 @@
+//! How tables come to be distributed, and what a half distributed database is told. There is no Citus here: functions and
+//! a table of its names stand in for it, and write down what they are asked.
+
+use crate::harness::{Database, Service};
+use crate::transfer::program::PROGRAM;
+use sqlx::{Connection, PgConnection, raw_sql};
+use std::process::{Command, Output};
+use working_memory::storage::Distribution;
+
+const STAND_IN: &str = "
+CREATE TABLE asked (place BIGINT GENERATED ALWAYS AS IDENTITY, what TEXT NOT NULL);
+CREATE TABLE pg_dist_partition (logicalrelid REGCLASS NOT NULL);
+CREATE FUNCTION create_distributed_table(name REGCLASS, by TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    -- As the extension does: what it refers to stands first.
+    IF EXISTS (SELECT FROM pg_constraint WHERE contype = 'f' AND conrelid = name AND confrelid <> name
+                 AND NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = confrelid)) THEN
+        RAISE 'the parent of % is local', name;
+    END IF;
+    INSERT INTO pg_dist_partition VALUES (name);
+    INSERT INTO asked (what) VALUES (name || ' by ' || by || ' beside ' || colocate_with);
+END
+$$;
+CREATE FUNCTION create_reference_table(name REGCLASS) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO pg_dist_partition VALUES (name);
+    INSERT INTO asked (what) VALUES (name || ' everywhere');
+END
+$$;";
+
+fn distribute(database: &Database) -> Output {
+    Command::new(PROGRAM)
+        .args(["migrate", "--distribute"])
+        .env("DATABASE_URL", database.url())
+        .output()
+        .unwrap()
+}
+
+async fn asked(connection: &mut PgConnection) -> Vec<String> {
+    sqlx::query_scalar("SELECT what FROM asked ORDER BY place")
+        .fetch_all(connection)
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn every_table_is_distributed_behind_those_it_refers_to_and_once() {
+    let database = Database::create().await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    let without = distribute(&database);
+    assert!(!without.status.success(), "the functions are not there");
+
+    raw_sql(STAND_IN).execute(&mut connection).await.unwrap();
+    let output = distribute(&database);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+
+    let all = asked(&mut connection).await;
+    assert_eq!(all[0], "api_keys everywhere");
+    assert_eq!(all[1], "memories by vault_id beside none");
+    assert!(
+        all[2..]
+            .iter()
+            .all(|said| said.ends_with(" by vault_id beside memories")),
+        "{all:?}"
+    );
+    let tables: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM information_schema.columns
+         WHERE table_schema = 'public' AND column_name = 'vault_id'",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    assert_eq!(i64::try_from(all.len()).unwrap(), tables);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), all.len());
+
+    // What was broken off is gone on with; what is done is left alone.
+    raw_sql("DELETE FROM pg_dist_partition WHERE logicalrelid = 'events'::regclass")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    let output = distribute(&database);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "distributed: events\n");
+    assert_eq!(String::from_utf8_lossy(&distribute(&database).stdout), "");
+}
+
+#[tokio::test]
+async fn the_tables_decide_and_not_the_extension() {
+    let service = Service::start().await;
+    let storage = service.storage();
+    let distribution = async || storage.distribution().await.unwrap();
+    assert_eq!(distribution().await, Distribution::Local);
+    raw_sql(STAND_IN).execute(service.rows()).await.unwrap();
+    // An extension that is there, and used for nothing of the service.
+    assert_eq!(distribution().await, Distribution::Local);
+    raw_sql("INSERT INTO pg_dist_partition VALUES ('asked')")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(distribution().await, Distribution::Local);
+
+    raw_sql("INSERT INTO pg_dist_partition VALUES ('memories'), ('memory_contexts')")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    let Distribution::Partial { local } = distribution().await else {
+        panic!("some are not distributed");
+    };
+    assert!(
+        local.contains(&"events".to_owned()) && !local.contains(&"memories".to_owned()),
+        "{local:?}"
+    );
+    // It works nevertheless.
+    service.memory("agent").put("one").await.is(201);
+
+    storage.distribute().await.unwrap();
+    assert_eq!(distribution().await, Distribution::ByVault);
+}
