@@ -2,9 +2,9 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run install test test-clients test-dashboard test-docs test-packaging docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-rolling docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
-.PHONY: bench-quality bench-search bench-storage
+.PHONY: bench-quality bench-search bench-storage bench-scale
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -29,6 +29,10 @@ test-docs: rust postgres ## Run every code block of README.md and docs, and foll
 
 test-packaging: rust postgres ## Check the files for systemd, containers, Kubernetes and Debian, and run two instances behind a balancer
 	@sh scripts/test-packaging.sh
+
+test-rolling: rust postgres ## Replace two instances of a release by this one and back, while clients write: OLD=path of the release's program
+	@test -x "$(OLD)" || { echo "Say OLD=path, a program of the release before." >&2; exit 2; }
+	@program=$$(sh scripts/program.sh) && "$$program" with-postgres -- python3 tests/packaging/rolling.py "$(OLD)" "$$program"
 
 deny: rust ## Check licences, duplicates and sources of the dependencies (installs cargo-deny into target/tools)
 	@sh scripts/deny.sh
@@ -119,6 +123,10 @@ bench-memory: rust postgres ## Measure the service's memory under attack by larg
 # An unoptimized build writes the same bytes.
 bench-storage: rust postgres ## Measure what puts and updates keep, table by table, and what they add to the write-ahead log
 	@python3 benches/storage/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
+
+bench-scale: rust postgres ## Measure whether requests take as long with a million memories as with ten thousand (10 GB; ARGS="--large 200000" for less)
+	cargo build --release --locked
+	@python3 benches/scale/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
 bench-neighbours: rust postgres ## Measure what a vault notices of 64 worst requests at once about another
 	cargo build --release --locked

@@ -40,6 +40,14 @@ async fn stored(service: &Service) -> Vec<(Value, i64)> {
         .unwrap()
 }
 
+/// The first run of an exported vault.
+fn exported_run(file: &str) -> Value {
+    file.lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find_map(|line| line.get("run").cloned())
+        .unwrap()
+}
+
 async fn shown(service: &Service, answer: &Value) -> Answer {
     let run = format!("updates/{}", answer["update_id"].as_str().unwrap());
     service.memory("agent").get(&run).await
@@ -98,11 +106,8 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     let asked = |run: &Value| run["exchanges"].to_string();
     assert!(asked(&run).contains(&section.replace('\n', "\\n")), "{run}");
     let file = export(&service.database_url(), &["--vault", "acme"]);
-    assert_eq!(
-        file.matches("the spaces at the end of line 17").count(),
-        3,
-        "{file}"
-    );
+    let exported = exported_run(&file);
+    assert_eq!(exported["exchanges"], run["exchanges"]);
 
     // An older program reads it as it always did.
     service.storage().migrate_down(21).await.unwrap();
@@ -132,11 +137,7 @@ async fn they_are_exported_whole() {
     let service = Service::with_models(models()).await;
     let answer = service.memory("agent").update(said()).await.is(200).json();
     let file = export(&service.database_url(), &["--vault", "acme"]);
-    let exported = file
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .find_map(|line| line.get("run").cloned())
-        .unwrap();
+    let exported = exported_run(&file);
     let run = shown(&service, &answer).await.is(200).json();
     assert_eq!(exported["exchanges"], run["exchanges"]);
 

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Whether requests take as long with a million memories as with ten thousand.
+
+Starts `PROGRAM serve` on a durable PostgreSQL server of its own, writes one vault of 100 memories with 10 versions each through
+the service, and copies its rows, in the database, to as many vaults as make the small size, later the large one: so all rows are
+as the service writes them. At each size the service is started anew, and each kind of request is asked one at a time, about
+memories at random of 100 vaults, which are spread over all: what is asked about is as much at both sizes, what else there is is
+not. Models answer at once. Prints the medians of both, their ratio, and the service's memory; fails
+where a ratio is over 1.3.
+
+    python3 benches/scale/run.py --program PROGRAM [--small 10000] [--large 1000000] [--requests 400]
+"""
+
+import argparse
+import http.client
+import http.server
+import json
+import os
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+MEMORIES, VERSIONS = 100, 10
+MOST = 1.3
+# Vaults that are asked about.
+ASKED = 100
+# Vaults that one statement copies to.
+AT_ONCE = 50
+COPIED = ("memories", "memory_contexts", "records", "record_changes", "search_entries", "events", "event_streams",
+          "vault_storage")
+WORDS = """parser tokens schema migration index deadlock retry timeout cache lease vault memory worker queue deploy rollback
+cluster replica latency budget the keeps its place between two lines and the lexer drops spaces at the end of each of
+them where a test holds it""".split()
+
+
+def name(vault):
+    return f"v{vault:06d}"
+
+
+def document(chance, revision):
+    lines = [" ".join(chance.choices(WORDS, k=10)) for _ in range(2)]
+    return f"# Current Progress\n- Revision {revision}\n\n# Notes\n{lines[0]}.\n{lines[1]}.\n"
+
+
+class Models(http.server.BaseHTTPRequestHandler):
+    """The API of OpenAI."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        number = re.search(r"part (\d+)", request["messages"][-1]["content"])[1]
+        content = {
+            "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
+            "learnings": "KEY_LEARNINGS: NO CHANGE\n",
+            "verbatim": "VERBATIM_CONTEXT: NO CHANGE\n",
+        }[request["model"]]
+        choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+        answer = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 9}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
+class Database:
+    """One psql for all."""
+
+    def __init__(self, url):
+        command = ["psql", url, "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"]
+        self.psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, statement):
+        self.psql.stdin.write(f"{statement};\n\\echo .\n")
+        self.psql.stdin.flush()
+        lines = []
+        for line in self.psql.stdout:
+            if line == ".\n":
+                return lines
+            lines.append(line.rstrip("\n"))
+        raise SystemExit(f"psql ended at: {statement}")
+
+    def caught_up(self):
+        for _ in range(1200):
+            if self.ask("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)") == ["t"]:
+                return
+            time.sleep(0.05)
+        raise SystemExit("the search index does not catch up")
+
+    def copy(self, first, end):
+        """Copies the first vault to those from `first` to before `end`."""
+        # The rows fit together as they are.
+        self.ask("SET session_replication_role = replica")
+        for begin in range(first, end, AT_ONCE):
+            until = min(begin + AT_ONCE, end) - 1
+            for table in COPIED:
+                columns = self.ask(
+                    "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attgenerated = '' "
+                    f"AND attrelid = '{table}'::regclass ORDER BY attnum"
+                )
+                vault = "'v' || lpad(n::text, 6, '0')"
+                values = {"vault_id": vault, "words": f"replace(words::text, '{name(0)}', {vault})::tsvector"}
+                chosen = ", ".join(values.get(column, column) for column in columns)
+                self.ask(
+                    f"INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} FROM {table}, "
+                    f"generate_series({begin}, {until}) AS n WHERE vault_id = '{name(0)}'"
+                )
+        self.ask("SET session_replication_role = origin")
+        self.ask("VACUUM ANALYZE")
+        self.ask("CHECKPOINT")
+
+
+class Service:
+    def __init__(self, program, models):
+        self.port = random.randint(20_000, 39_999)
+        environment = dict(
+            os.environ,
+            WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{self.port}",
+            WORKING_MEMORY__LOG__FILTER="off",
+            WORKING_MEMORY__LLM__PROVIDER="openai",
+            WORKING_MEMORY__LLM__BASE_URL=f"http://127.0.0.1:{models}/v1",
+            WORKING_MEMORY__LLM__MODEL="progress",
+            WORKING_MEMORY__LLM__ROLES__LEARNINGS__MODEL="learnings",
+            WORKING_MEMORY__LLM__ROLES__VERBATIM__MODEL="verbatim",
+        )
+        began = time.monotonic()
+        self.process = subprocess.Popen([program, "serve"], env=environment, cwd=tempfile.gettempdir())
+        while True:
+            try:
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+                if self.ask("GET", "/readyz", allowed=(200, 503))[0] == 200:
+                    break
+            except OSError:
+                pass
+            if time.monotonic() - began > 120:
+                raise SystemExit("the service does not start")
+            time.sleep(0.002)
+        self.started = (time.monotonic() - began) * 1000
+
+    def ask(self, method, path, body=None, kind="text/plain", allowed=(200, 201), **headers):
+        if body:
+            headers["Content-Type"] = kind
+        self.connection.request(method, path, body=body, headers=headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        assert answer.status in allowed, (answer.status, path, text)
+        return answer.status, text
+
+    def memory(self):
+        status = open(f"/proc/{self.process.pid}/status").read()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def measure(service, database, vaults, requests, chance):
+    """Medians in ms, by what was asked."""
+    asked = min(ASKED, vaults)
+
+    def place():
+        return f"/v1/vaults/{name(chance.randrange(asked) * vaults // asked)}", f"m{chance.randrange(MEMORIES)}"
+
+    def get(**headers):
+        vault, memory = place()
+        return lambda: service.ask("GET", f"{vault}/memories/{memory}/context", **headers)
+
+    def put():
+        (vault, memory), text = place(), document(chance, chance.getrandbits(40)).encode()
+        return lambda: service.ask("PUT", f"{vault}/memories/{memory}/context", text)
+
+    def update():
+        (vault, memory), part = place(), chance.randrange(10**6)
+        body = {"task": f"Work on part {part}.", "messages": [{"role": "user", "content": f"Work on part {part}."}]}
+        path, sent = f"{vault}/memories/{memory}/update", json.dumps(body).encode()
+        return lambda: service.ask("POST", path, sent, "application/json")
+
+    def page(path):
+        def make():
+            vault, memory = place()
+            where = path.format(vault=vault, memory=f"{vault}/memories/{memory}", words="+".join(chance.sample(WORDS[:20], 2)))
+            return lambda: service.ask("GET", where, Accept="application/json", **{"Last-Event-ID": "0"} if "events" in path else {})
+
+        return make
+
+    def indexing():
+        write = put()
+
+        def until_indexed():
+            write()
+            database.caught_up()
+
+        return until_indexed
+
+    kinds = [
+        ("GetLatestContext, `no-cache`", lambda: get(**{"Cache-Control": "no-cache"}), requests),
+        ("GetLatestContext", get, requests),
+        ("PutContext", put, requests),
+        ("`/update`", update, requests // 4),
+        ("list of memories, 50", page("{vault}/memories?limit=50"), requests // 2),
+        ("list of versions, 10", page("{memory}/contexts?limit=10"), requests),
+        ("search of a vault, two words", page("{vault}/search?q={words}"), requests // 2),
+        ("list of vaults, 50", page("/v1/vaults?limit=50"), requests // 8),
+        ("events, first page of 50", page("{vault}/events?limit=50"), requests // 2),
+        ("a put until it is indexed", indexing, requests // 20),
+    ]
+    medians = {"start until ready": service.started}
+    for what, make, times in kinds:
+        database.caught_up()
+        for _ in range(max(3, times)):
+            make()()
+        took = []
+        for _ in range(times):
+            ask = make()
+            began = time.perf_counter()
+            ask()
+            took.append((time.perf_counter() - began) * 1000)
+        medians[what] = statistics.median(took)
+    medians["memory of the service, MiB"] = service.memory()
+    return medians
+
+
+def inner(arguments):
+    models = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Models)
+    threading.Thread(target=models.serve_forever, daemon=True).start()
+    chance = random.Random(1)
+    service = Service(arguments.program, models.server_port)
+    for memory in range(MEMORIES):
+        for version in range(VERSIONS):
+            path = f"/v1/vaults/{name(0)}/memories/m{memory}/context"
+            service.ask("PUT", path, document(chance, version).encode())
+    service.ask("GET", f"/v1/vaults/{name(0)}/search?q=parser&consistent=true")
+    service.ask("GET", f"/v1/vaults/{name(0)}/events?limit=1", Accept="application/json", **{"Last-Event-ID": "0"})
+    database = Database(os.environ["DATABASE_URL"])
+    database.caught_up()
+    service.stop()
+    measured, built = [], 1
+    for memories in (arguments.small, arguments.large):
+        vaults = memories // MEMORIES
+        began = time.monotonic()
+        database.copy(built, vaults)
+        built = vaults
+        size = int(database.ask("SELECT pg_database_size(current_database())")[0]) / 2**30
+        print(f"{memories:,} memories: {size:.2f} GiB, built in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        service = Service(arguments.program, models.server_port)
+        measured.append(measure(service, database, vaults, arguments.requests, chance))
+        service.stop()
+    small, large = measured
+    print(f"| p50, ms | {arguments.small:,} memories | {arguments.large:,} memories | ratio |\n|---|---:|---:|---:|")
+    missed = []
+    for what in small:
+        ratio = large[what] / small[what]
+        print(f"| {what} | {small[what]:,.2f} | {large[what]:,.2f} | {ratio:.2f} |")
+        if ratio > MOST:
+            missed.append(what)
+    print(f"\n{VERSIONS} versions a memory, {MEMORIES} memories a vault; the database of the large size has {size:.2f} GiB")
+    return "missed: " + "; ".join(missed) if missed else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--small", type=int, default=10_000, help="memories to compare with")
+    parser.add_argument("--large", type=int, default=1_000_000, help="memories; a million takes about 10 GB of disk")
+    parser.add_argument("--requests", type=int, default=400, help="requests of the kinds that are asked most")
+    parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.program = os.path.abspath(arguments.program)
+    if not MEMORIES <= arguments.small <= arguments.large:
+        parser.error(f"--small must be at least {MEMORIES}, and --large no less")
+    if arguments.inner:
+        sys.exit(inner(arguments))
+    with tempfile.TemporaryDirectory() as folder:
+        # As root the server runs under another account, which has to get through to its folder.
+        os.chmod(folder, 0o711)
+        command = [arguments.program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
+        command += [os.path.abspath(__file__), *sys.argv[1:], "--inner"]
+        sys.exit(subprocess.run(command).returncode)
+
+
+if __name__ == "__main__":
+    main()
