@@ -41,6 +41,7 @@ impl Migrate {
         }
     }
 
+    #[expect(clippy::print_stdout, reason = "a command says what it did")]
     async fn migrate(&self, config: &Config, url: &str) -> Result<(), StorageError> {
         let options = PoolOptions {
             url: url.to_owned(),
