@@ -3,6 +3,7 @@
 use super::cues::{Language, Sign};
 use super::said::Said;
 use super::session::Session;
+use super::talk::points_back;
 use super::terms::{Terms, names};
 use super::text::{capitalised, is_grammar, shortened};
 use super::transcript::Voice;
@@ -95,6 +96,35 @@ impl Claim {
         };
         self.text = shortened(&format!("{}{blank}{}", self.text, next.body()), MAX_CHARS);
         self.terms = std::mem::take(&mut self.terms).with(next.terms());
+    }
+
+    /// "It closes at six": with the sentence before, that says what; nothing where there is none.
+    pub(super) fn grounded(self, before: Option<&Said>, said: &Said) -> Option<Self> {
+        if !points_back(said) || said.voice == Voice::Task {
+            return Some(self);
+        }
+        let plain = |before: &&Said| {
+            !before.void
+                && !before.asks
+                && before.is_telling()
+                && !points_back(before)
+                && before.body().len() <= MAX_CHARS / 2
+                && !before.has_any(&UNSURE)
+                && !before.has_any(&[Sign::Refuted, Sign::Meta, Sign::Others, Sign::Feeling])
+        };
+        let Some(before) = before.filter(plain) else {
+            return (self.weight >= 7).then_some(self);
+        };
+        let mut text = before.body().to_owned();
+        if said.language != Language::Japanese {
+            text.push(' ');
+        }
+        text.push_str(said.body());
+        Some(Self {
+            text: capitalised(&shortened(&text, MAX_CHARS)),
+            terms: before.terms().clone().with(said.terms()),
+            ..self
+        })
     }
 
     /// "… It stays at 15.": a choice that says what it is about only together with the sentence before.

@@ -90,7 +90,10 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         let confirmed = behind
             .filter(|_| confirms(said))
             .and_then(|behind| Claim::announced(behind, Sign::Decision));
-        let own = || Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
+        let own = || {
+            let own = Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
+            own.and_then(|claim| claim.grounded(behind, said))
+        };
         let with_before = || behind.and_then(|behind| Claim::of_two(behind, said));
         let instead = || Claim::instead(said).filter(|_| instead.contains(&at));
         let Some(claim) = confirmed.or_else(own).or_else(instead).or_else(with_before) else {

@@ -35,6 +35,7 @@ mod session;
 mod shown;
 mod split;
 mod steps;
+mod talk;
 mod terms;
 mod text;
 mod transcript;

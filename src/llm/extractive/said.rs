@@ -65,7 +65,7 @@ impl Said {
             message,
             standing,
             language,
-            asks: line.is_question(),
+            asks: line.is_question() || asks_by_its_beginning(&line),
             hits,
             line,
             void: false,
@@ -149,6 +149,17 @@ impl Said {
         let says_enough = about >= 2 || (about == 1 && numbered);
         whole >= 2 && says_enough && (!points_back || about >= 3 || numbered)
     }
+}
+
+/// "How angry should I be": a question without its mark.
+fn asks_by_its_beginning(line: &Line) -> bool {
+    const ASKING: &str = " how why warum wieso weshalb comment pourquoi cómo ";
+    const ABOUT: &str = " should i | should we | shall we | shall i | do i | do we | do you | does it | can i | can we | is it | are we | \
+        am i | who knows | who needs | what if | what do | what is it | soll ich | sollen wir | est-ce que | qui sait | quién sabe ";
+    let mut words = line.words().map(|(_, word)| word);
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let names = line.folded.contains(" : ");
+    !names && (ASKING.contains(&format!(" {first} ")) || ABOUT.contains(&format!(" {first} {second} ")))
 }
 
 /// Where a line begins when what says nothing is taken off.

@@ -6,10 +6,13 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::said::Said;
+use super::terms::{Stem, Terms};
 use super::values::{Kind, values};
 
-/// The most numbers that are remembered; the earliest ones.
+/// The most numbers and words that are remembered; the earliest ones.
 const MAX_NUMBERS: usize = 20_000;
+/// Of a longer line of output only the beginning is looked at.
+const MAX_LINE_BYTES: usize = 2_000;
 /// A longer run of digits is no measurement.
 const MAX_DIGITS: usize = 12;
 
@@ -17,7 +20,9 @@ const MAX_DIGITS: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     numbers: HashMap<String, usize, RandomState>,
-    /// The same of the user's statements.
+    /// Words of the same.
+    words: HashMap<Stem, usize, RandomState>,
+    /// The numbers of the user's statements.
     told: HashMap<String, usize, RandomState>,
 }
 
@@ -40,6 +45,26 @@ impl Shown {
             }
             self.numbers.entry(number.to_owned()).or_insert(message);
         }
+        for line in output.lines() {
+            if self.words.len() >= MAX_NUMBERS {
+                return;
+            }
+            let line = &line[..line.floor_char_boundary(MAX_LINE_BYTES.min(line.len()))];
+            for word in Terms::of(line).words {
+                self.words.entry(word).or_insert(message);
+            }
+        }
+    }
+
+    /// Whether most of what a sentence speaks of stands in what a tool showed before.
+    pub(super) fn tells_of(&self, said: &Said) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
+        let words = &said.terms().words;
+        let before = |word: &&Stem| self.words.get(*word).is_some_and(|shown| *shown < said.message);
+        let shown = words.iter().filter(before).count();
+        shown >= 2 && shown * 2 >= words.len()
     }
 
     /// Remembers what the user tells.

@@ -47,7 +47,8 @@ pub(super) fn steps(
     if said.asks && !(said.voice == Voice::User && said.has(Sign::Request)) {
         return Vec::new();
     }
-    let unsure = said.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Hearsay]);
+    let unsure = said.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Hearsay])
+        || (said.voice == Voice::Assistant && said.has(Sign::Concession));
     let explicit = said.has_any(&[Sign::Open, Sign::NotYet, Sign::Next, Sign::Request]);
     if unsure && !explicit {
         return Vec::new();
@@ -73,6 +74,10 @@ pub(super) fn steps(
     {
         steps = vec![(State::Open, said.line.text.clone())];
     }
+    // "Done. Exports are signed now."
+    if steps.is_empty() && behind.is_some_and(closes) && tells_outcome(said) {
+        steps.push((State::Done, said.line.text.clone()));
+    }
     let steps = steps.into_iter().map(|(state, text)| Step {
         state,
         text: line(&said.part(&text))
@@ -82,6 +87,30 @@ pub(super) fn steps(
     steps
         .filter(|step| !step.text.is_empty() || step.state == State::Done)
         .collect()
+}
+
+/// "Done."
+fn closes(said: &Said) -> bool {
+    said.voice == Voice::Assistant
+        && said.content().is_empty()
+        && said.has_any(&[Sign::Closing, Sign::Done])
+        && !said.has_any(&[Sign::NotYet, Sign::Negation])
+}
+
+/// A plain statement of how things are.
+fn tells_outcome(said: &Said) -> bool {
+    let other = [
+        Sign::Open,
+        Sign::NotYet,
+        Sign::Next,
+        Sign::Doing,
+        Sign::Plan,
+        Sign::Request,
+        Sign::Negation,
+        Sign::Condition,
+        Sign::Trouble,
+    ];
+    said.is_telling() && !said.asks && !said.has_any(&other)
 }
 
 /// An item of a list of work: its heading says how far it is, unless the item says so itself.

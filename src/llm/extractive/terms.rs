@@ -210,6 +210,7 @@ pub(super) fn stem(word: &str) -> Stem {
         "sent" => "send",
         "bought" => "buy",
         "paid" => "pay",
+        "aged" => "age",
         _ => word,
     };
     let word = word.strip_suffix("'s").unwrap_or(word);

@@ -59,6 +59,8 @@ pub(super) struct Code {
     pub(super) info: String,
     /// The last line of prose before it in the same message; may be empty.
     pub(super) lead: String,
+    /// Whether it stands in a fence, and not in backticks on a line of its own.
+    pub(super) is_fenced: bool,
     /// Byte for byte, without the fence's own indentation and without the last line end.
     pub(super) body: String,
 }
@@ -108,6 +110,7 @@ impl Transcript {
                         message,
                         info: open.info.to_owned(),
                         lead: one_line(lead),
+                        is_fenced: true,
                         body: open.body(),
                     });
                     fence = None;
@@ -117,6 +120,16 @@ impl Transcript {
                     fence = Fence::opened_by(line);
                     if fence.is_some() {
                         prose.end_paragraph();
+                    } else if let Some(inside) = whole_code(line) {
+                        self.codes.push(Code {
+                            voice,
+                            message,
+                            info: String::new(),
+                            lead: one_line(lead),
+                            is_fenced: false,
+                            body: inside.to_owned(),
+                        });
+                        prose.line(line);
                     } else {
                         prose.line(line);
                         lead = if line.trim().is_empty() { lead } else { line };
@@ -126,6 +139,12 @@ impl Transcript {
         }
         prose.end_paragraph();
     }
+}
+
+/// The inside of a line that is a piece of code and nothing else.
+fn whole_code(line: &str) -> Option<&str> {
+    let inside = line.trim().strip_prefix('`')?.strip_suffix('`')?;
+    (!inside.contains('`') && inside.contains(' ')).then_some(inside)
 }
 
 struct Fence<'a> {

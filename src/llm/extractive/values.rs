@@ -29,7 +29,7 @@ pub(super) type Value = (Kind, String);
 const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound pounds gbp\n円 yen\n\
     s sec secs second seconds sekunde sekunden seconde secondes segundo segundos 秒\n\
     min mins minute minutes minuten minuto minutos\n\
-    hour hours hrs stunde stunden heure heures hora horas 時間\nday days tag tage tagen jour jours día días 日間\n\
+    hour h hours hrs stunde stunden heure heures hora horas 時間\nday days tag tage tagen jour jours día días 日間\n\
     week weeks woche wochen semaine semaines semana semanas 週間\n\
     month months monat monate monaten mois mes meses\nyear years jahr jahre jahren an ans année années año años 年間\n\
     kg kilo kilos kilogram kilograms kilogramm\ng gram grams gramm grammes gramos\n\
@@ -111,8 +111,8 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
         .checked_sub(1)
         .and_then(|at| found.get(at))
         .map_or("", |(_, piece)| *piece);
-    if let Some((_, unit)) = glued(piece) {
-        return if matches!(unit, "h" | "am" | "pm") {
+    if let Some((number, unit)) = glued(piece) {
+        return if matches!(unit, "h" | "am" | "pm") && is_hour(number) {
             Kind::Time
         } else {
             Kind::Of(unit_of(unit))
@@ -123,7 +123,7 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
     } else if piece.chars().any(char::is_alphabetic) || piece.matches('.').count() >= 2 {
         Kind::Name
     } else if (next.starts_with('時') && !next.starts_with("時間"))
-        || matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock")
+        || (matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock") && is_hour(piece))
     {
         Kind::Time
     } else if next.starts_with(['%', '％']) || matches!(next, "percent" | "prozent" | "pourcent") {
@@ -135,6 +135,11 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
     } else {
         unit_at(found, at + 1).map_or(Kind::Plain, Kind::Of)
     }
+}
+
+/// "72 h" is no time of a day.
+fn is_hour(number: &str) -> bool {
+    number.parse::<u32>().is_ok_and(|hour| hour <= 24)
 }
 
 /// What is counted by the number before this place.

@@ -36,8 +36,28 @@ const OUTPUT: [&str; 12] = [
     "quote",
 ];
 /// With these words somebody says that the text is needed as it stands.
-const EXACT: [&str; 16] = [
+const EXACT: [&str; 36] = [
     " exactly this ",
+    " exactly that ",
+    " exactly so ",
+    " that's the one ",
+    " don't want to lose ",
+    " keep that ",
+    " keep this ",
+    " save that ",
+    " save this ",
+    " genau das ",
+    " genau diese ",
+    " heb das auf ",
+    " heb die ",
+    " behalte ",
+    " garde-moi ",
+    " garde cette ",
+    " garde ce ",
+    " exactement ça ",
+    " guarda esa ",
+    " guarda ese ",
+    " guarda esto ",
     " as it is ",
     " word for word ",
     " verbatim ",
@@ -67,7 +87,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let kept = memory::records_of(&source.document, RecordKind::Verbatim);
     let texts = source.messages.iter().map(|message| message.content.as_str());
     let mut texts = texts.chain(std::iter::once(source.task.as_str()));
-    if kept.is_empty() && !texts.any(|text| text.contains("```") || text.contains("~~~")) {
+    if kept.is_empty() && !texts.any(|text| text.contains('`') || text.contains("~~~")) {
         return None;
     }
     let session = Session::of(source);
@@ -144,7 +164,9 @@ fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet>
 /// Code of the assistant in a named language or of a named place. Of what a user pastes nobody knows whether it is
 /// right.
 fn is_offered(code: &Code) -> bool {
-    code.voice == Voice::Assistant && (!code.info.trim().is_empty() || Label::of(code, None).is_place)
+    code.is_fenced
+        && code.voice == Voice::Assistant
+        && (!code.info.trim().is_empty() || Label::of(code, None).is_place)
 }
 
 /// Messages whose code somebody asked to keep: the user in the same message, or in the one behind it.

@@ -1,6 +1,9 @@
 //! The list of work over a session: what each piece of it came to, where the last word counts.
 
-use super::cues::Sign;
+use super::contradiction::retired;
+use super::cues::{Language, Sign};
+use super::done::is_done;
+use super::listed::{Listed, split};
 use super::said::Said;
 use super::session::Session;
 use super::steps::{State, Step, steps};
@@ -12,6 +15,14 @@ use crate::domain::operation::Progress;
 /// The most pieces of work that one session adds; the oldest go.
 const MAX_ITEMS: usize = 24;
 
+/// What is arranged so is done when it took place or came.
+static ARRANGING: Listed = Listed::new(|| {
+    split(
+        "book get order request arrange schedule ask call buy obtain fetch collect buchen bestellen besorgen einholen vereinbaren anfragen holen kaufen \
+        réserver demander prendre commander obtenir acheter pedir reservar solicitar concertar comprar encargar conseguir",
+    )
+});
+
 /// A piece of work.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
@@ -19,7 +30,7 @@ pub(super) struct Item {
     /// As it is compared.
     line: String,
     terms: Terms,
-    /// Without its first word, the verb.
+    /// Without its verb, the first word or, in German, the last one.
     object: Terms,
     pub(super) state: State,
     /// The message that told it last; 0 for what the document held.
@@ -39,7 +50,27 @@ pub(super) struct Work {
 
 impl Item {
     fn of(text: String, state: State, message: usize, voice: Voice) -> Self {
-        let object = text.split_once(' ').map_or("", |(_, rest)| rest);
+        // "Noten verteilen": the verb of German stands at the end.
+        let is_verb = |word: &str| {
+            ["en", "eln", "ern"].iter().any(|end| word.ends_with(end))
+                && word.len() >= 5
+                && word.chars().all(char::is_lowercase)
+        };
+        let may_be_german = Language::of(&text).is_none_or(|language| language == Language::German);
+        let verb_last = text
+            .rsplit_once(' ')
+            .filter(|(_, verb)| may_be_german && is_verb(verb));
+        let object = verb_last.map(|(object, _)| object);
+        // "Import permit" has no verb.
+        let is_imperative = |verb: &str| {
+            let verb = verb.to_lowercase();
+            let mut languages = Language::ALL.iter();
+            languages.any(|language| (language.words().is_imperative)(&verb))
+        };
+        let verb_first = text
+            .split_once(' ')
+            .filter(|(verb, rest)| rest.contains(' ') || is_imperative(verb));
+        let object = object.or(verb_first.map(|(_, rest)| rest)).unwrap_or_default();
         Self {
             terms: Terms::of(&text),
             object: Terms::of(object),
@@ -61,7 +92,15 @@ impl Item {
 
     /// "The garlic is in" finishes "Plant garlic".
     fn is_finished_by(&self, terms: &Terms) -> bool {
+        let shared = self.object.shared(terms);
+        let arranged = self
+            .line
+            .split(' ')
+            .next()
+            .is_some_and(|verb| ARRANGING.has(verb));
         self.is_named_by(terms)
+            || (arranged && shared >= 1 && shared * 2 >= self.object.count())
+            || (shared >= 2 && shared * 2 >= self.object.count())
             || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
     }
 }
@@ -83,7 +122,13 @@ impl Work {
         let denied = session.denied();
         let task = Terms::of(task);
         let mut before = None;
+        let mut question: Option<&Said> = None;
         for (at, said) in session.said.iter().enumerate() {
+            if said.voice == Voice::Assistant && !said.void {
+                question = said.asks.then_some(said);
+            } else if let Some(asked) = question.filter(|asked| asked.message + 1 == said.message) {
+                work.answer(said, asked);
+            }
             if at > 0 && session.said[at - 1].message != said.message {
                 before = None;
             }
@@ -125,6 +170,22 @@ impl Work {
             self.take(step, said, session, task);
         }
         last
+    }
+
+    /// "How about the hall?" - "That's booked."
+    fn answer(&mut self, said: &Said, asked: &Said) {
+        let points_back = said.opens_with(Sign::Anaphor) || said.content().is_empty();
+        if said.void || said.asks || !points_back || !is_done(said) {
+            return;
+        }
+        for item in &mut self.items {
+            if item.is_open() && (item.is_finished_by(asked.terms()) || item.object.is_within(asked.terms()))
+            {
+                item.state = State::Done;
+                item.message = said.message;
+                self.told = true;
+            }
+        }
     }
 
     fn take(&mut self, step: Step, said: &Said, session: &Session, task: &Terms) {
@@ -235,13 +296,17 @@ impl Work {
             "不要",
         ];
         let folded = &said.line.folded;
-        if needless.iter().any(|needless| folded.contains(needless)) {
-            let before = self.items.len();
-            self.items.retain(|item| {
-                !(item.is_open() && !item.object.is_empty() && item.object.is_within(said.terms()))
-            });
-            self.told |= self.items.len() != before;
-        }
+        let is_said = needless.iter().any(|needless| folded.contains(needless));
+        let given_up = retired(said);
+        let before = self.items.len();
+        self.items.retain(|item| {
+            let named = is_said && !item.object.is_empty() && item.object.is_within(said.terms());
+            let dropped = given_up
+                .as_ref()
+                .is_some_and(|thing| thing.is_within(&item.terms));
+            !(item.is_open() && (named || dropped))
+        });
+        self.told |= self.items.len() != before;
     }
 
     pub(super) fn list(&self, states: &[State]) -> impl Iterator<Item = &Item> {

@@ -4,6 +4,7 @@ use super::cues::{Hit, Language, Sign, is_month};
 use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
+use super::talk::{is_of_others, is_of_the_moment};
 use super::terms::{Terms, names};
 use super::values::{Kind, values};
 
@@ -36,8 +37,14 @@ pub(super) fn of_user(said: &Said, session: &Session) -> Worth {
     if said.has(Sign::Refuted) && !said.has_any(&[Sign::Cause, Sign::Decision, Sign::Change]) {
         return None;
     }
+    if is_of_the_moment(said) {
+        return None;
+    }
     if is_decision(said) {
         return Some((8, DECISION, false));
+    }
+    if said.has(Sign::Feeling) {
+        return None;
     }
     if is_rule(said) {
         return Some((8, RULE, false));
@@ -50,7 +57,8 @@ pub(super) fn of_user(said: &Said, session: &Session) -> Worth {
         return Some((7, CAUSE, true));
     }
     let symptom = session.seeks_a_fault && said.message == session.first_question;
-    if is_change(said) && !(symptom && said.has(Sign::Trouble)) {
+    let says_before = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired]);
+    if is_change(said) && !(symptom && (said.has(Sign::Trouble) || !says_before)) {
         return Some((9, CHANGE, false));
     }
     if symptom || said.has_any(&UNSURE) {
@@ -59,7 +67,7 @@ pub(super) fn of_user(said: &Said, session: &Session) -> Worth {
     if is_limit(said) {
         return Some((6, LIMIT, false));
     }
-    if said.has(Sign::Wish) {
+    if said.has_any(&[Sign::Wish, Sign::Moment, Sign::Past]) {
         return None;
     }
     if said.has(Sign::Finding) && (has_value(said) || said.line.folded.contains(" : ")) {
@@ -140,6 +148,7 @@ fn is_decision(said: &Said) -> bool {
     .iter()
     .any(|words| said.line.folded.contains(words));
     !as_it_is
+        && !is_of_others(said)
         && said
             .holds(
                 Sign::Decision,

@@ -39,7 +39,7 @@ async fn state(service: &Service, session: &Session) -> State {
 }
 
 /// The tags of sets, the narrower ones first.
-const SETS: [&str; 4] = ["held-out", "unseen-2", "unread", "unseen"];
+const SETS: [&str; 5] = ["held-out", "unseen-2", "unseen-3", "unread", "unseen"];
 
 /// The sessions of this set, or those of none.
 async fn totals(set: Option<&str>) -> Totals {
@@ -104,13 +104,25 @@ async fn sessions_of_a_second_author_lose_nothing_and_keep_most() {
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }
 
+/// The same, of a third author.
+#[tokio::test]
+async fn sessions_of_a_third_author_lose_nothing_and_keep_most() {
+    let totals = totals(Some("unseen-3")).await;
+    assert!(totals.sessions >= 30, "{totals}");
+    assert!(totals.recall() >= 75, "{totals}");
+    assert!(totals.precision() >= 90, "{totals}");
+    assert!(totals.hits <= 2, "{totals}");
+    assert!(totals.archive_recall() >= 70, "{totals}");
+    assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
+}
+
 /// Read by no author of the rules: what they do on talk that is new to them, with nothing that holds archived.
 #[tokio::test]
 async fn sessions_that_no_author_of_the_rules_read_lose_nothing() {
     let totals = totals(Some("unread")).await;
     assert!(totals.sessions >= 24, "{totals}");
     assert!(totals.recall() >= 60, "{totals}");
-    assert!(totals.precision() >= 75, "{totals}");
-    assert!(totals.hits <= 8, "{totals}");
+    assert!(totals.precision() >= 80, "{totals}");
+    assert!(totals.hits <= 6, "{totals}");
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }

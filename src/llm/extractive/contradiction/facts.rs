@@ -1,9 +1,9 @@
 //! What a text asserts, as far as it can be held against another: what it is about, the values it gives, the states
 //! it tells of, what it denies, and by which names it goes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::llm::extractive::cues::{Language, Rival, Sign, State, is_month, is_small, number_word, weekday};
+use crate::llm::extractive::cues::{Language, Sign, State, is_month, is_small, number_word, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
 use crate::llm::extractive::values::{Kind, Value, is_known_unit, values};
@@ -22,28 +22,37 @@ pub(super) struct Facts {
     /// What it is about without the words that say how a thing stands.
     pub(super) about: Terms,
     pub(super) values: Vec<Value>,
+    /// The same by their kinds.
+    by_kind: BTreeMap<Kind, BTreeSet<String>>,
     pub(super) states: Vec<State>,
     /// Words that a negation denies.
     pub(super) denied: BTreeSet<Stem>,
     /// "dock 5": which of its kind is meant.
-    labels: Vec<(Stem, String)>,
-    rivals: Vec<Rival>,
+    labels: BTreeMap<Stem, BTreeSet<String>>,
+    /// Of each group of words that exclude each other those that stand here, one bit each.
+    rivals: BTreeMap<usize, u64>,
     slots: Vec<Slot>,
+    /// Words that are written as names.
+    pub(super) names: BTreeSet<Stem>,
     /// The first thing it speaks of.
     pub(super) subject: Option<Stem>,
 }
 
-/// A name behind "at", "with", "is".
+/// What stands behind "at", "with", "is".
 #[derive(Debug)]
 struct Slot {
-    connector: String,
-    name: BTreeSet<Stem>,
+    /// The group of what it stands behind.
+    group: usize,
+    filler: BTreeSet<Stem>,
+    /// Whether it is written as a name.
+    is_name: bool,
 }
 
 impl Facts {
     pub(super) fn of(said: &Said) -> Self {
         let line = &said.line;
         let states = said.language.states(line, &said.hits);
+        let values = values(&line.text);
         let mut bare = line.folded.clone().into_bytes();
         for state in &states {
             bare[state.start..state.end].fill(b' ');
@@ -52,11 +61,13 @@ impl Facts {
             about: Terms::of_folded(&String::from_utf8_lossy(&bare)),
             things: things(said),
             terms: said.terms().clone(),
-            values: values(&line.text),
+            by_kind: grouped(values.iter().cloned()),
+            values,
             denied: denied(said),
-            labels: labels(said),
-            rivals: said.language.rivals(line),
+            labels: grouped(labels(said)),
+            rivals: rivals(said),
             slots: slots(said),
+            names: named(said),
             subject: subject(said),
             states,
         }
@@ -64,35 +75,39 @@ impl Facts {
 
     /// Whether two texts speak of different ones of a kind: dock 5 and dock 6, staging and production.
     pub(super) fn is_of_another(&self, other: &Self) -> bool {
-        let numbers = |facts: &Self, of: Stem| -> BTreeSet<String> {
-            let labels = facts.labels.iter().filter(|(stem, _)| *stem == of);
-            labels.map(|(_, number)| number.clone()).collect()
-        };
-        let another = self.labels.iter().any(|(of, _)| {
-            let theirs = numbers(other, *of);
-            !theirs.is_empty() && numbers(self, *of).is_disjoint(&theirs)
+        let another = self.labels.iter().any(|(of, numbers)| {
+            let theirs = other.labels.get(of);
+            theirs.is_some_and(|theirs| numbers.is_disjoint(theirs))
         });
-        let words = |facts: &Self, group: usize| -> BTreeSet<usize> {
-            let rivals = facts.rivals.iter().filter(|(of, _)| *of == group);
-            rivals.map(|(_, word)| *word).collect()
-        };
         another
-            || self.rivals.iter().any(|(group, _)| {
-                let theirs = words(other, *group);
-                !theirs.is_empty() && words(self, *group).is_disjoint(&theirs)
+            || self.rivals.iter().any(|(group, words)| {
+                let theirs = other.rivals.get(group);
+                theirs.is_some_and(|theirs| words & theirs == 0)
             })
+    }
+
+    /// Whether it tells of one of a kind, the key of the van, where the other tells of no certain one.
+    pub(super) fn is_narrower(&self, other: &Self) -> bool {
+        self.labels.iter().any(|(of, which)| {
+            let known = |word: &String| {
+                other.terms.words.contains(&Stem::of(word.chars())) || other.terms.numbers.contains(word)
+            };
+            other.things.contains(of) && !other.labels.contains_key(of) && !which.iter().any(known)
+        })
     }
 
     /// The kinds of which both give values, and no value in common.
     pub(super) fn revalued<'f>(&'f self, other: &'f Self) -> impl Iterator<Item = &'f Kind> {
-        self.values.iter().map(|(kind, _)| kind).filter(|kind| {
-            let of = |values: &[Value]| -> BTreeSet<String> {
-                let same = values.iter().filter(|(of, _)| of == *kind);
-                same.map(|(_, text)| text.clone()).collect()
+        let new = self.by_kind.iter();
+        new.filter(|(kind, texts)| {
+            let old = other.by_kind.get(*kind);
+            let alike = |old: &BTreeSet<String>| {
+                let mut shapes = old.iter().map(|text| shape(text));
+                shapes.any(|old| texts.iter().any(|text| shape(text) == old))
             };
-            let (new, old) = (of(&self.values), of(&other.values));
-            !old.is_empty() && new.is_disjoint(&old)
+            old.is_some_and(|old| texts.is_disjoint(old) && (**kind != Kind::Name || alike(old)))
         })
+        .map(|(kind, _)| kind)
     }
 
     /// Whether one says of a state what the other says to be the opposite.
@@ -106,22 +121,119 @@ impl Facts {
         })
     }
 
-    /// Whether both say by which name a thing goes, and not the same: "is at the Sparkasse", "is at the Volksbank".
-    pub(super) fn renames(&self, other: &Self) -> bool {
-        self.slots.iter().any(|slot| {
-            other.slots.iter().any(|old| {
-                slot.connector == old.connector
-                    && slot.name.is_disjoint(&other.terms.words)
-                    && old.name.is_disjoint(&self.terms.words)
-            })
+    /// Whether both say by which name a thing goes, and not the same: "is at the Sparkasse", "is at the Volksbank". Of
+    /// things without names the same, if `unnamed`: "hangs by the door", "hangs under the stairs".
+    pub(super) fn renames(&self, other: &Self, unnamed: bool) -> bool {
+        let differ = |slot: &Slot, old: &Slot| {
+            slot.group == old.group
+                && (unnamed || (slot.is_name && old.is_name))
+                && slot.filler.is_disjoint(&other.terms.words)
+                && old.filler.is_disjoint(&self.terms.words)
+        };
+        let mut slots = self.slots.iter();
+        slots.any(|slot| other.slots.iter().any(|old| differ(slot, old)))
+    }
+
+    /// What it is about besides what stands in the places that renaming changes.
+    pub(super) fn without_names(&self, unnamed: bool) -> BTreeSet<Stem> {
+        let slots = self.slots.iter().filter(|slot| unnamed || slot.is_name);
+        let fillers: BTreeSet<Stem> = slots.flat_map(|slot| slot.filler.clone()).collect();
+        self.terms.words.difference(&fillers).copied().collect()
+    }
+
+    /// Whether each goes by names that the other does not have.
+    pub(super) fn names_others(&self, other: &Self) -> bool {
+        !self.names.is_empty()
+            && !other.names.is_empty()
+            && self.names.is_disjoint(&other.terms.words)
+            && other.names.is_disjoint(&self.terms.words)
+    }
+
+    /// Whether the first thing of one stands in the other.
+    pub(super) fn shares_subject(&self, other: &Self) -> bool {
+        let within =
+            |subject: Option<Stem>, of: &Self| subject.is_some_and(|subject| of.things.contains(&subject));
+        within(self.subject, other) || within(other.subject, self)
+    }
+
+    /// Whether both give a value alike.
+    pub(super) fn shares_value(&self, other: &Self) -> bool {
+        self.by_kind.iter().any(|(kind, texts)| {
+            let theirs = other.by_kind.get(kind);
+            theirs.is_some_and(|theirs| !texts.is_disjoint(theirs))
         })
     }
 
-    /// What it is about besides the names that renaming changes.
-    pub(super) fn without_names(&self) -> BTreeSet<Stem> {
-        let names: BTreeSet<Stem> = self.slots.iter().flat_map(|slot| slot.name.clone()).collect();
-        self.terms.words.difference(&names).copied().collect()
+    /// Whether it gives no value that the other does not give.
+    pub(super) fn adds_no_value(&self, other: &Self) -> bool {
+        self.by_kind.iter().all(|(kind, texts)| {
+            let theirs = other.by_kind.get(kind);
+            theirs.is_some_and(|theirs| texts.is_subset(theirs))
+        })
     }
+
+    /// Whether both name one thing in several states: `iso.20022.02` and `iso.20022.08`.
+    pub(super) fn is_of_series(&self, other: &Self) -> bool {
+        let of = |facts: &Self| -> BTreeMap<String, String> {
+            let names = facts.by_kind.get(&Kind::Name).into_iter().flatten();
+            let parts = names.filter_map(|name| name.rsplit_once(['.', '-', '_', '/']));
+            let parts =
+                parts.filter(|(series, _)| series.len() >= 4 && series.chars().any(char::is_alphabetic));
+            parts
+                .map(|(series, last)| (series.to_owned(), last.to_owned()))
+                .collect()
+        };
+        let theirs = of(other);
+        let mut differs = of(self).into_iter();
+        differs.any(|(series, last)| theirs.get(&series).is_some_and(|their| *their != last))
+    }
+
+    pub(super) fn gives(&self, kind: &Kind) -> bool {
+        self.by_kind.contains_key(kind)
+    }
+
+    /// The same of what speaks of "it": the sentence before says what that is.
+    pub(super) fn speaking_of(mut self, before: &Self) -> Self {
+        self.things.extend(before.things.iter().copied());
+        self.subject = before.subject.or(self.subject);
+        self.names.extend(before.names.iter().copied());
+        for (group, words) in &before.rivals {
+            *self.rivals.entry(*group).or_insert(0) |= words;
+        }
+        self
+    }
+}
+
+/// How a name is made: `eu-west-2` of letters, letters and digits. Versions and zones are no values of one kind.
+fn shape(name: &str) -> String {
+    let mut shape = String::new();
+    for c in name.chars() {
+        let class = match c {
+            c if c.is_ascii_digit() => '9',
+            c if c.is_alphabetic() => 'a',
+            c => c,
+        };
+        if !shape.ends_with(class) {
+            shape.push(class);
+        }
+    }
+    shape
+}
+
+fn grouped<K: Ord, V: Ord>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, BTreeSet<V>> {
+    let mut groups: BTreeMap<K, BTreeSet<V>> = BTreeMap::new();
+    for (key, value) in pairs {
+        groups.entry(key).or_default().insert(value);
+    }
+    groups
+}
+
+fn rivals(said: &Said) -> BTreeMap<usize, u64> {
+    let mut rivals = BTreeMap::new();
+    for (group, word) in said.language.rivals(&said.line) {
+        *rivals.entry(group).or_insert(0) |= 1_u64 << (word % 64);
+    }
+    rivals
 }
 
 fn things(said: &Said) -> BTreeSet<Stem> {
@@ -191,39 +303,82 @@ fn numbered<'w>(
         .map(|(_, pair)| (stem(pair[0]), pair[1].to_owned()))
 }
 
-/// Names behind connectors, as they are written with capitals.
+/// What stands behind connectors: a name as it is written with capitals, otherwise the next few words.
 fn slots(said: &Said) -> Vec<Slot> {
-    let connectors = said.language.words().connectors;
+    if said.language == Language::Japanese {
+        return topic_and_rest(said)
+            .map(|(_, rest)| Terms::of(rest).words)
+            .filter(|filler| !filler.is_empty())
+            .map(|filler| Slot {
+                group: 0,
+                filler,
+                is_name: false,
+            })
+            .into_iter()
+            .collect();
+    }
+    let groups = said.language.words().connectors;
     let words: Vec<(usize, &str)> = said.line.words().collect();
     let mut slots = Vec::new();
     for (at, (_, word)) in words.iter().enumerate() {
-        if !connectors.contains(&format!(" {word} ")) {
+        let Some(place) = groups.find(&format!(" {word} ")) else {
             continue;
-        }
+        };
         let mut name = BTreeSet::new();
+        let mut filler = BTreeSet::new();
+        let mut goes_by_name = true;
         for (start, word) in words.iter().skip(at + 1).take(NAME_WORDS + 1) {
-            let written = said.line.behind(*start);
-            let is_article = is_small(word) && name.is_empty();
-            if is_article {
-                continue;
-            }
-            if !written.starts_with(char::is_uppercase) || name.len() == NAME_WORDS {
+            let ends = !word.starts_with(char::is_alphanumeric)
+                || groups.contains(&format!(" {word} "))
+                || (is_small(word) && !filler.is_empty());
+            if ends || filler.len() == NAME_WORDS {
                 break;
             }
-            name.extend(Terms::of_folded(word).words);
+            let terms = Terms::of_folded(word).words;
+            goes_by_name &= is_small(word) || said.line.behind(*start).starts_with(char::is_uppercase);
+            if goes_by_name {
+                name.extend(terms.iter().copied());
+            }
+            filler.extend(terms);
         }
-        if !name.is_empty() {
-            let connector = (*word).to_owned();
-            slots.push(Slot { connector, name });
+        let is_name = !name.is_empty();
+        let filler = if is_name { name } else { filler };
+        if !filler.is_empty() {
+            let group = groups[..place].matches('|').count();
+            slots.push(Slot {
+                group,
+                filler,
+                is_name,
+            });
         }
     }
     slots
 }
 
+/// Words with a capital that begin no sentence. In German every noun has one.
+fn named(said: &Said) -> BTreeSet<Stem> {
+    if matches!(said.language, Language::German | Language::Japanese) {
+        return BTreeSet::new();
+    }
+    let words = said.words().skip(1);
+    let named = words.filter(|(start, word)| {
+        word.chars().count() > 2
+            && !is_small(word)
+            && !is_month(word)
+            && weekday(word).is_none()
+            && said.line.behind(*start).starts_with(char::is_uppercase)
+    });
+    named.flat_map(|(_, word)| Terms::of_folded(word).words).collect()
+}
+
+fn topic_and_rest(said: &Said) -> Option<(&str, &str)> {
+    said.line.text.split_once(['は', 'が'])
+}
+
 /// The first thing that a sentence speaks of.
 fn subject(said: &Said) -> Option<Stem> {
     if said.language == Language::Japanese {
-        let (topic, _) = said.line.text.split_once(['は', 'が'])?;
+        let (topic, _) = topic_and_rest(said)?;
         let last = topic.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
         return Terms::of(&topic[last..]).words.into_iter().next();
     }

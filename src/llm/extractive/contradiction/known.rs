@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use foldhash::fast::RandomState;
+
 use super::facts::Facts;
 use super::spans::clauses;
 use crate::domain::document::Record;
@@ -27,11 +29,20 @@ pub(super) struct Known {
     pub(super) outdated: Option<(&'static str, usize)>,
 }
 
+/// A word that more records hold than this tells of none of them.
+const MAX_HOLDERS: usize = 64;
+
 /// All records of a kind.
 pub(super) struct Memory {
     pub(super) records: Vec<Known>,
-    held_by: HashMap<Stem, usize>,
-    numbered_by: HashMap<String, usize>,
+    held_by: HashMap<Stem, Vec<usize>, RandomState>,
+    numbered_by: HashMap<String, Vec<usize>, RandomState>,
+}
+
+/// What a name has in common with others of its kind: `iso.20022` of `iso.20022.08`.
+fn series(number: &str) -> Option<&str> {
+    let (series, _) = number.rsplit_once(['.', '-', '_', '/'])?;
+    (series.len() >= 4 && series.chars().any(char::is_alphabetic)).then_some(series)
 }
 
 impl Known {
@@ -75,15 +86,25 @@ impl Known {
 impl Memory {
     pub(super) fn of(records: &[Record]) -> Self {
         let records: Vec<Known> = records.iter().map(Known::of).collect();
-        let mut held_by = HashMap::new();
-        let mut numbered_by = HashMap::new();
-        for known in &records {
+        let mut held_by: HashMap<Stem, Vec<usize>, RandomState> = HashMap::default();
+        let mut numbered_by: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
+        for (at, known) in records.iter().enumerate() {
             for stem in &known.facts.terms.words {
-                *held_by.entry(*stem).or_insert(0) += 1;
+                held_by.entry(*stem).or_default().push(at);
+            }
+            for series in known
+                .facts
+                .terms
+                .numbers
+                .iter()
+                .filter_map(|number| series(number))
+            {
+                numbered_by.entry(series.to_owned()).or_default().push(at);
             }
             for number in &known.facts.terms.numbers {
-                *numbered_by.entry(number.clone()).or_insert(0) += 1;
+                numbered_by.entry(number.clone()).or_default().push(at);
             }
+            numbered_by.entry(known.id.clone()).or_default().push(at);
         }
         Self {
             records,
@@ -95,8 +116,21 @@ impl Memory {
     /// What words weigh that a statement shares with a record: the fewer records hold one, the more.
     pub(super) fn weight<'w>(&self, words: impl Iterator<Item = &'w Stem>) -> usize {
         words
-            .map(|word| RARE / self.held_by.get(word).copied().unwrap_or(1).max(1))
+            .map(|word| RARE / self.held_by.get(word).map_or(1, |of| of.len().max(1)))
             .sum()
+    }
+
+    /// The records that share a word or a number with these, in their order: no other one can be meant.
+    pub(super) fn sharing(&self, terms: &Terms) -> Vec<usize> {
+        let words = terms.words.iter().filter_map(|word| self.held_by.get(word));
+        let numbers = terms
+            .numbers
+            .iter()
+            .flat_map(|number| [Some(number.as_str()), series(number)])
+            .filter_map(|number| self.numbered_by.get(number?));
+        let few = words.chain(numbers).filter(|of| of.len() <= MAX_HOLDERS);
+        let found: BTreeSet<usize> = few.flatten().copied().collect();
+        found.into_iter().collect()
     }
 
     /// What a text shares with a record.
@@ -107,6 +141,6 @@ impl Memory {
     /// Whether no other record holds one of these numbers or identifiers.
     pub(super) fn is_alone_with(&self, terms: &Terms) -> bool {
         let mut numbers = terms.numbers.iter();
-        numbers.any(|number| self.numbered_by.get(number) == Some(&1))
+        numbers.any(|number| self.numbered_by.get(number).is_some_and(|of| of.len() == 1))
     }
 }

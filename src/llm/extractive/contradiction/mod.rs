@@ -6,12 +6,15 @@
 //! record says where they lived; when a thing is given up and the record tells how to use it; when what it supposed
 //! was refuted; and when it waits for an end that is reported.
 
+mod clause;
 mod facts;
 mod known;
+mod phrases;
 mod spans;
 mod statement;
 
 use known::Memory;
+pub(super) use spans::retired;
 use statement::Statement;
 
 use super::MAX_ARCHIVES;
@@ -52,6 +55,8 @@ struct Force {
     changes: bool,
     /// The assistant tells a value that a tool showed, or the user told.
     is_seen: bool,
+    /// It tells something in addition.
+    adds: bool,
     /// It refutes what was supposed.
     refutes: bool,
     /// It reports that something is done.
@@ -97,14 +102,20 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let is_denied = denied.binary_search(&said.message).is_ok();
             let of_user = said.voice != Voice::Assistant;
             let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
-            let asserts = !said.has_any(&NOT_PRESENT);
+            let is_heard = of_user && said.has(Sign::Others);
+            let asserts = !is_heard && !said.has_any(&NOT_PRESENT);
             let is_borne_out =
                 || session.shown.bears_out(said) || (tells_news && session.shown.was_told(said));
-            let is_seen = !of_user && !is_denied && asserts && is_borne_out();
+            let is_trusted = !of_user && !is_denied && asserts && !said.has(Sign::Meta);
+            let is_seen = is_trusted && is_borne_out();
+            let is_told = is_trusted && (tells_news || session.shown.tells_of(said));
             let force = Force {
-                asserts: asserts && (of_user || (tells_news && !is_denied) || is_seen),
-                changes: (of_user && said.has_any(&CHANGING)) || is_seen,
+                asserts: asserts && (of_user || is_seen || is_told),
+                changes: (of_user && said.has_any(&CHANGING))
+                    || is_seen
+                    || (is_told && said.has(Sign::Change)),
                 is_seen,
+                adds: said.has(Sign::Also),
                 refutes: said.has(Sign::Refuted) && !is_denied,
                 ends: is_done(said) && !is_denied,
             };
@@ -125,7 +136,8 @@ const CHANGING: [Sign; 7] = [
 ];
 
 /// Signs that a sentence tells no state of the present.
-const NOT_PRESENT: [Sign; 8] = [
+const NOT_PRESENT: [Sign; 9] = [
+    Sign::Passing,
     Sign::Plan,
     Sign::Wish,
     Sign::Hearsay,
@@ -137,5 +149,7 @@ const NOT_PRESENT: [Sign; 8] = [
 ];
 
 fn is_sure(said: &Said) -> bool {
-    !said.asks && !said.has_any(&[Sign::Hypothesis, Sign::Hedge]) && !said.opens_with(Sign::Condition)
+    !said.asks
+        && !said.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Passing])
+        && !said.opens_with(Sign::Condition)
 }

@@ -1,6 +1,6 @@
 //! Parts of sentences: clauses, and what is named as old in them.
 
-use crate::llm::extractive::cues::{Hit, Sign};
+use crate::llm::extractive::cues::{Hit, Sign, is_small};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::Terms;
 
@@ -22,10 +22,23 @@ pub(super) fn old(said: &Said) -> Option<Terms> {
 }
 
 /// What a sentence says to be given up.
-pub(super) fn retired(said: &Said) -> Option<Terms> {
+pub(in crate::llm::extractive) fn retired(said: &Said) -> Option<Terms> {
+    let span = |hit: &Hit| Terms::of(said.line.between(hit.end, thing_end(said, hit.end)));
     longest(said, Sign::Retired)
-        .map(|hit| behind(said, hit))
+        .map(span)
         .filter(|terms| !terms.is_empty())
+}
+
+/// Where the name of a thing ends: at a mark, or where it is said when, where or why.
+fn thing_end(said: &Said, start: usize) -> usize {
+    const WHEN_OR_WHERE: &str = " in at for from on last this after before when today yesterday and with \
+        en à depuis hier pour parce et dans chez la semaine desde ayer para porque y por ";
+    let mut words = said.line.words().skip_while(|(at, _)| *at < start);
+    // "the", "our old"
+    let first = words.by_ref().find(|(_, word)| !is_small(word));
+    let end = words.find(|(_, word)| WHEN_OR_WHERE.contains(&format!(" {word} ")));
+    let mark = span_end(said, start);
+    first.and(end).map_or(mark, |(at, _)| at.min(mark))
 }
 
 fn longest(said: &Said, sign: Sign) -> Option<&Hit> {

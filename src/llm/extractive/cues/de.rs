@@ -9,7 +9,7 @@ pub(super) const WORDS: Words = Words {
     rivals: RIVALS,
     numbers: "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn",
     weekdays: "montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags",
-    connectors: " ist sind bei mit in im von über nach zu zur zum aus an am auf heißt nutzt liefert fährt ",
+    connectors: " ist sind | bei in im an am auf unter hinter neben über aus | mit | nach zu zur zum | von | heißt | nutzt liefert fährt ",
     is_done,
     is_imperative,
 };
@@ -48,16 +48,44 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
         "merk dir|merke dir|merken sie sich|bitte merken|zu merken|denk daran|denke daran|denk dran|nicht vergessen , dass|nicht vergessen :|vergiss nicht , dass|wichtig|wichtig :|ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft|\
-        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere",
+        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere|pass auf|passt auf|pass bitte auf|achte darauf|denk bitte daran|behalte im kopf|behalt im kopf",
     ),
     (
         Sign::Rule,
         "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich|\
-        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist",
+        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist|nichts darf|egal was|ist tabu|nix mehr",
     ),
     (
         Sign::Limit,
-        "für jede|für jeden|für jedes|bei jeder|bei jedem|höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens|nur noch|sonst|andernfalls|erst nach|soll nicht|sollen nicht|nicht vor|nicht nach|nur|ohne|kein|keine|keinen|braucht|brauchen|bis",
+        "für jede|für jeden|für jedes|bei jeder|bei jedem|höchstens|mindestens|maximal|nicht mehr als|spätestens|frühestens|nur noch|sonst|andernfalls|erst nach|soll nicht|sollen nicht|nicht vor|nicht nach|nur|ohne|kein|keine|keinen|braucht|brauchen|bis|nicht anfassen|finger weg|fass nicht|lass die finger",
+    ),
+    (
+        Sign::Passing,
+        "nur heute|heute nur|diese woche|dieses wochenende|dieses mal|diesmal|heute abend|heute nacht|heute nachmittag|im moment|momentan|zurzeit|zur zeit|vorübergehend|vorerst|fürs erste|einstweilen|ausnahmsweise|bis morgen|bis heute|den ganzen tag|die ganze nacht|seit heute früh|seit heute morgen|seit gestern",
+    ),
+    (
+        Sign::Moment,
+        "heute|gestern|vorgestern|vorhin|eben|letzte woche|neulich|gestern abend|vor einer stunde|heute früh|heute morgen",
+    ),
+    (
+        Sign::Listener,
+        "du hast|du bist|du warst|du wirst|du willst|du sagst|du meinst|du schreibst|du erzählst|du redest|du klingst|sie haben mir|deine antwort|dein vorschlag|deine idee|deine nachricht|dir sagen|dich|du weißt|wie du",
+    ),
+    (
+        Sign::Feeling,
+        "ich bin müde|ich bin so|bin müde|ich freue|freut mich|ich ärgere|nervt|ich fühle|ich bin froh|ich bin gespannt|ich bin sauer|ich bin stolz|unglaublich|wahnsinn|puh|seufz|ach je|oh je|was für ein|was für eine|wie schön|na toll|na super|na prima|na klasse|ich hab's satt|ich habe es satt|meine güte|du liebe|donnerwetter|krass|herrje",
+    ),
+    (
+        Sign::Others,
+        "er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte",
+    ),
+    (
+        Sign::Past,
+        "war|waren|hatte|hatten|wurde|wurden|ging|kam|gab|fand|stand|lag|blieb|sah|ließ|nahm|lief|wollte|konnte|musste|durfte",
+    ),
+    (
+        Sign::Also,
+        "auch|ebenfalls|zusätzlich|außerdem|dazu|noch ein|noch eine|noch einen|weiterer|weitere|weiteres|zweiter|zweite|zweites",
     ),
     (Sign::Aside, "übrigens|nebenbei bemerkt|nebenbei"),
     (Sign::Condition, "wenn|falls|sobald|sofern"),
@@ -102,12 +130,13 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::OldBefore,
         "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen|\
-        ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst",
+        ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst|\
+        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf",
     ),
     (Sign::From, "von|vom"),
     (
         Sign::Retired,
-        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles",
+        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles|streich|streiche|streichen wir|lass weg|lassen wir weg|verzichten auf|verzichte auf|brauchen kein*|wir brauchen kein*",
     ),
     (
         Sign::Obsolete,
@@ -128,7 +157,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hedge,
-        "vielleicht|möglicherweise|eventuell|vermutlich|wahrscheinlich|womöglich|ich glaube|ich denke|ich vermute|ich nehme an|wohl|könnte|könnten|scheint|scheinbar|anscheinend|sieht so aus|sieht aus|unklar|nicht sicher|mein verdacht|verdacht :|hoffentlich|dürfte|dürften",
+        "vielleicht|möglicherweise|eventuell|vermutlich|wahrscheinlich|womöglich|ich glaube|ich denke|ich vermute|ich nehme an|wohl|könnte|könnten|scheint|scheinbar|anscheinend|sieht so aus|sieht aus|unklar|nicht sicher|mein verdacht|verdacht :|hoffentlich|dürfte|dürften|ich tippe|tippe auf|tippte auf|ich wette|wette",
     ),
     (
         Sign::Hearsay,
@@ -158,7 +187,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Trouble,
-        "fehler|fällt aus|ausfall|aussetzer|abgestürzt|absturz|stürzt|hängt|langsam|kaputt|klappt nicht|geht nicht|nur noch nullen|liefert|problem|störung|leer|doppelt|manchmal bekommt|verliert|zu lange|zu langsam|seit gestern|bricht ab|scheitert|jede nacht",
+        "fehler|fällt aus|ausfall|aussetzer|abgestürzt|absturz|stürzt|hängt|langsam|kaputt|klappt nicht|geht nicht|nur noch nullen|liefert|problem|störung|leer|doppelt|manchmal bekommt|verliert|zu lange|zu langsam|seit gestern|bricht ab|scheitert|jede nacht|probleme|störungen|druckt nicht|startet nicht|läuft nicht",
     ),
     (
         Sign::Meta,
@@ -179,7 +208,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Done,
         "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
-        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert",
+        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim",
     ),
     (
         Sign::Aux,
@@ -187,7 +216,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Negation,
-        "nicht|kein|keine|keinen|keinem|keiner|nie|niemals|ohne|nichts|niemand|weder|noch",
+        "nicht|kein|keine|keinen|keinem|keiner|nie|niemals|ohne|nichts|niemand|weder|noch|nix",
     ),
     (
         Sign::NotYet,
@@ -195,7 +224,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun",
+        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun|habe begonnen|habe angefangen|hab angefangen|fange an|bin dran|sitze an",
     ),
     (
         Sign::Next,
@@ -225,7 +254,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Anaphor,
-        "es|das|dies|diese|dieser|dieses|er|sie|ihn|ihm|dort|da|beide|beides|dasselbe",
+        "die sind|die ist|die haben|die hat|den hab|den habe|die hab|die habe|der ist|es|das|dies|diese|dieser|dieses|er|sie|ihn|ihm|dort|da|beide|beides|dasselbe",
     ),
     (
         Sign::Small,
@@ -241,7 +270,7 @@ const CUES: &[(Sign, &str)] = &[
 
 static IDLE: Listed = Listed::new(|| {
     split(
-        " gedacht gewesen geworden gehört gesehen gewartet gesagt gefragt gemeint geglaubt gehofft gewollt gewünscht geplant gedauert gefallen gegeben gelesen geschaut \
+        " verkauft verdient versteht erinnert erzählt berichtet bestätigt behauptet bewegt benutzt benötigt erfordert erlaubt erlebt erscheint erkältet entspricht enthält verhindert versichert verwirrt berechtigt beliebt gedacht gewesen geworden gehört gesehen gewartet gesagt gefragt gemeint geglaubt gehofft gewollt gewünscht geplant gedauert gefallen gegeben gelesen geschaut \
     geht gibt genau gern gerne gerade gegen gesamt gestern genug gesund gering gemeinsam gefunden passiert interessiert funktioniert existiert genervt verschoben beginnt bekommt \
     besteht verträgt erwartet bekannt verboten erlaubt bevorzugt vermutet versucht verloren vergessen verstanden erhalten beachtet entschieden beschlossen notiert gut bereit gesetzt gezogen geeignet \
     abgestürzt ausgefallen aufgefallen abgesagt fehlgeschlagen umgezogen umgestellt zugenommen angenommen betrifft entsteht erreicht verlangt bedeutet gehängt geändert-von gewechselt gestiegen gesunken erhöht operiert geboren ",
@@ -270,7 +299,12 @@ fn is_done(word: &str) -> bool {
             || word.ends_with("schickt")
             || word.ends_with("fasst"))
             && PREFIXES.iter().any(|prefix| word.starts_with(prefix)));
-    participle && !word.ends_with("igen") && !word.ends_with("ungen")
+    let bound = word.ends_with('t')
+        && word.len() >= 8
+        && ["ver", "be", "er", "ent"]
+            .iter()
+            .any(|begin| word.starts_with(begin));
+    (participle || bound) && !word.ends_with("igen") && !word.ends_with("ungen")
 }
 
 /// `ein-ge-tragen`: a prefix before the `ge` of the participle.

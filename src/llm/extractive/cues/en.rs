@@ -9,7 +9,7 @@ pub(super) const WORDS: Words = Words {
     rivals: RIVALS,
     numbers: "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
     weekdays: "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays",
-    connectors: " is are was at with in on by from to via through under for uses use runs drives lives ",
+    connectors: " is are was | at in on by under behind near inside beside above next | with | to into | from | via through | for | uses use runs drives lives ",
     is_done,
     is_imperative,
 };
@@ -55,18 +55,49 @@ const CUES: &[(Sign, &str)] = &[
         "remember|keep in mind|bear in mind|note that|please note|for the record|for your information|fyi|\
         don't forget that|never forget that|important|from now on|as of now|from today on|going forward|house rule|rule :|\
         our rule|as a rule|the rule is|policy :|for future reference|for next time|lesson learned|lesson learnt|\
-        the lesson|learned that|we learned|keep this in mind|make a note|take note|memo :",
+        the lesson|learned that|we learned|keep this in mind|make a note|take note|memo :|watch out|be aware|beware|heads up|heads-up|mind that|mind you",
     ),
     (
         Sign::Rule,
         "must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|\
         is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|\
-        a no-go|no-go|out of the question|not up for debate|strictly",
+        a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be",
     ),
     (
         Sign::Limit,
         "at most|at least|no more than|no less than|no later than|no earlier than|not above|not below|in any case|don't|do not|otherwise|or else|else|\
         for every|for each|only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the",
+    ),
+    (
+        Sign::Passing,
+        "today only|just today|only today|just for today|for today|this week|this weekend|this time|this once|tonight|this evening|this night|this afternoon|right now|at the moment|for the moment|temporarily|for now|for the time being|meanwhile|in the meantime|as an exception|exceptionally|until tomorrow|until tonight|until noon|all day|all night|all morning|since this morning|since last night|since yesterday",
+    ),
+    (
+        Sign::Moment,
+        "today|yesterday|last night|last week|the other day|just now|a moment ago|an hour ago|minutes ago|hours ago|days ago|this morning",
+    ),
+    (
+        Sign::Listener,
+        "you have been|you've been|you keep|you kept|you are|you're|you were|you just|you always|you never|you seem|you sound|your answer|your last|your reply|your idea|your suggestion|your message|you wrote|you gave|you suggested|\
+        talking to you|ask you|asking you|tell you|telling you|told you|telling me|bother you|you can see|as you know|you know",
+    ),
+    (
+        Sign::Feeling,
+        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|\
+        makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness",
+    ),
+    (
+        Sign::Others,
+        "he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|\
+        is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say",
+    ),
+    (
+        Sign::Past,
+        "was|were|had|did|saw|felt|kept|fell|broke|spent|ate|slept|drove|woke|began|stood|ran|heard|knew|used to|been",
+    ),
+    (
+        Sign::Also,
+        "also|too|as well|additionally|besides|in addition|on top|another|one more|an extra|a second|extra|plus",
     ),
     (Sign::Aside, "by the way|btw|incidentally"),
     (
@@ -138,13 +169,15 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::OldBefore,
         "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|\
-        is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped",
+        is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|\
+        is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down",
     ),
     (Sign::From, "from"),
     (
         Sign::Retired,
         "no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|\
-        moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off",
+        moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|\
+        sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the",
     ),
     (
         Sign::Obsolete,
@@ -169,7 +202,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Hedge,
         "maybe|perhaps|might|i was thinking|we were thinking|pretty sure|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|\
         looks like|looks as if|apparently|my guess|my suspicion|my theory|suspicion :|a theory|my first thought|first thought|i wonder|wondering|unclear|it appears|hopefully|\
-        could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows",
+        could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows|my money is on|my bet is|i bet|i'd bet|fingers crossed",
     ),
     (
         Sign::Hearsay,
@@ -206,7 +239,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Trouble,
         "fails|fail|failing|failed|failure|crash|crashes|crashed|hangs|hang|slow|times out|time out|timeout|timeouts|broken|breaks|error|errors|flaky|stuck|lag|empty|wrong|missing rows|duplicates|\
-        goes down|went down|is down|drops|grows|leak|leaks|does not|doesn't|problem|issue|bug|incident|outage|complains|flat|unable|weird|strange|rejected|crash rate|slide|jitter|loses|lost|too|fall off|nothing happens|won't",
+        goes down|went down|is down|drops|grows|leak|leaks|does not|doesn't|problem|issue|bug|incident|outage|complains|flat|unable|weird|strange|rejected|crash rate|slide|jitter|loses|lost|too|fall off|nothing happens|won't|problems|issues|bugs|faults|complaints|complain",
     ),
     (
         Sign::Meta,
@@ -231,7 +264,7 @@ const CUES: &[(Sign, &str)] = &[
         passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|\
         answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|\
         i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|\
-        ticked off|crossed off|is back since|back online|is online|are online|went to|passes again",
+        ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the",
     ),
     (
         Sign::Aux,
@@ -249,7 +282,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Doing,
         "i'm now|i am now|now i'm|now i am|i'm currently|i am currently|currently|i'm still|i am still|we're now|now we're|i am starting|i'm starting|i begin|i start with|i start on|i do now|i'm on it|i'm working on|i am working on|working on|\
-        in progress|under way|underway|is running|i am|i'm|being built|being written|wip|now the|now i|i'll start|i continue with|at the moment|right now|starting on|starting with|begun with|have started|i started",
+        in progress|under way|underway|is running|i am|i'm|being built|being written|wip|now the|now i|i'll start|i continue with|at the moment|right now|starting on|starting with|begun with|have started|i started|i've started|i've begun|we've started|we've begun|started with|i'm building|i'm adding|i'm writing",
     ),
     (
         Sign::Next,
@@ -263,7 +296,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Request,
-        "please|can you|could you|would you|go ahead and|i want you to|i'd like you to|make sure|you should|you can|kindly|let's|yes please|do the same|your task|feel free to|next i want|i'd like|i want to try",
+        "please|can you|could you|would you|go ahead and|i want you to|i'd like you to|make sure|you should|you can|kindly|let's|yes please|do the same|your task|feel free to|next i want|i'd like|i want to try|pls|plz",
     ),
     (
         Sign::Plan,

@@ -9,7 +9,7 @@ pub(super) const WORDS: Words = Words {
     rivals: RIVALS,
     numbers: "dos tres cuatro cinco seis siete ocho nueve diez _ doce trece catorce quince dieciséis",
     weekdays: "lunes martes miércoles jueves viernes sábado domingo",
-    connectors: " es son está están con en por de del a al desde usa lleva ",
+    connectors: " es son | está están en al bajo tras sobre | con | por | de del desde | a | usa lleva ",
     is_done,
     is_imperative,
 };
@@ -42,7 +42,7 @@ const RIVALS: &str = "preproducción|producción|pruebas|desarrollo|local\n\
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma",
+        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma|ojo :|ojo ,|ojo con|cuidado con|presta atención",
     ),
     (
         Sign::Rule,
@@ -51,7 +51,35 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Limit,
-        "para cada|en cada|como máximo|como mínimo|al menos|a lo sumo|no más de|no menos de|solo se|solo acepta|solamente|únicamente|ningún|ninguna|si no ,|de lo contrario|no se puede|a más tardar|no puede|no pueden|solo|sin",
+        "para cada|en cada|como máximo|como mínimo|al menos|a lo sumo|no más de|no menos de|solo se|solo acepta|solamente|únicamente|ningún|ninguna|si no ,|de lo contrario|no se puede|a más tardar|no puede|no pueden|solo|sin|no se|no toques|no lo toques|no la toques|no los toques|no las toques|no cambies|no borres|no uses",
+    ),
+    (
+        Sign::Passing,
+        "solo hoy|hoy solo|esta semana|este fin de semana|esta vez|esta noche|esta tarde|ahora mismo|en este momento|de momento|por ahora|por el momento|temporalmente|provisionalmente|excepcionalmente|hasta mañana|todo el día|toda la noche|mientras tanto|desde esta mañana|desde ayer",
+    ),
+    (
+        Sign::Moment,
+        "hoy|ayer|anteayer|anoche|hace un rato|el otro día|la semana pasada|hace una hora|esta mañana",
+    ),
+    (
+        Sign::Listener,
+        "me has|me estás|has dicho|has estado|estás diciendo|eres|tu respuesta|tu idea|tu mensaje|te digo|te dije|te lo digo|me dices|me cuentas|como sabes|ya sabes",
+    ),
+    (
+        Sign::Feeling,
+        "estoy cansado|estoy cansada|estoy contento|estoy contenta|estoy harto|estoy harta|estoy triste|estoy feliz|estoy nervioso|estoy nerviosa|me alegro|me alegra|me da pena|me da rabia|qué bien|qué pena|qué alegría|qué rabia|qué horror|qué día|qué sorpresa|uf|menos mal|tengo ganas|me siento|lo que faltaba|madre mía|vaya|caramba|ostras|dios mío|anda ya",
+    ),
+    (
+        Sign::Others,
+        "él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo",
+    ),
+    (
+        Sign::Past,
+        "era|eran|fue|fueron|estaba|estaban|había|tenía|tuvo|hubo|hizo|iba|quería|podía|vino|llegó|pasó",
+    ),
+    (
+        Sign::Also,
+        "también|además|asimismo|otro|otra|un segundo|una segunda|uno más|una más|encima",
     ),
     (Sign::Aside, "por cierto|dicho sea de paso"),
     (Sign::Condition, "si|cuando|en cuanto|siempre que"),
@@ -95,12 +123,14 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::OldBefore,
         "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló|\
-        lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó",
+        lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó|\
+        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio",
     ),
     (Sign::From, "de|del"),
     (
         Sign::Retired,
-        "ya no usamos|ya no uso|ya no utilizamos|hemos dejado|dejamos de usar|abandonado|abandonamos|olvida todo sobre|lo que tienes sobre|lo que sabes de",
+        "ya no usamos|ya no uso|ya no utilizamos|hemos dejado|dejamos de usar|abandonado|abandonamos|olvida todo sobre|lo que tienes sobre|lo que sabes de|\
+        vendimos|hemos vendido|vendí|he vendido|dejé de|dejamos de|he dejado de|cancelé|cancelamos|he cancelado|hemos cancelado|nos deshicimos de|me deshice de|renuncié a|renunciamos a|ya no tengo|ya no tenemos|ya no hago|ya no vamos a|sustituimos|sustituí|reemplazamos|reemplacé|quitamos|quité|eliminamos|di de baja|dimos de baja|hemos quitado|hemos cambiado|prescindimos de|quita|nos saltamos|suprime",
     ),
     (
         Sign::Obsolete,
@@ -121,7 +151,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hedge,
-        "quizá|quizás|tal vez|a lo mejor|probablemente|posiblemente|creo|creemos|supongo|sospecho|me imagino|parece|pareciera|puede que|podría|podrían|puede ser|no estoy seguro|no estoy segura|seguramente|ojalá|en mi opinión|pudiera",
+        "quizá|quizás|tal vez|a lo mejor|probablemente|posiblemente|creo|creemos|supongo|sospecho|me imagino|parece|pareciera|puede que|podría|podrían|puede ser|no estoy seguro|no estoy segura|seguramente|ojalá|en mi opinión|pudiera|apuesto|apostaría|me juego",
     ),
     (
         Sign::Hearsay,
@@ -152,7 +182,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Trouble,
         "sin motivo|error|errores|falla|fallo|fallos|se cayó|caída|cae|lento|lenta|bloqueado|problema|incidencia|vacío|vacíos|no funciona|no responde|tarda|pierde|perdido|rechaza|duplicado|desde el|otra vez|sale vacío|\
-        llegan dos veces|siguen recibiendo",
+        llegan dos veces|siguen recibiendo|problemas|incidencias",
     ),
     (
         Sign::Meta,
@@ -172,7 +202,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó",
+        "está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido",
     ),
     (
         Sign::Aux,
@@ -232,7 +262,7 @@ const CUES: &[(Sign, &str)] = &[
 
 static IDLE: Listed = Listed::new(|| {
     split(
-        " entrada entradas llamada llamadas parada paradas jornada temporada ensalada mirada llegada salida salidas comida comidas bebida bebidas medida medidas partida subida bajada helado pescado supermercado pensé creí esperé dije miré decidí intenté olvidé vi noté encontré busqué sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \
+        " apuntado anotado entendido entrada entradas llamada llamadas parada paradas jornada temporada ensalada mirada llegada salida salidas comida comidas bebida bebidas medida medidas partida subida bajada helado pescado supermercado pensé creí esperé dije miré decidí intenté olvidé vi noté encontré busqué sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \
     acordado cambiado mudado aplazado fallado cerrado-por limitado bloqueado operado demasiado contenido servido salido caído perdido subido sábado soldado abogado resultado significado sonido ",
     )
 });

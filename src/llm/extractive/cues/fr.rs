@@ -9,7 +9,7 @@ pub(super) const WORDS: Words = Words {
     rivals: RIVALS,
     numbers: "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
     weekdays: "lundi mardi mercredi jeudi vendredi samedi dimanche lundis mardis mercredis jeudis vendredis samedis dimanches",
-    connectors: " est sont chez avec en dans par de du des à au aux sur sous via s'appelle utilise ",
+    connectors: " est sont | chez en dans à au aux sur sous derrière | avec | par via | de du des | s'appelle | utilise ",
     is_done,
     is_imperative,
 };
@@ -43,7 +43,7 @@ const RIVALS: &str = "préproduction|production|prod|recette|test|développement
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale",
+        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale|fais attention|faites attention|attention :|gare à",
     ),
     (
         Sign::Rule,
@@ -52,7 +52,35 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Limit,
-        "pour chaque|à chaque|au plus|au maximum|maximum|au moins|au minimum|pas plus de|plus de plus de|uniquement|aucun|aucune|sinon|ne veut pas|ne pas|au plus tard|pas de|seulement|avant le|sans",
+        "pour chaque|à chaque|au plus|au maximum|maximum|au moins|au minimum|pas plus de|plus de plus de|uniquement|aucun|aucune|sinon|ne veut pas|ne pas|au plus tard|pas de|seulement|avant le|sans|ne touche pas|ne touchez pas|ne change pas|ne changez pas|on ne touche",
+    ),
+    (
+        Sign::Passing,
+        "aujourd'hui seulement|seulement aujourd'hui|juste aujourd'hui|cette semaine|ce week-end|cette fois|ce soir|cette nuit|cet après-midi|en ce moment|pour l'instant|pour le moment|actuellement|temporairement|provisoirement|exceptionnellement|jusqu'à demain|jusqu'à ce soir|toute la journée|toute la nuit|depuis ce matin|depuis hier",
+    ),
+    (
+        Sign::Moment,
+        "aujourd'hui|hier|avant-hier|tout à l'heure|l'autre jour|la semaine dernière|hier soir|ce matin",
+    ),
+    (
+        Sign::Listener,
+        "tu as|tu es|tu étais|tu m'as|tu me|vous avez|vous êtes|vous m'avez|ta réponse|ton idée|votre réponse|te dire|t'ai dit|tu parles|tu racontes|tu sais|comme tu",
+    ),
+    (
+        Sign::Feeling,
+        "je suis fatigué|je suis fatiguée|je suis contente|je suis content|je suis triste|je suis ravie|je suis ravi|je suis énervé|je suis énervée|j'en ai marre|ça m'énerve|quelle horreur|quelle journée|quel bonheur|quel dommage|je me sens|j'ai hâte|pff|ouf|hélas|ras le bol|quelle surprise|manquait plus que ça|oh là là|dis donc|purée|ma parole",
+    ),
+    (
+        Sign::Others,
+        "il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait",
+    ),
+    (
+        Sign::Past,
+        "était|étaient|avait|avaient|fut|allait|faisait|pouvait|voulait|fallait",
+    ),
+    (
+        Sign::Also,
+        "aussi|également|en plus|en outre|de plus|un autre|une autre|encore un|encore une|deuxième|second|seconde",
     ),
     (Sign::Aside, "au fait|soit dit en passant"),
     (Sign::Condition, "si|quand|lorsque|dès que|à condition"),
@@ -99,12 +127,14 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::OldBefore,
         "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc|\
-        est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus",
+        est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus|\
+        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite",
     ),
     (Sign::From, "de|du|d'*"),
     (
         Sign::Retired,
-        "n'utilise plus|n'utilisons plus|on n'utilise plus|nous avons quitté|on a quitté|abandonné|abandonnée|oublie tout sur|ce que tu as sur|ce que tu sais sur|fini avec",
+        "n'utilise plus|n'utilisons plus|on n'utilise plus|nous avons quitté|on a quitté|abandonné|abandonnée|oublie tout sur|ce que tu as sur|ce que tu sais sur|fini avec|\
+        avons vendu|j'ai vendu|on a vendu|j'ai résilié|on a résilié|avons résilié|j'ai arrêté|on a arrêté|avons arrêté|renoncé à|on a jeté|j'ai jeté|on a remplacé|avons remplacé|j'ai remplacé|on a supprimé|désabonné de|plus besoin de|plus besoin du|plus besoin des|on a annulé|j'ai annulé|avons annulé|on laisse tomber|laisse tomber|on supprime|supprime|on se passe de",
     ),
     (
         Sign::Obsolete,
@@ -125,7 +155,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hedge,
-        "peut-être|probablement|sans doute|je pense|je crois|je suppose|je soupçonne|il se peut|on dirait|il semble|semble|semblerait|sûrement|pas sûr|pas sûre|éventuellement|j'imagine|apparemment|à mon avis|mon hypothèse|pourrait|pourraient|j'espère",
+        "peut-être|probablement|sans doute|je pense|je crois|je suppose|je soupçonne|il se peut|on dirait|il semble|semble|semblerait|sûrement|pas sûr|pas sûre|éventuellement|j'imagine|apparemment|à mon avis|mon hypothèse|pourrait|pourraient|j'espère|je parie|je mise sur|à tous les coups",
     ),
     (
         Sign::Hearsay,
@@ -155,7 +185,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Trouble,
-        "erreur|panne|échoue|échec|plante|plantage|lent|lente|bloque|bloqué|problème|incident|bug|vide|ne marche|ne répond|ne fonctionne|met dix|trop long|perd|perdu|refuse|tombe|ralenti|en double|tous les jours",
+        "erreur|panne|échoue|échec|plante|plantage|lent|lente|bloque|bloqué|problème|incident|bug|vide|ne marche|ne répond|ne fonctionne|met dix|trop long|perd|perdu|refuse|tombe|ralenti|en double|tous les jours|erreurs|pannes|problèmes|bugs",
     ),
     (
         Sign::Meta,
@@ -175,7 +205,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé",
+        "est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de",
     ),
     (
         Sign::Aux,

@@ -10,6 +10,7 @@ mod fr;
 mod ja;
 mod lexicon;
 mod opposites;
+mod sign;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -19,148 +20,8 @@ use foldhash::fast::RandomState;
 use super::line::Line;
 use lexicon::{Lexicon, entries, listed, pattern};
 
-pub(super) use opposites::{Rival, State, number_word, weekday};
-
-/// What a phrase is a sign of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Sign {
-    // ---- what is worth keeping
-    /// Somebody asks to keep it: "remember", "from now on".
-    Keep,
-    /// How things have to be: "must", "never".
-    Rule,
-    /// "we decided".
-    Decision,
-    /// "the root cause".
-    Cause,
-    /// "known issue", "result:".
-    Finding,
-    /// "because".
-    Because,
-    /// A bound in passing: "at most", "otherwise", "don't".
-    Limit,
-    /// What something asks for: "only accepts".
-    Requirement,
-    /// Of a person's life: "allergic", "prefers".
-    Personal,
-    /// "now", "moved", "correction".
-    Change,
-    /// What stands behind it is no longer so: "not from", "instead of".
-    Old,
-    /// What stands before it is no longer so.
-    OldBefore,
-    /// "from": the old value, if "to" and a change follow.
-    From,
-    /// Behind it stands what is no longer used: "no longer use".
-    Retired,
-    /// "is obsolete".
-    Obsolete,
-    /// "moved".
-    Moved,
-    /// "lives in", "address".
-    Place,
-    /// "not finished": a record that waits for its end.
-    Waiting,
-
-    // ---- what makes it worthless
-    /// "maybe".
-    Hedge,
-    /// "I thought".
-    Hearsay,
-    /// "if we", "would".
-    Hypothesis,
-    /// "haha".
-    Joke,
-    /// "seriously": what was said before was none.
-    Serious,
-    /// "no", "still fails".
-    Denial,
-    /// "is fine", "that was wrong".
-    Refuted,
-    /// "fails".
-    Trouble,
-    /// Talk about instructions that were found in a text.
-    Meta,
-    /// An instruction in a text, to whoever reads it.
-    Injection,
-    /// "it says": a text follows.
-    Says,
-    /// What passes: "this week".
-    Wish,
-
-    /// "by the way": no part of the matter in hand.
-    Aside,
-    /// "if": what follows holds only then.
-    Condition,
-    /// "you are right": what was said before is taken back.
-    Concession,
-
-    // ---- work
-    /// "is done".
-    Done,
-    /// What comes before a participle: "have", "is".
-    Aux,
-    /// "not".
-    Negation,
-    /// "not yet".
-    NotYet,
-    /// "I am now".
-    Doing,
-    /// "next".
-    Next,
-    /// "still open".
-    Open,
-    /// "please".
-    Request,
-    /// "I'll".
-    Plan,
-    /// "done." alone.
-    Closing,
-
-    // ---- form
-    /// What may stand at the beginning without meaning anything: "okay".
-    Filler,
-    /// What points back: "it".
-    Anaphor,
-    /// Small words, by which a language is known and which are no content.
-    Small,
-    /// Names of months.
-    Month,
-}
-
-impl Sign {
-    /// One bit for each sign.
-    pub(super) fn bit(self) -> u64 {
-        1 << self as u8
-    }
-
-    /// Whether its words say how a thing stands, and not which thing.
-    pub(super) fn is_of_form(self) -> bool {
-        matches!(
-            self,
-            Self::Keep
-                | Self::Rule
-                | Self::Decision
-                | Self::Cause
-                | Self::Change
-                | Self::Retired
-                | Self::Done
-                | Self::NotYet
-                | Self::Doing
-                | Self::Next
-                | Self::Open
-                | Self::Request
-                | Self::Plan
-                | Self::Closing
-                | Self::Filler
-                | Self::Denial
-                | Self::Refuted
-                | Self::Concession
-                | Self::Hedge
-                | Self::Aux
-        )
-    }
-}
+pub(super) use opposites::{State, number_word, weekday};
+pub(super) use sign::Sign;
 
 /// A language that the rules understand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -183,7 +44,8 @@ pub(super) struct Words {
     numbers: &'static str,
     /// The days from Monday on, in as many forms as there are.
     weekdays: &'static str,
-    /// Words that stand before the place, the means or the name that a thing has: "at", "with", "is".
+    /// Words that stand before the place, the means or the name that a thing has, in groups of which one word can
+    /// stand for another: "at" and "under", "with", "is".
     pub(super) connectors: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(super) is_done: fn(&str) -> bool,

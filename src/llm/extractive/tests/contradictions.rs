@@ -249,3 +249,79 @@ fn what_replaces_a_record_is_kept() {
         "{text}"
     );
 }
+
+#[test]
+fn what_is_over_lies_elsewhere_or_has_another_amount() {
+    leaves(&[
+        (
+            "the caravan is parked at Kellner's farm",
+            "We sold the caravan in March.",
+        ),
+        (
+            "the spare key hangs by the back door",
+            "The spare key hangs under the flower pot now.",
+        ),
+        (
+            "choir rehearsal is on Tuesdays at 19:30",
+            "The choir rehearsal starts at 20:00.",
+        ),
+        ("Paul eats fish", "Paul doesn't eat fish."),
+        ("the roster is kept by Jonas", "Marta took over the roster."),
+        (
+            "invoices go out as iso.20022.02",
+            "The bank only takes iso.20022.08.",
+        ),
+        (
+            "Grandma takes 10 mg of Lisinopril",
+            "They halved Grandma's Lisinopril.",
+        ),
+        (
+            "the library closes at 17:00",
+            "The library has new hours. It closes at 19:00 now.",
+        ),
+        (
+            "das Boot liegt in Kappeln",
+            "Das Boot haben wir im März verkauft.",
+        ),
+        (
+            "le club paie 40 euros au Foyer Rural",
+            "Le Foyer Rural a fait faillite.",
+        ),
+        (
+            "la lavadora se repara en Talleres Soto",
+            "Talleres Soto cierra, se jubilan.",
+        ),
+        ("祖母の薬は10mg、朝一錠", "祖母の薬が5mgに減りました。"),
+        ("車は東駐車場にある", "車を売りました。"),
+    ]);
+    stays(&[
+        (
+            "the spare key is in the shed",
+            "The spare key of the van is in the office.",
+        ),
+        ("Paul eats fish", "Paul doesn't eat fish on Mondays."),
+        ("the gym bag is in the hall", "We cancelled the gym membership."),
+        (
+            "the mill delivers on Mondays",
+            "This week the mill delivers on Friday.",
+        ),
+        ("the choir meets at 19:30", "On 12 May the choir meets at 18:00."),
+        ("the roster is kept by Jonas", "Jonas took over the bar."),
+        (
+            "refunds are paid within 14 days",
+            "My sister says refunds are paid within 30 days.",
+        ),
+        (
+            "stay on Godot 4.2.2 until the release",
+            "We stay at Casa Alegre, not at the Riviera.",
+        ),
+        (
+            "Talleres Soto repara la lavadora",
+            "Talleres Soto cierra a las 19:00.",
+        ),
+        (
+            "staging runs in eu-west-2",
+            "The other three boards run 1.9.0 now.",
+        ),
+    ]);
+}

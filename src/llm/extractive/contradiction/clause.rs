@@ -1,0 +1,292 @@
+//! A part of a sentence held against the memory.
+
+use std::collections::BTreeSet;
+
+use super::Force;
+use super::facts::Facts;
+use super::known::{Known, Memory, RARE};
+use super::phrases::{AMOUNTS, CLOSING, CONFIRMING, HANDS, LASTING};
+use super::spans::{old, retired};
+use crate::llm::extractive::cues::Sign;
+use crate::llm::extractive::said::Said;
+use crate::llm::extractive::terms::{Stem, Terms};
+use crate::llm::extractive::values::Kind;
+
+/// One word that no other record holds, and another one.
+const SAME_THING: usize = RARE + RARE / 2;
+/// Of many words shared, these are enough whatever the rest of the record says.
+pub(super) const MUCH: usize = 2 * RARE;
+
+/// A part between commas.
+pub(super) struct Clause {
+    pub(super) facts: Facts,
+    /// What is no longer so.
+    pub(super) old: Option<Terms>,
+    /// What is given up.
+    pub(super) retired: Option<Terms>,
+    /// What is left of it without the words that are cues.
+    pub(super) content: Terms,
+    /// Whether it begins with a negation.
+    pub(super) is_denial: bool,
+    pub(super) refutes: bool,
+    /// Whether what is over stands before the word for it.
+    ends_before: bool,
+    /// "As planned": all is as it was.
+    confirms: bool,
+    /// "Lowered": some amount is another one.
+    shifts_amount: bool,
+    /// "Took over": somebody else does it.
+    shifts_hands: bool,
+    pub(super) lasts_until: bool,
+}
+
+impl Clause {
+    pub(super) fn of(said: &Said) -> Self {
+        let folded = said.line.folded.trim_start_matches([' ', ':', ',', ';']);
+        let holds = |words: &[&str]| words.iter().any(|word| said.line.folded.contains(word));
+        let mut words = folded.split(' ');
+        let facts = Facts::of(said);
+        // "Closes at six" is no end.
+        let is_hour = facts.gives(&Kind::Time) && holds(&CLOSING);
+        Self {
+            old: old(said).filter(|_| !is_hour),
+            retired: retired(said),
+            content: said.content().clone(),
+            is_denial: matches!(
+                words.next(),
+                Some(
+                    "no" | "kein"
+                        | "keine"
+                        | "keinen"
+                        | "pas"
+                        | "plus"
+                        | "sin"
+                        | "ningún"
+                        | "ninguna"
+                        | "nada"
+                )
+            ),
+            refutes: said.has(Sign::Refuted),
+            ends_before: said.has(Sign::OldBefore),
+            shifts_amount: holds(&AMOUNTS),
+            shifts_hands: holds(&HANDS),
+            confirms: CONFIRMING.iter().any(|word| said.line.folded.contains(word)),
+            lasts_until: LASTING.iter().any(|word| said.line.folded.contains(word)),
+            facts,
+        }
+    }
+
+    /// "Decision: no stamina bar for climbing", where the record tells of that and denies nothing.
+    pub(super) fn is_denied_of(&self, record: &Known) -> bool {
+        let terms = &self.facts.terms;
+        self.is_denial
+            && terms.count() >= 2
+            && terms.is_within(&record.facts.terms)
+            && record.facts.denied.is_disjoint(&terms.words)
+    }
+
+    /// "The old mill has closed": what the record speaks of is no more.
+    pub(super) fn ends(&self, record: &Known, memory: &Memory) -> bool {
+        let mut old = self.old.iter();
+        self.ends_before && old.any(|old| self.has_ended(old, record, memory))
+    }
+
+    /// The record says what this says to be no longer so, of the same thing.
+    pub(super) fn replaces(
+        &self,
+        record: &Known,
+        before: Option<&Self>,
+        memory: &Memory,
+        around: &Terms,
+    ) -> bool {
+        let Some(old) = &self.old else { return false };
+        let theirs = &record.facts.terms;
+        if !old.numbers.is_subset(&theirs.numbers) {
+            return false;
+        }
+        let words = old.words.intersection(&theirs.words).count();
+        let says_old = if old.numbers.is_empty() {
+            words * 2 >= old.words.len() && words > 0
+        } else {
+            true
+        };
+        let rest = self.facts.terms.without(old);
+        let about = |terms: &Terms| terms.without(old).shared(theirs);
+        let named_around = || {
+            memory.is_alone_with(old)
+                && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
+        };
+        let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
+        // A name says itself what it is about, also one with a number in it.
+        says_old && (same_thing || (words > 0 && words == old.words.len()) || named_around())
+    }
+
+    /// The record gives another value of the same kind to the same thing.
+    pub(super) fn revalues(&self, record: &Known, memory: &Memory, force: Force) -> bool {
+        let theirs = &record.facts;
+        if self.old.is_some() || self.facts.names_others(theirs) {
+            return false;
+        }
+        if self.facts.is_of_series(theirs) {
+            return true;
+        }
+        let shared = memory.shared(&self.facts.things, record);
+        let subject = self.facts.shares_subject(theirs);
+        let covered = self.facts.things.intersection(&theirs.things).count();
+        // "On 12 May it begins at seven" tells of that day.
+        let is_of_a_day = self.facts.gives(&Kind::Date) && !theirs.gives(&Kind::Date) && !force.changes;
+        let mut kinds = self.facts.revalued(theirs);
+        kinds.any(|kind| match kind {
+            _ if is_of_a_day => false,
+            _ if shared >= SAME_THING && force.changes && theirs.denied.is_empty() => true,
+            // "Billing sits at 38" says nothing of the port that it listens on.
+            Kind::Plain | Kind::Bare if !is_restated(covered, &self.facts, theirs) => false,
+            // What is counted says what it is about.
+            Kind::Of(thing) if force.is_seen && theirs.things.contains(thing) => shared >= RARE,
+            // What is not on Fridays may well be on Mondays.
+            Kind::Weekday | Kind::Date | Kind::Time if !theirs.denied.is_empty() => false,
+            _ if force.is_seen && covered >= 2 && shared >= RARE => true,
+            _ if force.changes => subject && shared > 0,
+            // Without a word of change only if it is told of nothing else.
+            _ => shared >= RARE && subject && !force.adds && is_half(covered, &self.facts, theirs),
+        })
+    }
+
+    /// It says again what the record says, and that it is not so, or is so where the record denies it.
+    pub(super) fn denies(&self, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let turned = |of: &Facts, other: &Facts| {
+            other.denied.is_empty() && of.denied.iter().any(|word| other.things.contains(word))
+        };
+        let covered = self.facts.things.intersection(&theirs.things).count();
+        let by_states = !self.facts.states.is_empty() && !theirs.states.is_empty();
+        self.old.is_none()
+            && !by_states
+            && (turned(&self.facts, theirs) || turned(theirs, &self.facts))
+            && covered * 3 >= self.facts.things.len() * 2
+            && is_half(covered, &self.facts, theirs)
+            && self.facts.shares_subject(theirs)
+            && self.facts.adds_no_value(theirs)
+            && memory.shared(&self.facts.things, record) >= MUCH
+            && !self.facts.is_of_another(theirs)
+    }
+
+    /// What stands before "was sold" is what the record speaks of, and nothing else.
+    fn has_ended(&self, old: &Terms, record: &Known, memory: &Memory) -> bool {
+        let things: BTreeSet<Stem> = old.words.intersection(&self.facts.things).copied().collect();
+        let subject = record
+            .facts
+            .subject
+            .is_some_and(|subject| things.contains(&subject));
+        let weight = memory.weight(things.iter());
+        // "Closes at six" is no end.
+        let is_hour = self.facts.gives(&Kind::Time) || self.facts.gives(&Kind::Weekday);
+        let by_name = things.is_subset(&record.facts.names) && weight >= RARE;
+        !things.is_empty()
+            && !is_hour
+            && things.is_subset(&record.facts.things)
+            && (weight >= MUCH || by_name || (subject && weight >= RARE))
+    }
+
+    /// The record, or a part of it, tells of the opposite state of the same thing.
+    pub(super) fn opposes(&self, theirs: &Facts, record: &Known, memory: &Memory) -> bool {
+        if !self.facts.opposes(theirs) || self.old.is_some() {
+            return false;
+        }
+        let about = &self.facts.about;
+        let covered = about.shared(&theirs.about);
+        let shared = memory.shared(&about.words, record);
+        let subject = self.facts.subject.as_ref();
+        let subject = subject.is_some_and(|subject| theirs.about.words.contains(subject));
+        // "The car park of the visitors is open": each says more of it, so that it may be another one.
+        let extra = |of: &Facts, other: &Facts| {
+            let mut words = of.about.words.intersection(&of.things);
+            words.any(|word| !other.terms.words.contains(word))
+        };
+        let may_differ = extra(&self.facts, theirs) && extra(theirs, &self.facts);
+        shared >= MUCH || (subject && shared > 0 && covered * 2 >= theirs.about.count() && !may_differ)
+    }
+
+    /// The same thing has another name in the record, or lies somewhere else.
+    pub(super) fn renames(&self, record: &Known, memory: &Memory, force: Force) -> bool {
+        let theirs = &record.facts;
+        if self.confirms || self.facts.shares_value(theirs) || self.facts.is_narrower(theirs) {
+            return false;
+        }
+        let shared = memory.shared(&self.facts.things, record);
+        let differs = |unnamed: bool| {
+            let rest = theirs.without_names(unnamed);
+            let covered = rest.intersection(&self.facts.terms.words).count();
+            let enough = match force.changes {
+                true => covered * 2 > rest.len() && shared >= RARE / 2,
+                false => covered * 3 >= rest.len() * 2 && shared >= RARE && !force.adds,
+            };
+            let subject = self.facts.subject.is_some_and(|subject| rest.contains(&subject));
+            subject
+                && covered > 0
+                && enough
+                && theirs.denied.is_empty()
+                && self.facts.renames(theirs, unnamed)
+        };
+        let may_lack_name = (force.changes && record.places) || shared >= MUCH;
+        (differs(false) || (may_lack_name && differs(true))) && !self.facts.is_of_another(theirs)
+    }
+
+    /// "They lower the statin to half a tablet", "Ana took over the roster": what it speaks of has another amount, or is in
+    /// other hands, than the record says.
+    pub(super) fn shifts(&self, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let amounts = |facts: &Facts| {
+            facts
+                .values
+                .iter()
+                .any(|(kind, _)| matches!(kind, Kind::Of(_) | Kind::Percent | Kind::Plain))
+        };
+        let shifts = (self.shifts_amount && amounts(theirs))
+            || (self.shifts_hands
+                && !theirs.names.is_empty()
+                && theirs.names.is_disjoint(&self.facts.terms.words));
+        let named = !theirs.names.is_disjoint(&self.facts.names);
+        shifts
+            && !self.confirms
+            && !self.facts.shares_value(theirs)
+            && (named || self.facts.shares_subject(theirs))
+            && memory.shared(&self.facts.things, record) >= RARE
+            && (self.shifts_hands || !self.facts.names_others(theirs))
+            && !self.facts.is_narrower(theirs)
+            && !self.facts.is_of_another(theirs)
+    }
+
+    /// It says again most of what the record says, and something else in place of the rest.
+    pub(super) fn retells(&self, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let covered = self.facts.things.intersection(&theirs.things).count();
+        let has_more = |of: &Facts| of.things.len() > covered;
+        covered >= 3
+            && covered * 3 >= theirs.things.len() * 2
+            && !self.confirms
+            && !self.facts.shares_value(theirs)
+            && has_more(&self.facts)
+            && has_more(theirs)
+            && self.facts.shares_subject(theirs)
+            && memory.shared(&self.facts.things, record) >= MUCH + RARE
+            && !self.facts.names_others(theirs)
+            && !self.facts.is_of_another(theirs)
+    }
+}
+
+/// Whether a text says again two thirds of what the other says, and says little else.
+fn is_restated(covered: usize, of: &Facts, other: &Facts) -> bool {
+    covered * 3 >= other.things.len() * 2 && covered * 3 >= of.things.len() * 2
+}
+
+fn is_half(covered: usize, of: &Facts, other: &Facts) -> bool {
+    covered * 2 >= other.things.len() && covered * 2 >= of.things.len()
+}
+
+/// Letters and digits: `eu-west-2`, `Q17`.
+fn is_identifier(number: &str) -> bool {
+    number.chars().count() >= 3
+        && number.chars().any(char::is_alphabetic)
+        && number.chars().any(|c| c.is_ascii_digit())
+}
