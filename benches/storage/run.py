@@ -92,9 +92,13 @@ class Models(http.server.BaseHTTPRequestHandler):
 
 class Service:
     def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.connection, self.asked = http.client.HTTPConnection("127.0.0.1", port, timeout=60), time.monotonic()
 
     def request(self, method, path, body=None, kind="text/plain"):
+        # The service closes what is silent for long, as while the search index is waited for.
+        if time.monotonic() - self.asked > 5:
+            self.connection.close()
+        self.asked = time.monotonic()
         self.connection.request(method, path, body=body, headers={"Content-Type": kind} if body else {})
         answer = self.connection.getresponse()
         return answer.status, answer.read()
