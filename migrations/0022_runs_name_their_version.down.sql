@@ -4,7 +4,9 @@ CREATE FUNCTION pg_temp.with_version(said JSONB, version TEXT) RETURNS JSONB LAN
         WHEN 'array' THEN (
             SELECT jsonb_agg(
                 CASE WHEN jsonb_typeof(piece) <> 'array' OR (piece ->> 0)::integer >= 0 THEN piece
-                     WHEN version IS NULL THEN to_jsonb('[of a version that is not kept any more]'::text)
+                     -- As long as it was: other texts of the run name places behind it.
+                     WHEN version IS NULL THEN to_jsonb(
+                              rpad('[of a version that is not kept any more]', (piece ->> 2)::integer - (piece ->> 1)::integer))
                      ELSE to_jsonb(convert_from(
                               substring(convert_to(version, 'UTF8')
                                         FROM (piece ->> 1)::integer + 1

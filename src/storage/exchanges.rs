@@ -22,8 +22,15 @@ const INSTRUCTIONS: &str = "instructions";
 /// The member that says which version the number -1 is.
 const BASE: &str = "base";
 
-/// What a piece of a version says that was taken out.
-const NOT_KEPT: &str = "[of a version that is not kept any more]";
+/// What a piece of a version says that is not kept any more. A piece is whole lines.
+const NOT_KEPT: &str = "[of a version that is not kept any more]\n";
+
+/// Stands for a byte of such a piece until everything is put together: other texts name places behind it. No stored
+/// text has one.
+const LOST: char = '\0';
+
+/// The bytes of the largest document that may be named: more is nothing that was packed here.
+const MOST_BYTES: usize = 64 << 20;
 
 /// Exchanges as they are stored, and the instructions that they name.
 #[derive(Debug)]
@@ -139,9 +146,10 @@ fn whole(
     match place {
         Some(place @ Value::Array(_)) => {
             for piece in place.as_array().into_iter().flatten() {
-                text.push_str(said(piece, base, texts).ok_or("names a place that is not there")?);
+                let said = said(piece, base, texts).filter(|said| text.len() + said.len() <= MOST_BYTES);
+                text.push_str(&said.ok_or("names a place that is not there")?);
             }
-            *place = Value::String(text.clone());
+            *place = Value::String(shown(&text));
         }
         Some(Value::String(said)) => text.clone_from(said),
         _ => {}
@@ -150,10 +158,23 @@ fn whole(
     Ok(())
 }
 
+/// As it is read: what is lost is told.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(LOST) {
+        match part.strip_suffix(LOST) {
+            Some("") if shown.ends_with(NOT_KEPT) => {}
+            Some(before) => shown.extend([before, NOT_KEPT]),
+            None => shown.push_str(part),
+        }
+    }
+    shown
+}
+
 /// What a piece says.
-fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<&'p str> {
+fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<Cow<'p, str>> {
     if let Value::String(text) = piece {
-        return Some(text);
+        return Some(Cow::Borrowed(text));
     }
     let number = |at: usize| {
         piece
@@ -163,9 +184,18 @@ fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) 
     };
     let range = number(1)?..number(2)?;
     if piece.get(0)?.as_i64() == Some(-1) {
-        return base.map_or(Some(NOT_KEPT), |text| text.get(range));
+        return match base {
+            Some(text) => text.get(range).map(Cow::Borrowed),
+            None => {
+                let bytes = range
+                    .end
+                    .checked_sub(range.start)
+                    .filter(|bytes| *bytes <= MOST_BYTES)?;
+                Some(Cow::Owned(LOST.to_string().repeat(bytes)))
+            }
+        };
     }
-    texts.get(number(0)?)?.get(range)
+    texts.get(number(0)?)?.get(range).map(Cow::Borrowed)
 }
 
 /// The task and the messages.
@@ -305,161 +335,4 @@ impl Pieces {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// An exchange as the pipeline makes it.
-    fn exchange(system: &str, turns: &[String], answer: Option<&str>) -> Value {
-        let turns: Vec<_> = turns
-            .iter()
-            .map(|text| json!({"role": "user", "content": text}))
-            .collect();
-        json!({"section": "progress", "system": system, "messages": turns, "answer": answer, "attempts": 1})
-    }
-
-    fn request(messages: &[String]) -> Value {
-        let messages: Vec<_> = messages
-            .iter()
-            .map(|text| json!({"role": "user", "content": text}))
-            .collect();
-        json!({"task": "Work on the parser.", "messages": messages})
-    }
-
-    fn unpacked(request: &Value, packed: Packed) -> Value {
-        unpack(None, request, packed.exchanges, &json!(packed.instructions)).unwrap()
-    }
-
-    #[test]
-    fn messages_and_instructions_are_kept_once() {
-        let messages: Vec<String> = (0..20)
-            .map(|n| {
-                format!(
-                    "Step {n}: {}\nzwölf\n\n{}",
-                    "the parser reads. ".repeat(20),
-                    "line ".repeat(30)
-                )
-            })
-            .collect();
-        let request = request(&messages);
-        let shown = format!(
-            "<memory>\n(empty)\n</memory>\n<turn>\n{}\n</turn>\n",
-            messages.join("\n</turn>\n\n<turn>\n")
-        );
-        let again = "Some items cannot be used.".to_owned();
-        let system = "Write what was learned. ".repeat(50);
-        let exchanges = json!([
-            exchange(&system, std::slice::from_ref(&shown), Some("NO CHANGE")),
-            exchange(
-                &system,
-                &[shown.clone(), "NO CHANGE".to_owned(), again],
-                Some(&shown)
-            ),
-            exchange("other", std::slice::from_ref(&shown), None),
-        ]);
-        let packed = Packed::of(None, &request, &exchanges);
-        assert_eq!(packed.instructions.len(), 2);
-        let (before, after) = (exchanges.to_string().len(), packed.exchanges.to_string().len());
-        assert!(before > 4 * shown.len() && after < 3_000, "{after} of {before}");
-        assert_eq!(unpacked(&request, packed), exchanges);
-        let whole = pack_whole(&request, &exchanges);
-        assert_eq!(unpack(None, &request, whole, &Value::Null).unwrap(), exchanges);
-    }
-
-    #[test]
-    fn what_the_captured_version_says_is_not_kept_again() {
-        let line =
-            |n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}\n");
-        let section: String = (0..20).map(line).collect();
-        let document = format!("# Current Progress\n\n# Key Learnings\n{section}\n# Notes\n");
-        let request = request(&["What did we learn?".to_owned()]);
-        let shown = format!("<memory>\n{section}</memory>\n<task>\nWork on the parser.\n</task>\n");
-        let exchanges = json!([exchange("s", &[shown], Some("NO CHANGE"))]);
-        let packed = Packed::of(Some((7, &document)), &request, &exchanges);
-        assert_eq!(packed.exchanges["base"], 7);
-        assert!(packed.exchanges.to_string().len() < 500, "{}", packed.exchanges);
-        let given = json!(packed.instructions);
-        let read = |base| unpack(base, &request, packed.exchanges.clone(), &given);
-        assert_eq!(read(Some(&document)).unwrap(), exchanges);
-        let gone = read(None).unwrap();
-        assert_eq!(
-            gone[0]["messages"][0]["content"],
-            format!("<memory>\n{NOT_KEPT}\n</memory>\n<task>\nWork on the parser.\n</task>\n")
-        );
-        assert!(read(Some("short")).is_err());
-        let without = Packed::of(Some((7, "something else\n")), &request, &exchanges);
-        assert_eq!(without.exchanges.get("base"), None);
-    }
-
-    #[test]
-    fn runs_that_are_no_list_of_exchanges_stay_as_they_are() {
-        for plain in [
-            json!([]),
-            json!(["text"]),
-            json!([{"system": {"instructions": "x"}}]),
-            json!([{"answer": [0, 0, 1]}]),
-            json!([{"messages": [{"content": [[0, 0, 1]]}]}]),
-        ] {
-            let packed = Packed::of(None, &request(&[]), &plain);
-            assert_eq!(packed.exchanges, plain);
-            assert_eq!(unpacked(&request(&[]), packed), plain);
-        }
-        let without = json!([{"section": "progress"}, {"messages": "none", "answer": null}]);
-        assert_eq!(
-            unpacked(&request(&[]), Packed::of(None, &request(&[]), &without)),
-            without
-        );
-    }
-
-    #[test]
-    fn a_place_that_is_not_there_is_an_error() {
-        for bad in [
-            json!({"packed": [{"answer": [[0, 0, 9_999]]}]}),
-            json!({"packed": [{"answer": [[7, 0, 1]]}]}),
-            json!({"packed": [{"answer": [[0, 3, 1]]}]}),
-            json!({"packed": [{"answer": [{}]}]}),
-            json!({"packed": 1}),
-            json!({}),
-        ] {
-            assert!(
-                unpack(None, &request(&[]), bad.clone(), &Value::Null).is_err(),
-                "{bad}"
-            );
-        }
-    }
-
-    /// Texts of few different lines, some of them long, with and without an end of line.
-    fn text() -> impl Strategy<Value = String> {
-        let line = prop_oneof![
-            Just(String::new()),
-            Just("ä".repeat(40)),
-            Just("the parser reads a line and then another one, ".repeat(3)),
-            Just("the parser reads a line and then another one, ".repeat(2)),
-            "[a-cä\r]{0,3}",
-        ];
-        (proptest::collection::vec(line, 0..12), any::<bool>())
-            .prop_map(|(lines, ends)| lines.join("\n") + if ends { "\n" } else { "" })
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_packed_is_read_back_to_the_byte(
-            base in proptest::option::of(text()),
-            messages in proptest::collection::vec(text(), 0..4),
-            asked in proptest::collection::vec(
-                (text(), proptest::collection::vec(text(), 0..4), proptest::option::of(text())),
-                0..4,
-            ),
-        ) {
-            let request = request(&messages);
-            let exchanges: Vec<_> = asked
-                .iter()
-                .map(|(system, turns, answer)| exchange(system, turns, answer.as_deref()))
-                .collect();
-            let exchanges = Value::Array(exchanges);
-            let packed = Packed::of(base.as_deref().map(|text| (3, text)), &request, &exchanges);
-            let read = unpack(base.as_deref(), &request, packed.exchanges, &json!(packed.instructions));
-            prop_assert_eq!(&read.unwrap(), &exchanges);
-        }
-    }
-}
+mod tests;
