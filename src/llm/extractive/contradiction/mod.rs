@@ -97,7 +97,9 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
 fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
     let denied = session.denied();
     let said = session.said.iter().enumerate();
-    said.filter(|(_, said)| !said.void && is_sure(said))
+    // With messages, the task only says what they are about: its words are no claim.
+    let is_topic = |said: &Said| said.voice == Voice::Task && session.has_messages;
+    said.filter(move |(_, said)| !said.void && !is_topic(said) && is_sure(said))
         .filter_map(move |(at, said)| {
             let is_denied = denied.binary_search(&said.message).is_ok();
             let of_user = said.voice != Voice::Assistant;

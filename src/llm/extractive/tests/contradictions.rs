@@ -6,6 +6,11 @@ use crate::llm::extractive::answer;
 
 /// Which of the records leave, by their numbers from 1.
 fn archived(records: &[&str], messages: &[(&str, &str)]) -> Vec<usize> {
+    archived_in("Notes", records, messages)
+}
+
+/// As [`archived`], in a session with this task.
+fn archived_in(task: &str, records: &[&str], messages: &[(&str, &str)]) -> Vec<usize> {
     let mut document = String::from("# Key Learnings\n");
     for (at, record) in records.iter().enumerate() {
         document.push_str(&format!(
@@ -14,7 +19,7 @@ fn archived(records: &[&str], messages: &[(&str, &str)]) -> Vec<usize> {
         ));
     }
     let messages = messages.iter().map(|(role, text)| message(role, text)).collect();
-    let text = answer(Role::Learnings, &source("Notes", messages, &document));
+    let text = answer(Role::Learnings, &source(task, messages, &document));
     let archives = text.lines().skip_while(|line| *line != "  ARCHIVE:").skip(1);
     let number = |line: &str| line.trim().strip_prefix("- KL-")?.split(' ').next()?.parse().ok();
     archives.filter_map(number).collect()
@@ -324,4 +329,25 @@ fn what_is_over_lies_elsewhere_or_has_another_amount() {
             "The other three boards run 1.9.0 now.",
         ),
     ]);
+}
+
+#[test]
+fn what_a_session_is_about_is_no_claim_of_it() {
+    let pairs = [
+        ("消費税の端数は切り捨て", "請求書の消費税が1円ずれる不具合"),
+        (
+            "the import keeps amounts in cents",
+            "The import keeps amounts in euros",
+        ),
+        ("Aufzug 2 ist außer Betrieb", "Aufzug 2 läuft wieder"),
+    ];
+    for (record, task) in pairs {
+        let none = archived_in(task, &[record], &[("user", "Please have a look at it.")]);
+        assert_eq!(none, [0; 0], "{task}");
+    }
+    // Alone, it is all that is said.
+    assert_eq!(
+        archived_in("Aufzug 2 läuft wieder", &["Aufzug 2 ist außer Betrieb"], &[]),
+        [1]
+    );
 }
