@@ -21,6 +21,10 @@ import tempfile
 import threading
 import time
 
+# What the measurements share stands beside their folders.
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import own_server
+
 AT_ONCE = 64
 PROCESSES = 2
 WORDS = [f"word{n}" for n in range(400)]
@@ -205,12 +209,7 @@ def main():
     arguments.program = os.path.abspath(arguments.program)
     if arguments.inner:
         return inner(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        # As root the server runs under another account, which has to get through to its folder.
-        os.chmod(folder, 0o711)
-        command = [arguments.program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
-        command += [os.path.abspath(__file__), *sys.argv[1:], "--inner"]
-        sys.exit(subprocess.run(command).returncode)
+    sys.exit(own_server.under_postgres(arguments.program))
 
 
 if __name__ == "__main__":

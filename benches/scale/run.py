@@ -13,7 +13,6 @@ once. Prints the medians, their ratio, and the memory of the services; fails whe
 
 import argparse
 import http.client
-import http.server
 import json
 import os
 import random
@@ -23,9 +22,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.parse
+
+# What the measurements share stands beside their folders.
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import own_server
 
 MEMORIES, VERSIONS = 100, 10
 MOST = 1.3
@@ -49,52 +51,15 @@ def document(chance, revision):
     return f"# Current Progress\n- Revision {revision}\n\n# Notes\n{lines[0]}.\n{lines[1]}.\n"
 
 
-class Models(http.server.BaseHTTPRequestHandler):
-    """The API of OpenAI."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        number = re.search(r"part (\d+)", request["messages"][-1]["content"])[1]
-        content = {
-            "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
-            "learnings": "KEY_LEARNINGS: NO CHANGE\n",
-            "verbatim": "VERBATIM_CONTEXT: NO CHANGE\n",
-        }[request["model"]]
-        choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-        answer = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 9}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_):
-        pass
+def answer(model, number):
+    return {
+        "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
+        "learnings": "KEY_LEARNINGS: NO CHANGE\n",
+        "verbatim": "VERBATIM_CONTEXT: NO CHANGE\n",
+    }[model]
 
 
-class Database:
-    """One psql for all."""
-
-    def __init__(self, url):
-        command = ["psql", url, "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"]
-        self.psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, statement):
-        self.psql.stdin.write(f"{statement};\n\\echo .\n")
-        self.psql.stdin.flush()
-        lines = []
-        for line in self.psql.stdout:
-            if line == ".\n":
-                return lines
-            lines.append(line.rstrip("\n"))
-        raise SystemExit(f"psql ended at: {statement}")
-
-    def close(self):
-        self.psql.stdin.close()
-        self.psql.wait()
-
+class Database(own_server.Database):
     def caught_up(self):
         for _ in range(1200):
             if self.ask("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)") == ["t"]:
@@ -133,11 +98,7 @@ class Service:
             DATABASE_URL=url,
             WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{self.port}",
             WORKING_MEMORY__LOG__FILTER="off",
-            WORKING_MEMORY__LLM__PROVIDER="openai",
-            WORKING_MEMORY__LLM__BASE_URL=f"http://127.0.0.1:{models}/v1",
-            WORKING_MEMORY__LLM__MODEL="progress",
-            WORKING_MEMORY__LLM__ROLES__LEARNINGS__MODEL="learnings",
-            WORKING_MEMORY__LLM__ROLES__VERBATIM__MODEL="verbatim",
+            **models,
         )
         began = time.monotonic()
         self.process = subprocess.Popen([program, "serve"], env=environment, cwd=tempfile.gettempdir())
@@ -255,13 +216,12 @@ def measure(sides, requests):
 
 
 def inner(arguments):
-    models = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Models)
-    threading.Thread(target=models.serve_forever, daemon=True).start()
+    models = own_server.models(answer)
     chance = random.Random(1)
     url = os.environ["DATABASE_URL"]
     parts = urllib.parse.urlsplit(url)
     large_url = urllib.parse.urlunsplit(parts._replace(path="/large"))
-    service = Service(arguments.program, models.server_port, url)
+    service = Service(arguments.program, models, url)
     for memory in range(MEMORIES):
         for version in range(VERSIONS):
             path = f"/v1/vaults/{name(0)}/memories/m{memory}/context"
@@ -281,7 +241,7 @@ def inner(arguments):
     print(f"{arguments.large:,} memories: {size:.2f} GiB, built in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     database.close()
     sizes = ((url, arguments.small), (large_url, arguments.large))
-    sides = [Side(arguments, models.server_port, at, memories, chance) for at, memories in sizes]
+    sides = [Side(arguments, models, at, memories, chance) for at, memories in sizes]
     medians = measure(sides, arguments.requests)
     for side in sides:
         side.service.stop()
@@ -309,12 +269,7 @@ def main():
         parser.error(f"--small must be at least {MEMORIES}, and --large no less")
     if arguments.inner:
         sys.exit(inner(arguments))
-    with tempfile.TemporaryDirectory() as folder:
-        # As root the server runs under another account, which has to get through to its folder.
-        os.chmod(folder, 0o711)
-        command = [arguments.program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
-        command += [os.path.abspath(__file__), *sys.argv[1:], "--inner"]
-        sys.exit(subprocess.run(command).returncode)
+    sys.exit(own_server.under_postgres(arguments.program))
 
 
 if __name__ == "__main__":

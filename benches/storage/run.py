@@ -14,17 +14,18 @@ target is missed.
 
 import argparse
 import http.client
-import http.server
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+
+# What the measurements share stands beside their folders.
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import own_server
 
 VAULT = "bench"
 KB = 1000
@@ -65,29 +66,13 @@ def messages(chance, size):
     return [{"role": ("user", "assistant")[n % 2], "content": "\n".join(part)} for n, part in enumerate(parts)]
 
 
-class Models(http.server.BaseHTTPRequestHandler):
-    """The API of OpenAI; what is said goes back into the memory."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        number = re.search(r"part (\d+)", request["messages"][-1]["content"])[1]
-        content = {
-            "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
-            "learnings": f"KEY_LEARNINGS:\n  ADD:\n    - because it was measured: the insight {number}\n",
-            "verbatim": f"VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: snippet {number} => let x = {number};\n",
-        }[request["model"]]
-        choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-        answer = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 1000, "completion_tokens": 40}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_):
-        pass
+def answer(model, number):
+    """What is said goes back into the memory."""
+    return {
+        "progress": f"CURRENT_PROGRESS:\n  In Progress:\n    - Work on part {number}\n",
+        "learnings": f"KEY_LEARNINGS:\n  ADD:\n    - because it was measured: the insight {number}\n",
+        "verbatim": f"VERBATIM_CONTEXT:\n  ADD:\n    - because it is next: snippet {number} => let x = {number};\n",
+    }[model]
 
 
 class Service:
@@ -114,23 +99,7 @@ class Service:
         assert status in (200, 201), (status, answer)
 
 
-class Database:
-    """Asked through one psql: a connection of its own for each would be measured with the rest."""
-
-    def __init__(self, url):
-        command = ["psql", url, "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1"]
-        self.psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, statement):
-        self.psql.stdin.write(f"{statement};\n\\echo .\n")
-        self.psql.stdin.flush()
-        lines = []
-        for line in self.psql.stdout:
-            if line == ".\n":
-                return lines
-            lines.append(line.rstrip("\n").split("|"))
-        raise SystemExit(f"psql ended at: {statement}")
-
+class Database(own_server.Database):
     def tables(self):
         self.ask("VACUUM FULL")
         # Whole tables with their indexes and long values, without what is free in them.
@@ -138,17 +107,17 @@ class Database:
             "SELECT relname, pg_total_relation_size(oid) FROM pg_class "
             "WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
         )
-        return {name: int(size) for name, size in rows}
+        return {name: int(size) for name, size in (row.split("|") for row in rows)}
 
     def caught_up(self):
         for _ in range(600):
-            if self.ask("SELECT count(*) FROM memories WHERE search_pending") == [["0"]]:
+            if self.ask("SELECT count(*) FROM memories WHERE search_pending") == ["0"]:
                 return
             time.sleep(0.1)
         raise SystemExit("the search index does not catch up")
 
     def wal(self):
-        return int(self.ask("SELECT pg_current_wal_insert_lsn() - '0/0'")[0][0].split(".")[0])
+        return int(self.ask("SELECT pg_current_wal_insert_lsn() - '0/0'")[0].split(".")[0])
 
     def pages(self, on):
         self.ask(f"ALTER SYSTEM SET full_page_writes = {'on' if on else 'off'}")
@@ -179,18 +148,11 @@ def measure(database, rounds, memories, write):
 
 def inner(arguments):
     port = random.randint(20_000, 39_999)
-    models = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Models)
-    threading.Thread(target=models.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{models.server_port}"
     environment = dict(
         os.environ,
         WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{port}",
         WORKING_MEMORY__LOG__FILTER="off",
-        WORKING_MEMORY__LLM__PROVIDER="openai",
-        WORKING_MEMORY__LLM__BASE_URL=f"{url}/v1",
-        WORKING_MEMORY__LLM__MODEL="progress",
-        WORKING_MEMORY__LLM__ROLES__LEARNINGS__MODEL="learnings",
-        WORKING_MEMORY__LLM__ROLES__VERBATIM__MODEL="verbatim",
+        **own_server.models(answer),
     )
     process = subprocess.Popen([arguments.program, "serve"], env=environment, cwd=tempfile.gettempdir())
     try:
@@ -281,12 +243,7 @@ def main():
     arguments.program = os.path.abspath(arguments.program)
     if arguments.inner:
         sys.exit(inner(arguments))
-    with tempfile.TemporaryDirectory() as folder:
-        # As root the server runs under another account, which has to get through to its folder.
-        os.chmod(folder, 0o711)
-        command = [arguments.program, "with-postgres", "--data-dir", f"{folder}/data", "--", sys.executable]
-        command += [os.path.abspath(__file__), *sys.argv[1:], "--inner"]
-        sys.exit(subprocess.run(command).returncode)
+    sys.exit(own_server.under_postgres(arguments.program))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Documents that are looked at, the newest. Vaults with less are small.
+/// Documents that are looked at, the newest. Vaults with fewer are small.
 const SAMPLE: i64 = 200;
 
 /// From which share of them on a word is frequent.

@@ -70,8 +70,8 @@ impl Clause {
             ends_before: said.has(Sign::OldBefore),
             shifts_amount: holds(&AMOUNTS),
             shifts_hands: holds(&HANDS),
-            confirms: CONFIRMING.iter().any(|word| said.line.folded.contains(word)),
-            lasts_until: LASTING.iter().any(|word| said.line.folded.contains(word)),
+            confirms: holds(&CONFIRMING),
+            lasts_until: holds(&LASTING),
             facts,
         }
     }
