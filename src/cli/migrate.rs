@@ -3,13 +3,17 @@
 use super::{fail, load_config};
 use crate::clock::SystemClock;
 use crate::config::Config;
-use crate::storage::{Deadlines, PoolOptions, Storage, StorageError};
+use crate::storage::{Deadlines, PoolOptions, Storage};
 use clap::Args;
 use secrecy::ExposeSecret;
+use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+
+const NO_EXTENSION: &str = "the schema is up to date; its tables cannot be distributed, since the database does not have the \
+                            extension citus: install it on every node, run CREATE EXTENSION citus, and try again";
 
 /// Arguments of `migrate`. The database is `DATABASE_URL` or `database.url`.
 #[derive(Debug, Args)]
@@ -42,7 +46,7 @@ impl Migrate {
     }
 
     #[expect(clippy::print_stdout, reason = "a command says what it did")]
-    async fn migrate(&self, config: &Config, url: &str) -> Result<(), StorageError> {
+    async fn migrate(&self, config: &Config, url: &str) -> Result<(), Box<dyn Error>> {
         let options = PoolOptions {
             url: url.to_owned(),
             max_connections: 1,
@@ -59,6 +63,9 @@ impl Migrate {
             None => storage.migrate().await,
         }?;
         if self.distribute {
+            if !storage.can_distribute().await? {
+                return Err(NO_EXTENSION.into());
+            }
             for table in storage.distribute().await? {
                 println!("distributed: {table}");
             }

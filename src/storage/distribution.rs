@@ -71,6 +71,19 @@ impl Storage {
         Ok(Distribution::of(&self.tables_of_vaults().await?, &distributed))
     }
 
+    /// Whether the database has the extension that distributes tables.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.distribution.can", skip_all)]
+    pub async fn can_distribute(&self) -> Result<bool, StorageError> {
+        Ok(sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'create_distributed_table') AS "exists!""#,
+        )
+        .fetch_one(&mut *self.reader().await?)
+        .await?)
+    }
+
     /// Distributes every table that is not yet, and says which. One after another, each in a transaction of its own: what is
     /// broken off is gone on with by the next call. No service may write meanwhile.
     ///

@@ -49,6 +49,8 @@ async fn every_table_is_distributed_behind_those_it_refers_to_and_once() {
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     let without = distribute(&database);
     assert!(!without.status.success(), "the functions are not there");
+    let told = String::from_utf8_lossy(&without.stderr);
+    assert!(told.contains("CREATE EXTENSION citus"), "{told}");
 
     raw_sql(STAND_IN).execute(&mut connection).await.unwrap();
     let output = distribute(&database);
