@@ -6,7 +6,7 @@ the service, and copies its rows, in the database, to as many vaults as make the
 large one: so all rows are as the service writes them. A service runs on each, and each kind of request is asked one at a time, of
 the one and the other in turn, so that what else the machine does falls on both. Asked about are memories at random of ten
 vaults, which are spread over all: what is asked about is as much at both sizes, what else there is is not. Models answer at
-once. Prints the medians, their ratio, and the memory of the services; fails where a ratio is over 1.3.
+once. At the end a service with retention takes one version out of as many memories as the small size has. Prints the medians, their ratio, and the memory of the services; fails where a ratio is over 1.3.
 
     python3 benches/scale/run.py --program PROGRAM [--small 10000] [--large 1000000] [--requests 400]
 """
@@ -61,11 +61,15 @@ def answer(model, number):
 
 class Database(own_server.Database):
     def caught_up(self):
-        for _ in range(1200):
-            if self.ask("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)") == ["t"]:
-                return
-            time.sleep(0.05)
-        raise SystemExit("the search index does not catch up")
+        self.until("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)", 60, "the search index catches up")
+
+    def until(self, question, seconds, what):
+        # Asked often: the time until then is measured.
+        end = time.monotonic() + seconds
+        while self.ask(question) != ["t"]:
+            if time.monotonic() > end:
+                raise SystemExit(f"not in {seconds} s: {what}")
+            time.sleep(0.002)
 
     def copy(self, first, end):
         """Copies the first vault to those from `first` to before `end`."""
@@ -91,7 +95,7 @@ class Database(own_server.Database):
 
 
 class Service:
-    def __init__(self, program, models, url):
+    def __init__(self, program, models, url, **more):
         self.port, self.asked = random.randint(20_000, 39_999), 0.0
         environment = dict(
             os.environ,
@@ -99,6 +103,7 @@ class Service:
             WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{self.port}",
             WORKING_MEMORY__LOG__FILTER="off",
             **models,
+            **more,
         )
         began = time.monotonic()
         self.process = subprocess.Popen([program, "serve"], env=environment, cwd=tempfile.gettempdir())
@@ -215,6 +220,20 @@ def measure(sides, requests):
     return medians
 
 
+def retention(arguments, models, url):
+    """Ms a memory of a service that takes out one version of each, for as many memories at both sizes."""
+    database = Database(url)
+    last = name(arguments.small // MEMORIES - 1)
+    service = Service(arguments.program, models, url, WORKING_MEMORY__RETENTION__MAX_VERSIONS=str(VERSIONS - 1))
+    began = time.monotonic()
+    is_done = f"SELECT NOT EXISTS (SELECT FROM memory_contexts WHERE vault_id = '{last}' AND version = 1)"
+    database.until(is_done, 1800, "retention")
+    took = (time.monotonic() - began) * 1000 / arguments.small
+    service.stop()
+    database.close()
+    return took
+
+
 def inner(arguments):
     models = own_server.models(answer)
     chance = random.Random(1)
@@ -246,6 +265,7 @@ def inner(arguments):
     for side in sides:
         side.service.stop()
         side.database.close()
+    medians["retention: one version, a memory"] = [retention(arguments, models, url) for url, _ in sizes]
     print(f"| p50, ms | {arguments.small:,} memories | {arguments.large:,} memories | ratio |\n|---|---:|---:|---:|")
     missed = []
     for what, (small, large) in medians.items():
