@@ -2,7 +2,7 @@
 //! next reader of a vault has little to number.
 
 use crate::clock::Clock;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{FailingVaults, Storage, StorageError};
 use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,10 +25,14 @@ pub(super) async fn events(storage: Storage, clock: Arc<dyn Clock>, keep: TimeDe
 
 async fn round(storage: &Storage, clock: &dyn Clock, keep: TimeDelta) -> Result<u64, StorageError> {
     let mut deleted = 0;
+    let mut failing = FailingVaults::new("events");
     let mut vault = None;
     while let Some(next) = storage.next_vault_with_events(vault.as_ref()).await? {
-        storage.sequence_events(&next).await?;
-        deleted += storage.purge_events(&next, clock.now() - keep).await?;
+        let done = async {
+            storage.sequence_events(&next).await?;
+            storage.purge_events(&next, clock.now() - keep).await
+        };
+        deleted += failing.pass_over(next.as_str(), done.await)?.unwrap_or_default();
         vault = Some(next);
     }
     Ok(deleted)

@@ -1,12 +1,20 @@
 //! Keeps the full text behind the writers: catches up at the start, wakes up at every write of this instance, and
 //! looks by itself for what other instances wrote and could not index before they ended.
+//!
+//! A vault that cannot be indexed keeps no other from it, and where not all vaults can be looked through, those are
+//! indexed of which it is told that something was written.
 
 use crate::clock::Clock;
+use crate::domain::ids::VaultId;
+use crate::storage::listen::Notification;
 use crate::storage::search::Pending;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{FailingVaults, Storage, StorageError};
 use crate::telemetry;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::TryRecvError;
 
 /// How long to wait for a write before looking nevertheless.
 const IDLE: Duration = Duration::from_millis(800);
@@ -24,10 +32,15 @@ const AFTER_FAILURE: Duration = Duration::from_secs(2);
 
 /// Indexes for as long as it is polled.
 pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
+    let mut failing = FailingVaults::new("search");
+    let mut told = storage.notifications();
+    let mut written = BTreeSet::new();
     loop {
+        named(&mut told, &mut written);
         let begun = Instant::now();
-        match pass(&storage, &*clock).await {
+        match pass(&storage, &*clock, &mut failing).await {
             Ok(()) => {
+                written.clear();
                 // The more memories rest, the longer a look at them takes.
                 let pause = (begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE);
                 storage.written(IDLE).await;
@@ -35,19 +48,47 @@ pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
             }
             Err(error) => {
                 tracing::warn!(%error, "documents could not be indexed, trying again");
+                index_named(&storage, &mut written, &mut failing).await;
                 tokio::time::sleep(AFTER_FAILURE).await;
             }
         }
     }
 }
 
+/// Adds the vaults of which it was told that something was written.
+fn named(told: &mut Receiver<Notification>, vaults: &mut BTreeSet<VaultId>) {
+    loop {
+        match told.try_recv() {
+            Ok(notification) if notification.version.is_some() => {
+                vaults.insert(notification.vault);
+            }
+            // What was missed is found by looking through all.
+            Ok(_) | Err(TryRecvError::Lagged(_)) => {}
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+        }
+    }
+}
+
+/// Indexes vault by vault, as far as that can be done while it cannot be done for all.
+async fn index_named(storage: &Storage, vaults: &mut BTreeSet<VaultId>, failing: &mut FailingVaults) {
+    while let Some(vault) = vaults.pop_first() {
+        if failing.waits(vault.as_str()) {
+            continue;
+        }
+        let done = storage.index_vault(&vault).await;
+        if failing.pass_over(vault.as_str(), done).is_err() {
+            return;
+        }
+    }
+}
+
 /// Once through all memories that have still to be indexed, in the order of their keys, so that none waits because
 /// others are written all the time.
-async fn pass(storage: &Storage, clock: &dyn Clock) -> Result<(), StorageError> {
+async fn pass(storage: &Storage, clock: &dyn Clock, failing: &mut FailingVaults) -> Result<(), StorageError> {
     let mut last: Option<Pending> = None;
     let mut lag = Duration::ZERO;
     loop {
-        let batch = storage.pending_for_search(None, last.as_ref()).await?;
+        let mut batch = storage.pending_for_search(None, last.as_ref()).await?;
         let now = clock.now();
         let waited = batch.iter().map(|pending| now - pending.changed_at);
         lag = waited
@@ -58,11 +99,30 @@ async fn pass(storage: &Storage, clock: &dyn Clock) -> Result<(), StorageError> 
             return Ok(());
         };
         let begun = Instant::now();
-        storage.index_memories(&batch).await?;
+        batch.retain(|pending| !failing.waits(pending.vault.as_str()));
+        index_batch(storage, &batch, failing).await?;
         if storage.is_saving() {
             // A search indexes what its vault still needs; writers cannot be helped otherwise.
             tokio::time::sleep((begun.elapsed() * PAUSE_PER_BATCH).min(LONGEST_PAUSE)).await;
         }
         last = Some(end);
     }
+}
+
+/// Together, and where that fails vault by vault, so that the others are indexed.
+async fn index_batch(
+    storage: &Storage,
+    batch: &[Pending],
+    failing: &mut FailingVaults,
+) -> Result<(), StorageError> {
+    let Some(first) = batch.first() else { return Ok(()) };
+    if batch.iter().any(|pending| pending.vault != first.vault) && storage.index_memories(batch).await.is_ok()
+    {
+        return Ok(());
+    }
+    for of_vault in batch.chunk_by(|one, next| one.vault == next.vault) {
+        let done = storage.index_memories(of_vault).await;
+        failing.pass_over(of_vault[0].vault.as_str(), done)?;
+    }
+    Ok(())
 }

@@ -50,6 +50,12 @@ impl Background {
         self.spawn(async move { storage.listen(&url).await });
     }
 
+    /// Starts looking how far the standby for reads is behind, where there is one.
+    pub fn follow_replica(&self, storage: &Storage) {
+        let storage = storage.clone();
+        self.spawn(async move { storage.follow_replica().await });
+    }
+
     /// Starts deleting events that are older than `keep`.
     pub fn keep_events(&self, storage: &Storage, clock: &Arc<dyn Clock>, keep: TimeDelta) {
         self.spawn(events::events(storage.clone(), clock.clone(), keep));

@@ -1,7 +1,7 @@
 //! Ends proposals that have waited for too long.
 
 use crate::clock::Clock;
-use crate::storage::Storage;
+use crate::storage::{FailingVaults, Storage};
 use crate::telemetry::meters;
 use chrono::TimeDelta;
 use std::sync::Arc;
@@ -15,12 +15,13 @@ const BATCH: u16 = 500;
 
 /// Ends them for as long as it is polled. Until then an old one is refused all the same, by its age.
 pub(super) async fn expire(storage: Storage, clock: Arc<dyn Clock>, expire_after: TimeDelta) {
+    let mut failing = FailingVaults::new("proposals");
     loop {
         // Instances that start together need not come together for ever.
         tokio::time::sleep(EVERY.mul_f64(0.5 + fastrand::f64())).await;
         loop {
             match storage
-                .expire_proposals(clock.now() - expire_after, BATCH.into())
+                .expire_proposals(clock.now() - expire_after, BATCH.into(), &mut failing)
                 .await
             {
                 Ok(expired) => {

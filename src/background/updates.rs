@@ -10,13 +10,13 @@ use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::listen::Notification;
 use crate::storage::queue::{Claimed, HandBack};
 use crate::storage::updates::RunStatus;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{FailingVaults, Storage, StorageError};
 use crate::telemetry::{self, traces};
 use chrono::TimeDelta;
 use futures::FutureExt;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -62,6 +62,7 @@ impl Workers {
             per_vault: settings.concurrent_updates_per_vault,
             free: Arc::new(Semaphore::new(settings.queue.workers)),
             running: Mutex::default(),
+            failing: Mutex::new(FailingVaults::new("updates")),
             ended: Notify::new(),
             tasks: tasks.clone(),
             hand_back: CancellationToken::new(),
@@ -99,6 +100,8 @@ struct Shared {
     free: Arc<Semaphore>,
     /// How many run here, by vault.
     running: Mutex<HashMap<VaultId, usize>>,
+    /// Vaults whose updates cannot be claimed for now.
+    failing: Mutex<FailingVaults>,
     ended: Notify,
     tasks: TaskTracker,
     hand_back: CancellationToken,
@@ -117,23 +120,37 @@ enum End {
 impl Shared {
     async fn dispatch(self: Arc<Self>, stopping: CancellationToken) {
         let mut told = self.storage.notifications();
+        let mut named = None;
         while !stopping.is_cancelled() {
-            if let Err(error) = self.begin_all_due(&stopping).await {
+            if let Err(error) = self.begin_all_due(None, &stopping).await {
                 tracing::warn!(%error, "queued updates could not be looked for, trying again");
+                // Where not all vaults can be looked through, the one that was told of may be.
+                let own = match named.take() {
+                    Some(vault) => self.begin_all_due(Some(&vault), &stopping).await,
+                    None => Ok(()),
+                };
+                if let Err(error) = own {
+                    tracing::debug!(%error, "not in the vault that was told of either");
+                }
                 tokio::time::sleep(AFTER_FAILURE).await;
             }
             let poll = Duration::from_secs(self.settings.poll_seconds.into());
             tokio::select! {
                 () = stopping.cancelled() => {}
                 () = self.ended.notified() => {}
-                () = queue_changes(&mut told, None) => {}
+                vault = queue_changes(&mut told, None) => named = vault,
                 // Instances that start together need not come together for ever.
                 () = tokio::time::sleep(poll.mul_f64(0.75 + 0.5 * fastrand::f64())) => {}
             }
         }
     }
 
-    async fn begin_all_due(self: &Arc<Self>, stopping: &CancellationToken) -> Result<(), StorageError> {
+    /// Begins what is due, of one vault or of all; those of which nothing can be claimed are passed over.
+    async fn begin_all_due(
+        self: &Arc<Self>,
+        vault: Option<&VaultId>,
+        stopping: &CancellationToken,
+    ) -> Result<(), StorageError> {
         loop {
             let free = self.free.available_permits();
             if free == 0 || stopping.is_cancelled() {
@@ -141,7 +158,7 @@ impl Shared {
             }
             let due = self
                 .storage
-                .due_updates(&self.busy(), i64::try_from(free).unwrap_or(1))
+                .due_updates(vault, &self.not_now(), i64::try_from(free).unwrap_or(1))
                 .await?;
             let mut begun = 0;
             for due in due {
@@ -149,7 +166,12 @@ impl Shared {
                     return Ok(());
                 };
                 let claim = self.clock.new_id().to_string();
-                if let Some(claimed) = self.storage.claim_update(&due, &claim, self.lease()).await? {
+                if self.failing().waits(due.vault.as_str()) {
+                    continue;
+                }
+                let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
+                let claimed = self.failing().pass_over(due.vault.as_str(), claimed)?;
+                if let Some(claimed) = claimed.flatten() {
                     metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
                     begun += 1;
                     self.tasks.spawn(self.clone().run(claimed, permit));
@@ -161,11 +183,17 @@ impl Shared {
         }
     }
 
-    /// Vaults of which as many updates run here as may.
-    fn busy(&self) -> Vec<String> {
+    /// Vaults of which as many updates run here as may, and those of which none can be claimed.
+    fn not_now(&self) -> Vec<String> {
+        let mut vaults = self.failing().waiting();
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let busy = running.iter().filter(|(_, count)| **count >= self.per_vault);
-        busy.map(|(vault, _)| vault.to_string()).collect()
+        vaults.extend(busy.map(|(vault, _)| vault.to_string()));
+        vaults
+    }
+
+    fn failing(&self) -> MutexGuard<'_, FailingVaults> {
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn count(&self, vault: &VaultId, change: impl FnOnce(&mut usize)) {
@@ -229,7 +257,7 @@ impl Shared {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(every) => {}
-                () = queue_changes(&mut told, Some((&claimed.due.vault, &claimed.due.memory))) => {}
+                _ = queue_changes(&mut told, Some((&claimed.due.vault, &claimed.due.memory))) => {}
             }
             match self.storage.renew_update(claimed, self.lease()).await {
                 Ok(true) => {}
@@ -328,17 +356,20 @@ impl Shared {
     }
 }
 
-/// Returns when a queue has changed, of any memory or of the one; also when that may have been missed.
-async fn queue_changes(told: &mut Receiver<Notification>, of: Option<(&VaultId, &MemoryId)>) {
+/// Returns when a queue has changed, of any memory or of the one, with its vault; also when that may have been missed.
+async fn queue_changes(
+    told: &mut Receiver<Notification>,
+    of: Option<(&VaultId, &MemoryId)>,
+) -> Option<VaultId> {
     loop {
         match told.recv().await {
             Ok(notification) => {
                 let wanted = of.is_none_or(|of| of == (&notification.vault, &notification.memory));
                 if wanted && (notification.queue || notification.gone) {
-                    return;
+                    return Some(notification.vault);
                 }
             }
-            Err(RecvError::Lagged(_)) => return,
+            Err(RecvError::Lagged(_)) => return None,
             // The storage that sends lives as long as its workers.
             Err(RecvError::Closed) => std::future::pending().await,
         }

@@ -213,6 +213,7 @@ async fn with_database(
     let listen_url = config.database.listen_url.as_ref();
     let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
     background.listen(&storage, listen_url);
+    background.follow_replica(&storage);
     let grace = settings.shutdown_grace;
     let workers = Workers::start(
         &storage,
@@ -270,7 +271,11 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
     if !options.prepared_statements {
         tracing::info!("prepared statements are not kept: the database is behind a transaction-mode pooler");
     }
-    let storage = Storage::connect(&options, clock).await?;
+    let mut storage = Storage::connect(&options, clock).await?;
+    if let Some(url) = &config.database.replica_url {
+        let max_lag = Duration::from_secs(config.database.replica_max_lag_seconds);
+        storage = storage.with_replica(url.expose_secret(), max_lag)?;
+    }
     storage.migrate().await?;
     if let Distribution::Partial { local } = storage.distribution().await? {
         tracing::warn!(

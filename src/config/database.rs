@@ -7,6 +7,9 @@ use std::path::PathBuf;
 /// A day, in seconds: longer is the same as for ever.
 const LONGEST_TIMEOUT: u64 = 86_400;
 
+/// How far a standby may be behind: an hour, in seconds.
+const LONGEST_LAG: u64 = 3_600;
+
 /// Where the database is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,6 +19,11 @@ pub struct DatabaseConfig {
     pub url: Option<SecretString>,
     /// A URL for `LISTEN`, where `url` goes through a transaction-mode pooler, which cannot carry it.
     pub listen_url: Option<SecretString>,
+    /// The URL of a standby of the same database, for reads that may be a little behind. Without one all go to the
+    /// primary.
+    pub replica_url: Option<SecretString>,
+    /// Seconds that the standby may be behind; while it is more, the primary is asked.
+    pub replica_max_lag_seconds: u64,
     /// Connections at most.
     pub max_connections: u32,
     /// Seconds a request waits for a connection before it is answered 503.
@@ -49,6 +57,8 @@ impl Default for DatabaseConfig {
         Self {
             url: None,
             listen_url: None,
+            replica_url: None,
+            replica_max_lag_seconds: 10,
             max_connections: 16,
             acquire_timeout_seconds: 5,
             read_timeout_seconds: 10,
@@ -69,6 +79,7 @@ impl DatabaseConfig {
         for (key, url) in [
             ("database.url (DATABASE_URL)", &self.url),
             ("database.listen_url", &self.listen_url),
+            ("database.replica_url", &self.replica_url),
         ] {
             let Some(url) = url else { continue };
             // The address may hold a password: only what stands before it is shown.
@@ -88,6 +99,11 @@ impl DatabaseConfig {
                      or later"
                 ));
             }
+        }
+        if !(1..=LONGEST_LAG).contains(&self.replica_max_lag_seconds) {
+            return Err(format!(
+                "database.replica_max_lag_seconds must be from 1 to {LONGEST_LAG}"
+            ));
         }
         if self.max_connections == 0 {
             return Err("database.max_connections must be at least 1".to_owned());

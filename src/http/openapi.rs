@@ -4,7 +4,7 @@
 //! description. What all routes share is added here: the ids in paths, the form of a problem, and the
 //! problems any request can meet.
 
-use super::middleware::{access, idempotency, site};
+use super::middleware::{access, idempotency, replica, site};
 use super::problem::{self, Kind, ProblemDocument};
 use super::router;
 use crate::domain::ids::MAX_ID_BYTES;
@@ -98,6 +98,7 @@ pub(crate) fn document() -> OpenApi {
         for (method, operation) in operations(item) {
             access::document_route(path, &method, operation);
             site::document(operation);
+            replica::document(path, &method, operation);
             complete(path, operation);
         }
     }

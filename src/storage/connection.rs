@@ -4,11 +4,13 @@
 //! the deadline of its [`Class`](super::Class), or whose [generation](super::liveness) is given up, fails, and its connection is
 //! closed. So is one that was lost, or that leads to a read-only server.
 
+use super::error::OutcomeUnknown;
 use super::liveness::{Generation, Liveness, Waiting, silence};
 use crate::fair::Permit;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
+use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
 use sqlx::{Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
@@ -100,7 +102,7 @@ impl Connection {
         std::future::poll_fn(|context| match work.poll_unpin(context) {
             Poll::Ready(result) => {
                 watch.answered();
-                Poll::Ready(result.inspect_err(|error| watch.failed(error)))
+                Poll::Ready(result.map_err(|error| watch.failed(error)))
             }
             Poll::Pending => watch.poll_over(context).map(Err),
         })
@@ -211,7 +213,18 @@ impl Watch<'_> {
         self.liveness.answered();
     }
 
-    fn failed(&mut self, error: &Error) {
+    /// What an error says of the connection, and the error as it is meant where the database is distributed.
+    fn failed(&mut self, error: Error) -> Error {
+        self.judge(&error);
+        match error {
+            Error::Database(of_node) if self.liveness.is_distributed() && is_of_a_node(&*of_node) => {
+                Error::AnyDriverError(Box::new(OutcomeUnknown(of_node)))
+            }
+            other => other,
+        }
+    }
+
+    fn judge(&mut self, error: &Error) {
         match error {
             Error::Io(_) | Error::Tls(_) | Error::WorkerCrashed => {
                 *self.is_spent = true;
@@ -230,6 +243,11 @@ impl Watch<'_> {
             _ => {}
         }
     }
+}
+
+/// What a database of several nodes says where it lost one of them, or where two changed a row at once.
+fn is_of_a_node(error: &dyn DatabaseError) -> bool {
+    error.code().is_some_and(|code| code == "XX000")
 }
 
 /// A server that was the primary, or is not yet.
@@ -252,10 +270,7 @@ impl<T> Stream for Answers<'_, T> {
         match self.answers.poll_next_unpin(context) {
             Poll::Ready(answer) => {
                 self.watch.answered();
-                if let Some(Err(error)) = &answer {
-                    self.watch.failed(error);
-                }
-                Poll::Ready(answer)
+                Poll::Ready(answer.map(|answer| answer.map_err(|error| self.watch.failed(error))))
             }
             Poll::Pending => {
                 let over = std::task::ready!(self.watch.poll_over(context));
@@ -279,7 +294,7 @@ impl<T> Future for Answer<'_, T> {
         match self.answer.poll_unpin(context) {
             Poll::Ready(answer) => {
                 self.watch.answered();
-                Poll::Ready(answer.inspect_err(|error| self.watch.failed(error)))
+                Poll::Ready(answer.map_err(|error| self.watch.failed(error)))
             }
             Poll::Pending => self.watch.poll_over(context).map(Err),
         }

@@ -65,10 +65,13 @@ impl Storage {
     #[tracing::instrument(name = "db.distribution.get", skip_all)]
     pub async fn distribution(&self) -> Result<Distribution, StorageError> {
         let distributed = self.distributed_tables().await?;
-        if distributed.is_empty() {
-            return Ok(Distribution::Local);
-        }
-        Ok(Distribution::of(&self.tables_of_vaults().await?, &distributed))
+        let distribution = match distributed.is_empty() {
+            true => Distribution::Local,
+            false => Distribution::of(&self.tables_of_vaults().await?, &distributed),
+        };
+        // What is said of a lost node is not to be believed of a single server.
+        self.liveness.set_distributed(distribution != Distribution::Local);
+        Ok(distribution)
     }
 
     /// Whether the database has the extension that distributes tables.

@@ -1,6 +1,7 @@
 //! What can go wrong with the database, told apart by what a caller can do about it.
 
 use crate::domain::ids::UpdateId;
+use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use std::time::Duration;
 
@@ -54,6 +55,12 @@ pub enum StorageError {
     Internal(#[source] sqlx::Error),
 }
 
+/// What a database of several nodes says of a node that it lost, or of rows that two changed at once (XX000): whether it
+/// was done is not known. A single server says so of its own faults, which is another error ([`super::connection`]).
+#[derive(Debug, thiserror::Error)]
+#[error("a node of the database failed, and whether it was done is not known: {0}")]
+pub(super) struct OutcomeUnknown(pub(super) Box<dyn DatabaseError>);
+
 impl StorageError {
     /// How long a client should wait before it tries again, where trying again helps.
     #[must_use]
@@ -70,6 +77,7 @@ impl From<sqlx::Error> for StorageError {
                 true
             }
             E::Database(database) => database.code().is_some_and(|code| is_unavailable(&code)),
+            E::AnyDriverError(other) => other.is::<OutcomeUnknown>(),
             _ => false,
         };
         if unavailable {
@@ -81,16 +89,15 @@ impl From<sqlx::Error> for StorageError {
 }
 
 /// SQLSTATE classes that pass by themselves: connection (08), resources (53), operator intervention such
-/// as a shutdown (57P), read-only after a failover (25006), and transactions that lost too many races. And what a
-/// database of several nodes says of a node that it lost (XX000, which is also said of rows that two changed at once):
-/// whether it was done is not known then.
+/// as a shutdown (57P), read-only after a failover (25006), a row that somebody else holds for too long (55P03), and
+/// transactions that lost too many races.
 fn is_unavailable(code: &str) -> bool {
     code.starts_with("08")
         || code.starts_with("53")
         || code.starts_with("57P")
         || code == "25006"
         || code == "55000"
-        || code == "XX000"
+        || code == "55P03"
         || is_lost_race(code)
 }
 
@@ -119,6 +126,9 @@ pub(super) fn is_of_a_statement(error: &StorageError) -> bool {
     let (StorageError::Unavailable(inner) | StorageError::Internal(inner)) = error else {
         return false;
     };
+    if let sqlx::Error::AnyDriverError(other) = inner {
+        return other.is::<OutcomeUnknown>();
+    }
     let database = inner.as_database_error();
     let refusal = database.and_then(|database| database.try_downcast_ref::<PgDatabaseError>());
     refusal.is_some_and(|refusal| refusal.severity() == PgSeverity::Error)

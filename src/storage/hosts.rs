@@ -43,6 +43,14 @@ impl Hosts {
         &self.servers[0]
     }
 
+    /// The only one; `None` of several.
+    pub(super) fn only(&self) -> Option<&PgConnectOptions> {
+        match &*self.servers {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
     /// The server that takes writes. A single one is not asked.
     ///
     /// # Errors

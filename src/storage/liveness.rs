@@ -38,6 +38,8 @@ pub(super) struct Liveness {
     wanted: Notify,
     /// Whether that was said since the last heartbeat.
     is_wanted: AtomicBool,
+    /// Whether the tables stand on several nodes, of which one may be lost while the others answer.
+    is_distributed: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -95,6 +97,7 @@ impl Default for Liveness {
             in_flight: AtomicUsize::new(0),
             wanted: Notify::new(),
             is_wanted: AtomicBool::new(false),
+            is_distributed: AtomicBool::new(false),
         }
     }
 }
@@ -170,6 +173,16 @@ impl Liveness {
     /// Whether the newest connection leads to this server.
     pub(super) fn is_server(&self, server: &str) -> bool {
         self.state().server.as_deref() == Some(server)
+    }
+
+    /// It was found out whether the tables stand on several nodes.
+    pub(super) fn set_distributed(&self, is_distributed: bool) {
+        self.is_distributed.store(is_distributed, Ordering::Relaxed);
+    }
+
+    /// Whether they do, as far as is known.
+    pub(super) fn is_distributed(&self) -> bool {
+        self.is_distributed.load(Ordering::Relaxed)
     }
 
     /// A statement was answered, well or badly.

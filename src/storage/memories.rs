@@ -313,6 +313,7 @@ impl Storage {
         stored::count(&mut transaction, vault, &event.event_id, change).await?;
         events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
         transaction.commit().await?;
+        self.replica_must_catch_up();
         self.appended(vault, &[event]);
         Ok(())
     }

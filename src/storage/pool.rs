@@ -7,6 +7,7 @@ use super::hosts::Hosts;
 use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::listen::Notifications;
 use super::liveness::{Liveness, silence};
+use super::replica::Replica;
 use super::search::{FrequentWords, Searched};
 use super::stored::{Quotas, Room};
 use super::write::GroupCommit;
@@ -53,6 +54,8 @@ pub struct Storage {
     pub(super) liveness: Arc<Liveness>,
     /// The servers that may be the primary.
     pub(super) hosts: Arc<Hosts>,
+    /// A standby for reads that may be behind.
+    pub(super) replica: Option<Arc<Replica>>,
     pub(super) prepared_statements: bool,
     /// Whether this service has an embedding model, so that what is indexed is to be embedded too.
     pub(super) embeds: bool,
@@ -158,6 +161,7 @@ impl Storage {
             deadlines: options.deadlines,
             liveness,
             hosts: Arc::new(hosts),
+            replica: None,
             prepared_statements: options.prepared_statements,
             embeds: false,
             frequent_words: Arc::default(),
@@ -244,7 +248,7 @@ impl Storage {
     pub async fn close(&self) {
         let (closed, own) = (self.pool.close(), self.lanes.own().close());
         self.batchers.clear();
-        let closed = async { tokio::join!(closed, own) };
+        let closed = async { tokio::join!(closed, own, self.close_replica()) };
         if timeout(CLOSED_WITHIN, closed).await.is_err() {
             tracing::warn!("connections to the database did not end and are left behind");
         }

@@ -4,7 +4,7 @@
 use super::events;
 use super::pages::{Reading, Rows};
 use super::updates::{Row, Run, RunStatus, lives_on, redacted_json};
-use super::{Storage, StorageError};
+use super::{FailingVaults, Storage, StorageError};
 use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
 use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
@@ -101,19 +101,25 @@ impl Storage {
     }
 
     /// Ends proposals that have waited since before `before`, at most `limit`, and returns how many. Any number of
-    /// instances may do so at once.
+    /// instances may do so at once. Vaults of which that fails are passed over.
     ///
     /// # Errors
     /// The database's.
     #[tracing::instrument(name = "db.updates.expire", skip_all)]
-    pub async fn expire_proposals(&self, before: DateTime<Utc>, limit: i64) -> Result<u64, StorageError> {
+    pub async fn expire_proposals(
+        &self,
+        before: DateTime<Utc>,
+        limit: i64,
+        failing: &mut FailingVaults,
+    ) -> Result<u64, StorageError> {
         // A rare read over all vaults, in an index of little else; what it finds is ended vault by vault.
         let old = sqlx::query!(
             "SELECT vault_id, memory_id, update_id FROM updates
-             WHERE status = 'proposed' AND finished_at <= $1
+             WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
              LIMIT $2",
             before,
             limit,
+            &failing.waiting(),
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
@@ -125,22 +131,32 @@ impl Storage {
         }
         let mut expired = 0;
         for (vault, (memories, updates)) in vaults {
-            let mut transaction = self.begin().await?;
-            let done = sqlx::query!(
-                "UPDATE updates SET status = 'expired'
-                 WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
-                   AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                vault.as_str(),
-                before,
-                &memories as &[MemoryId],
-                &updates as &[UpdateId],
-            )
-            .execute(&mut *transaction)
-            .await?;
-            transaction.commit().await?;
-            expired += done.rows_affected();
+            let done = self.expire(&vault, (&memories, &updates), before).await;
+            expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
         }
         Ok(expired)
+    }
+
+    async fn expire(
+        &self,
+        vault: &VaultId,
+        (memories, updates): (&[MemoryId], &[UpdateId]),
+        before: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        let mut transaction = self.begin_sweep().await?;
+        let done = sqlx::query!(
+            "UPDATE updates SET status = 'expired'
+             WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
+               AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+            vault.as_str(),
+            before,
+            memories as &[MemoryId],
+            updates as &[UpdateId],
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Retention of runs: those that ended long ago are deleted, where the configuration says so.
 
-use super::{Storage, StorageError};
+use super::{FailingVaults, Storage, StorageError};
 use crate::domain::ids::VaultId;
 use crate::storage::Class;
 use chrono::{DateTime, Utc};
@@ -13,13 +13,16 @@ impl Storage {
     /// themselves. Any number of instances may do so at once, and it may be broken off and begun again.
     ///
     /// # Errors
-    /// The database's; what was deleted until then stays deleted.
+    /// The database's, where it does not answer; what was deleted until then stays deleted. A vault of which a statement
+    /// fails is passed over.
     #[tracing::instrument(name = "db.updates.prune", skip_all)]
     pub async fn prune_runs(&self, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut pruned = 0;
+        let mut failing = FailingVaults::new("runs");
         let mut last = None;
         while let Some(vault) = self.next_vault_with_runs(last.as_ref()).await? {
-            pruned += self.prune_runs_of(&vault, before).await?;
+            let done = self.prune_runs_of(&vault, before).await;
+            pruned += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
             last = Some(vault);
         }
         Ok(pruned)
@@ -41,7 +44,7 @@ impl Storage {
     async fn prune_runs_of(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut pruned = 0;
         loop {
-            let mut transaction = self.begin_for(Class::Maintenance).await?;
+            let mut transaction = self.begin_sweep().await?;
             let deleted = sqlx::query!(
                 "DELETE FROM updates
                  WHERE vault_id = $1 AND (memory_id, update_id) IN (

@@ -169,6 +169,7 @@ impl Storage {
         stored::count(&mut transaction, vault, &event.event_id, (held, left)).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
         transaction.commit().await?;
+        self.replica_must_catch_up();
         self.appended(vault, &[event]);
         redacted
             .map(|context| context.metadata)

@@ -1,6 +1,6 @@
 //! Retention: old versions are taken out, where the configuration says so.
 
-use super::{Storage, StorageError};
+use super::{FailingVaults, Storage, StorageError};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
 use crate::storage::Class;
@@ -27,7 +27,8 @@ impl Storage {
     /// memory, in short transactions, each version by its key.
     ///
     /// # Errors
-    /// The database's; what was taken out until then stays out.
+    /// The database's, where it does not answer; what was taken out until then stays out. A vault of which a statement
+    /// fails is passed over.
     #[tracing::instrument(name = "db.memory_contexts.prune", skip_all)]
     pub async fn prune_versions(
         &self,
@@ -35,6 +36,7 @@ impl Storage {
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
         let mut pruned = 0;
+        let mut failing = FailingVaults::new("retention");
         let mut after = None;
         loop {
             let candidates = self.candidates(retention, &after).await?;
@@ -43,7 +45,11 @@ impl Storage {
             };
             after = Some((last.vault_id.clone(), last.memory_id.clone()));
             for candidate in &candidates {
-                pruned += self.prune_memory(retention, candidate, now).await?;
+                let vault = candidate.vault_id.as_str();
+                if !failing.waits(vault) {
+                    let done = self.prune_memory(retention, candidate, now).await;
+                    pruned += failing.pass_over(vault, done)?.unwrap_or_default();
+                }
             }
         }
     }
@@ -126,7 +132,7 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<u64, StorageError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        let mut transaction = self.begin_sweep().await?;
         // A restore makes an archived record active again: it must not come between question and deletion.
         let head = sqlx::query_scalar!(
             "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",

@@ -7,7 +7,7 @@
 
 use super::connection::Connection;
 use super::hosts::Hosts;
-use super::liveness::silence;
+use super::liveness::{Liveness, silence};
 use super::pool::connect_options;
 use super::transaction::Transaction;
 use super::{Class, Storage, StorageError};
@@ -17,11 +17,15 @@ use crate::telemetry::meters;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// What begins a transaction on a server connection that others named statements on.
 pub(super) const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
+
+/// A pool, and whether its database is alive.
+pub(super) type Door<'d> = (&'d PgPool, &'d Arc<Liveness>);
 
 /// A connection for reading. What it changes may be rolled back: writers take a transaction.
 pub(super) enum Reader {
@@ -175,6 +179,9 @@ fn is_about_names(error: &sqlx::Error) -> bool {
     code.is_some_and(|code| ["42P05", "26000", "08P01"].contains(&&*code))
 }
 
+/// How long work that goes through vaults waits for a row that somebody else holds.
+const SWEEP_WAITS_FOR: &str = "2s";
+
 /// How often a connection is asked for where its generation ends meanwhile.
 const ACQUIRE_TRIES: u32 = 3;
 
@@ -184,8 +191,22 @@ impl Storage {
         self.reader_for(Class::Read).await
     }
 
-    /// A connection for reading, for work of this class.
+    /// A connection for reading, for work of this class; of the standby, where the read may be behind.
     pub(super) async fn reader_for(&self, class: Class) -> Result<Reader, StorageError> {
+        if self.has_replica()
+            && let Some(reader) = Box::pin(self.replica_reader(class)).await
+        {
+            return Ok(reader);
+        }
+        self.primary_reader_for(class).await
+    }
+
+    /// A connection of the primary for reading what must not be behind.
+    pub(super) async fn primary_reader(&self) -> Result<Reader, StorageError> {
+        self.primary_reader_for(Class::Read).await
+    }
+
+    async fn primary_reader_for(&self, class: Class) -> Result<Reader, StorageError> {
         let waiting = Instant::now();
         let turn = self.lanes.connection().await?;
         let reader = self.reader_of(&self.pool, class, turn).await?;
@@ -208,10 +229,20 @@ impl Storage {
         class: Class,
         turn: Option<Permit>,
     ) -> Result<Reader, StorageError> {
+        self.reader_from((pool, &self.liveness), class, turn).await
+    }
+
+    /// A connection for reading, of a pool whose database is alive or not.
+    pub(super) async fn reader_from(
+        &self,
+        door: Door<'_>,
+        class: Class,
+        turn: Option<Permit>,
+    ) -> Result<Reader, StorageError> {
         if self.prepared_statements {
-            Ok(Reader::Connection(self.acquire(pool, class, turn).await?))
+            Ok(Reader::Connection(self.acquire_from(door, class, turn).await?))
         } else {
-            Ok(Reader::Transaction(self.begin_on(pool, class, turn).await?))
+            Ok(Reader::Transaction(self.begin_from(door, class, turn).await?))
         }
     }
 
@@ -222,16 +253,25 @@ impl Storage {
         class: Class,
         turn: Option<Permit>,
     ) -> Result<Connection, sqlx::Error> {
+        self.acquire_from((pool, &self.liveness), class, turn).await
+    }
+
+    async fn acquire_from(
+        &self,
+        (pool, liveness): Door<'_>,
+        class: Class,
+        turn: Option<Permit>,
+    ) -> Result<Connection, sqlx::Error> {
         let mut tries = 1;
         loop {
-            let generation = self.liveness.generation()?;
-            self.liveness.want_beat();
+            let generation = liveness.generation()?;
+            liveness.want_beat();
             // The pool's own future takes four kilobytes. In its place each future above it would have them too, and
             // those are moved many times on the way of a request, also where none of them ever asks the pool.
             let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
             let acquired = acquired.ok_or_else(silence)??;
             let deadline = self.deadlines.of(class);
-            let connection = Connection::new(acquired, generation, self.liveness.clone(), deadline);
+            let connection = Connection::new(acquired, generation, liveness.clone(), deadline);
             if connection.is_current() || tries == ACQUIRE_TRIES {
                 return Ok(connection.holding(turn));
             }
@@ -253,12 +293,30 @@ impl Storage {
         self.begin_for(Class::Write).await
     }
 
-    /// A transaction for work of this class.
+    /// A transaction for work of this class; of the standby, where it reads what may be behind.
     pub(super) async fn begin_for(&self, class: Class) -> Result<Transaction, StorageError> {
+        if self.has_replica()
+            && let Some(transaction) = Box::pin(self.replica_transaction(class)).await
+        {
+            return Ok(transaction);
+        }
         let waiting = Instant::now();
         let turn = self.lanes.connection().await?;
         let transaction = self.begin_on(&self.pool, class, turn).await?;
         meters::pool_wait(waiting.elapsed());
+        Ok(transaction)
+    }
+
+    /// A transaction of work that goes through vaults: it fails where somebody holds a row of it for long, and the work
+    /// goes on with others meanwhile.
+    pub(super) async fn begin_sweep(&self) -> Result<Transaction, StorageError> {
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        sqlx::query!(
+            "SELECT set_config('lock_timeout', $1, true) AS lock_timeout",
+            SWEEP_WAITS_FOR
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
         Ok(transaction)
     }
 
@@ -270,7 +328,17 @@ impl Storage {
         class: Class,
         turn: Option<Permit>,
     ) -> Result<Transaction, StorageError> {
-        let connection = self.acquire(pool, class, turn).await?;
+        self.begin_from((pool, &self.liveness), class, turn).await
+    }
+
+    /// The same on a pool whose database is alive or not.
+    pub(super) async fn begin_from(
+        &self,
+        door: Door<'_>,
+        class: Class,
+        turn: Option<Permit>,
+    ) -> Result<Transaction, StorageError> {
+        let connection = self.acquire_from(door, class, turn).await?;
         let statement = (!self.prepared_statements).then(|| BEGIN_WITHOUT_NAMES.into_sql_str());
         let begun = tokio::spawn(Transaction::begin(connection, statement)).await;
         match begun {

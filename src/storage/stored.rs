@@ -4,7 +4,7 @@
 //! nobody waits to count and nobody can be part of a deadlock for it. What a vault holds is the sum of its rows, of which
 //! the background makes one again before they are many.
 
-use super::{Storage, StorageError};
+use super::{FailingVaults, Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::connection::Connection;
 use quick_cache::sync::Cache;
@@ -189,6 +189,7 @@ impl Storage {
     /// The database's.
     #[tracing::instrument(name = "db.vault_storage.sum_up", skip_all)]
     pub async fn sum_up_stored(&self) -> Result<u64, StorageError> {
+        let mut failing = FailingVaults::new("stored");
         let vaults = sqlx::query_scalar!(
             "SELECT vault_id FROM vault_storage GROUP BY vault_id HAVING count(*) > $1 LIMIT $2",
             MANY_ROWS,
@@ -197,22 +198,28 @@ impl Storage {
         .fetch_all(&mut *self.reader().await?)
         .await?;
         for vault in &vaults {
-            let mut transaction = self.begin().await?;
-            // Who does so at the same time waits for the rows, and then finds them gone.
-            sqlx::query!(
-                "WITH gone AS (
-                     DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
-                 )
-                 INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
-                 SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
-                vault,
-                self.clock.new_id().to_string(),
-            )
-            .execute(&mut *transaction)
-            .await?;
-            transaction.commit().await?;
+            let done = self.sum_up(vault.as_ref()).await;
+            failing.pass_over(vault.as_ref(), done)?;
         }
         Ok(vaults.len() as u64)
+    }
+
+    async fn sum_up(&self, vault: &str) -> Result<(), StorageError> {
+        let mut transaction = self.begin_sweep().await?;
+        // Who does so at the same time waits for the rows, and then finds them gone.
+        sqlx::query!(
+            "WITH gone AS (
+                 DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
+             )
+             INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
+             SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
+            vault,
+            self.clock.new_id().to_string(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
     }
 }
 

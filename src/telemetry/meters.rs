@@ -49,6 +49,8 @@ metrics! {
     POOL_CONNECTIONS = "db_pool_connections", Gauge, ["state"], "Open database connections, idle or used";
     POOL_MOST = "db_pool_max_connections", Gauge, [], "Database connections that may be open";
     POOL_WAIT_SECONDS = "db_pool_wait_seconds", Histogram, [], "Time to get a database connection, with the BEGIN of a transaction";
+    REPLICA_LAG_SECONDS = "db_replica_lag_seconds", Gauge, [], "How far the standby for reads is behind at most";
+    REPLICA_READS_TOTAL = "db_replica_reads_total", Counter, ["result"], "Reads that may be behind: answered by the standby, by the primary because it was too far behind or away (behind), or after it failed (repeated)";
     EMBEDDING_CALLS_TOTAL = "embedding_calls_total", Counter, ["outcome"], "Requests to the embedding model: asked or failed";
     EMBEDDING_LAG_SECONDS = "embedding_lag_seconds", Gauge, [], "Age of the oldest version that searches by meaning do not find yet";
     EMBEDDING_PASSAGES_TOTAL = "embedding_passages_total", Counter, ["outcome"], "Passages of memories given to the embedding model: embedded or refused";
@@ -83,6 +85,7 @@ metrics! {
     UPDATES_RUNNING = "updates_queue_running", Gauge, [], "Queued updates being run, by all instances";
     UPDATES_QUEUED = "updates_queued", Gauge, [], "Updates that wait to be run, over all vaults";
     UPDATES_TOTAL = "updates_total", Counter, ["kind", "status"], "Runs of updates and operations by how they ended";
+    PASSED_OVER_TOTAL = "vaults_passed_over_total", Counter, ["work"], "Times that work in the background failed for one vault and went on with the others";
     VERSIONS_TOTAL = "versions_total", Counter, ["source"], "Versions made";
 }
 
@@ -101,6 +104,21 @@ pub(super) fn describe() {
 /// A transaction of this name lost a race and is run again.
 pub fn transaction_repeated(name: &'static str) {
     metrics::counter!(TRANSACTION_REPEATS_TOTAL, "transaction" => name).increment(1);
+}
+
+/// The standby for reads is this far behind at most.
+pub fn replica_lag(lag: Duration) {
+    metrics::gauge!(REPLICA_LAG_SECONDS).set(lag.as_secs_f64());
+}
+
+/// A read that may be behind was answered so.
+pub fn replica_read(result: &'static str) {
+    metrics::counter!(REPLICA_READS_TOTAL, "result" => result).increment(1);
+}
+
+/// Work that goes through all vaults failed for one.
+pub fn vault_passed_over(work: &'static str) {
+    metrics::counter!(PASSED_OVER_TOTAL, "work" => work).increment(1);
 }
 
 /// A step of an update, named as in the documentation.

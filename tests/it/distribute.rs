@@ -1,7 +1,7 @@
 //! How tables come to be distributed, and what a half distributed database is told. There is no Citus here: functions and
 //! a table of its names stand in for it, and write down what they are asked.
 
-use crate::harness::{Database, Service};
+use crate::harness::{Database, Memory, Service};
 use crate::transfer::program::PROGRAM;
 use sqlx::{Connection, PgConnection, raw_sql};
 use std::process::{Command, Output};
@@ -120,4 +120,36 @@ async fn the_tables_decide_and_not_the_extension() {
 
     storage.distribute().await.unwrap();
     assert_eq!(distribution().await, Distribution::ByVault);
+}
+
+/// What a distributed database says where a node is lost, for one vault.
+const LOST_NODE: &str = "
+CREATE FUNCTION lost_node() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.vault_id = 'lost' THEN
+        RAISE EXCEPTION 'connection to the remote node failed' USING ERRCODE = 'XX000';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER lost_node BEFORE INSERT OR UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION lost_node();";
+
+#[tokio::test]
+async fn a_lost_node_leaves_the_outcome_unknown_where_there_are_nodes_and_is_a_fault_where_there_are_none() {
+    let service = Service::start().await;
+    raw_sql(LOST_NODE).execute(service.rows()).await.unwrap();
+    let lost = Memory::new(&service, "lost", "agent");
+    lost.put("one").await.problem(500, "internal", None);
+
+    raw_sql(STAND_IN).execute(service.rows()).await.unwrap();
+    raw_sql("INSERT INTO pg_dist_partition VALUES ('memories'), ('memory_contexts')")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    service.storage().distribution().await.unwrap();
+    let answer = lost.put("one").await;
+    assert_eq!(answer.header("retry-after"), "1");
+    answer.problem(503, "unavailable", None);
+    // The others are of other nodes.
+    service.memory("agent").put("one").await.is(201);
 }

@@ -4,6 +4,7 @@
 mod access;
 mod architecture;
 mod bounds;
+mod citus;
 mod cli;
 mod dashboard;
 mod distribute;
@@ -12,6 +13,7 @@ mod embedded;
 mod events;
 mod every_schema;
 mod every_table;
+mod failing_vaults;
 mod gathered;
 mod given_up;
 mod harness;

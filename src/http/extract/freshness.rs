@@ -5,6 +5,7 @@ use axum::http::HeaderMap;
 use axum::http::header::CACHE_CONTROL;
 use axum::http::request::Parts;
 use std::convert::Infallible;
+use std::time::Duration;
 
 /// What a read may be answered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) struct FreshnessHeader {
 }
 
 impl Freshness {
-    fn from_headers(headers: &HeaderMap) -> Self {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         // What cannot be read may have been meant so.
         let wants_latest = headers.get_all(CACHE_CONTROL).iter().any(|value| {
             value
@@ -36,6 +37,19 @@ impl Freshness {
         });
         if wants_latest { Self::Latest } else { Self::Recent }
     }
+}
+
+/// How old an answer may be; `None` if any age will do. Of several the shortest; one that cannot be read is not there.
+pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    let values = headers.get_all(CACHE_CONTROL).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    let ages = values.flat_map(|value| value.split(',')).filter_map(|directive| {
+        let (name, value) = directive.split_once('=')?;
+        let seconds = value.trim().trim_matches('"').parse().ok()?;
+        let is_age = name.trim().eq_ignore_ascii_case("max-age");
+        is_age.then(|| Duration::from_secs(seconds))
+    });
+    ages.min()
 }
 
 fn forbids_kept(directive: &str) -> bool {
@@ -88,5 +102,16 @@ mod tests {
             assert_eq!(of(&[recent]), Freshness::Recent, "{recent:?}");
         }
         assert_eq!(of(&[]), Freshness::Recent);
+    }
+
+    #[test]
+    fn the_shortest_age_counts() {
+        let of = |value: &'static str| {
+            let headers = HeaderMap::from_iter([(CACHE_CONTROL, HeaderValue::from_static(value))]);
+            max_age(&headers)
+        };
+        assert_eq!(of("max-age=9, Max-Age = \"3\""), Some(Duration::from_secs(3)));
+        assert_eq!(of("max-age=x, max-stale=1"), None);
+        assert_eq!(of("s-maxage=1"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What happens to every request, whatever its route. From the outside in: default [`headers`], [`observe`] (request
 //! id, the one log line, metrics, panics), [`site`] (for and from which site), [`access`] (who may do what, and how often: [`rate`]), [`bounds`] (how many
-//! at once), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (for how long).
+//! at once), [`idempotency`] (PUT and POST of a vault), [`bounds`] again (for how long), [`replica`] (which database reads).
 //!
 //! Each is a function around the rest of the way; two layers hold them all, because a layer of the router costs more
 //! than most of what they do: it clones and boxes all that is below it, for every request.
@@ -12,6 +12,7 @@ mod held;
 pub(crate) mod idempotency;
 pub(crate) mod observe;
 pub(crate) mod rate;
+pub(crate) mod replica;
 pub(crate) mod site;
 
 use super::dashboard::Pages;
@@ -71,7 +72,9 @@ pub(crate) async fn around_work(State(work): State<Work>, request: Request, next
     let Work { state, time, weighs } = &work;
     let party = request.extensions().get::<Party>().cloned().unwrap_or_default();
     let time = *time;
-    let run = move |request| bounds::time(time, request, move |request| next.run(request));
+    let of_read = state.clone();
+    let read = move |request| replica::read(of_read, request, next);
+    let run = move |request| bounds::time(time, request, read);
     let once = |request| idempotency::once(state, time, request, run);
     party
         .scope(bounds::concurrency(state, *weighs, request, once))

@@ -8,7 +8,7 @@ use crate::llm::embeddings::{EmbedError, Embedded, Wanted};
 use crate::storage::search::Pending;
 use crate::storage::search_vectors::{Kept, Saved, Space, SpaceSettings};
 use crate::storage::usage::Spent;
-use crate::storage::{Class, StorageError};
+use crate::storage::{Class, FailingVaults, StorageError};
 use crate::telemetry::meters;
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -105,6 +105,7 @@ impl Meaning {
         vault: Option<&VaultId>,
     ) -> Result<(), IndexError> {
         let mut last: Option<Pending> = None;
+        let mut failing = FailingVaults::new("embedding");
         loop {
             let batch = self.storage.pending_for_embedding(vault, last.as_ref()).await?;
             let now = self.clock.now();
@@ -116,7 +117,13 @@ impl Meaning {
                 return Ok(());
             };
             for of_vault in batch.chunk_by(|one, next| one.vault == next.vault) {
-                self.embed_memories(model, space, of_vault).await?;
+                match self.embed_memories(model, space, of_vault).await {
+                    // Whoever named the vault is told.
+                    Err(IndexError::Storage(error)) if vault.is_none() => {
+                        failing.pass_over::<()>(of_vault[0].vault.as_str(), Err(error))?;
+                    }
+                    done => done?,
+                }
             }
             last = Some(end);
         }

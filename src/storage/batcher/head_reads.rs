@@ -54,7 +54,7 @@ impl Job for Wanted {
 async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
     let slots = &storage.batchers.reads.connections;
     let Some(mut connection) = slots.lease(storage).await? else {
-        return newest(&mut *storage.reader().await?, jobs).await;
+        return newest(&mut *storage.primary_reader().await?, jobs).await;
     };
     let read = newest(&mut connection, jobs).await?;
     connection.release(storage, slots);
@@ -112,7 +112,8 @@ impl Storage {
         {
             return read;
         }
-        let mut reader = self.reader().await?;
+        // The newest version is kept in the process: it is read where it is made.
+        let mut reader = self.primary_reader().await?;
         contexts::latest(&mut reader, vault, memory).await
     }
 }

@@ -53,7 +53,7 @@ impl Storage {
             let Some(end) = old.last().map(|event| event.sequence) else {
                 return Ok(total);
             };
-            let mut transaction = self.begin_for(Class::Maintenance).await?;
+            let mut transaction = self.begin_sweep().await?;
             sqlx::query!(
                 "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
                 vault.as_str(),

@@ -13,7 +13,7 @@ pub(super) use saved::{note_one, note_saved};
 pub use tombstones::Gone;
 pub(super) use tombstones::{Redacted, bury_all, bury_redacted};
 
-use super::{Storage, StorageError};
+use super::{FailingVaults, Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -295,24 +295,35 @@ impl Storage {
             callers.push(row.caller);
             keys.push(row.idempotency_key);
         }
-        for (vault, (callers, keys)) in vaults {
-            let mut transaction = self.begin().await?;
-            let done = sqlx::query!(
-                "DELETE FROM idempotency_keys
-                 WHERE vault_id = $1 AND expires_at <= $2
-                   AND (status <> 'running' OR lease_until <= $2)
-                   AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                vault,
-                now,
-                &callers,
-                &keys,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            transaction.commit().await?;
-            deleted += done.rows_affected();
+        let mut failing = FailingVaults::new("idempotency_keys");
+        for (vault, keys) in vaults {
+            let done = self.purge_keys_of(&vault, &keys, now).await;
+            deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
         }
         Ok(deleted)
+    }
+
+    async fn purge_keys_of(
+        &self,
+        vault: &str,
+        (callers, keys): &(Vec<String>, Vec<String>),
+        now: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        let mut transaction = self.begin_sweep().await?;
+        let done = sqlx::query!(
+            "DELETE FROM idempotency_keys
+             WHERE vault_id = $1 AND expires_at <= $2
+               AND (status <> 'running' OR lease_until <= $2)
+               AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+            vault,
+            now,
+            callers,
+            keys,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected())
     }
 }
 

@@ -4,7 +4,8 @@ use super::ItemOwner;
 use super::write::{forget_owner_without_items, lock_present_owner};
 use crate::domain::ids::VaultId;
 use crate::storage::Class;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{FailingVaults, Storage, StorageError};
+use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
 impl Storage {
@@ -35,6 +36,7 @@ impl Storage {
                 .push(row.item_id.to_string());
         }
         let mut deleted = 0;
+        let mut failing = FailingVaults::new("items");
         for ((vault, memory), items) in owners {
             let owner = ItemOwner {
                 vault,
@@ -48,22 +50,33 @@ impl Storage {
                     })?),
                 },
             };
-            let mut transaction = self.begin_for(Class::Maintenance).await?;
-            lock_present_owner(&mut transaction, &owner).await?;
-            let done = sqlx::query!(
-                "DELETE FROM prompt_items
-                 WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
-                owner.vault.as_str(),
-                memory,
-                now,
-                &items,
-            )
-            .execute(&mut *transaction)
-            .await?;
-            forget_owner_without_items(&mut transaction, &owner).await?;
-            transaction.commit().await?;
-            deleted += done.rows_affected();
+            let done = self.purge_items_of(&owner, &memory, &items, now).await;
+            deleted += failing.pass_over(owner.vault.as_str(), done)?.unwrap_or_default();
         }
         Ok(deleted)
+    }
+
+    async fn purge_items_of(
+        &self,
+        owner: &ItemOwner,
+        memory: &str,
+        items: &[String],
+        now: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        let mut transaction = self.begin_sweep().await?;
+        lock_present_owner(&mut transaction, owner).await?;
+        let done = sqlx::query!(
+            "DELETE FROM prompt_items
+             WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
+            owner.vault.as_str(),
+            memory,
+            now,
+            items,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        forget_owner_without_items(&mut transaction, owner).await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected())
     }
 }

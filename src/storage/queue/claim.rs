@@ -37,12 +37,20 @@ pub struct Claimed {
 
 impl Storage {
     /// The heads of the lines that may be claimed, those that came first first, at most `limit`; none of the vaults in
-    /// `busy`. A read over all vaults that touches unfinished updates only.
+    /// `not_now`. A read over all vaults that touches unfinished updates only, or of one vault.
     ///
     /// # Errors
     /// The database's.
     #[tracing::instrument(name = "db.updates.due", skip_all)]
-    pub async fn due_updates(&self, busy: &[String], limit: i64) -> Result<Vec<Due>, StorageError> {
+    pub async fn due_updates(
+        &self,
+        vault: Option<&VaultId>,
+        not_now: &[String],
+        limit: i64,
+    ) -> Result<Vec<Due>, StorageError> {
+        if let Some(vault) = vault {
+            return self.due_updates_of(vault, limit).await;
+        }
         let rows = sqlx::query!(
             r#"SELECT vault_id AS "vault_id!", memory_id AS "memory_id!", update_id AS "update_id!"
                FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, status, created_at,
@@ -55,13 +63,37 @@ impl Storage {
                ORDER BY created_at
                LIMIT $3"#,
             self.clock.now(),
-            busy,
+            not_now,
             limit,
         )
         .fetch_all(&mut *self.reader().await?)
         .await?;
         let due = rows.into_iter().map(|row| Due {
             vault: row.vault_id,
+            memory: row.memory_id,
+            update_id: row.update_id,
+        });
+        Ok(due.collect())
+    }
+
+    async fn due_updates_of(&self, vault: &VaultId, limit: i64) -> Result<Vec<Due>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT memory_id AS "memory_id!", update_id AS "update_id!"
+               FROM (SELECT DISTINCT ON (memory_id) memory_id, update_id, status, created_at, not_before, lease_until
+                     FROM updates
+                     WHERE vault_id = $1 AND queue_place IS NOT NULL
+                     ORDER BY memory_id, status = 'queued', queue_place) AS heads
+               WHERE (status = 'queued' AND not_before <= $2) OR (status = 'running' AND lease_until <= $2)
+               ORDER BY created_at
+               LIMIT $3"#,
+            vault.as_str(),
+            self.clock.now(),
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let due = rows.into_iter().map(|row| Due {
+            vault: vault.clone(),
             memory: row.memory_id,
             update_id: row.update_id,
         });
@@ -80,7 +112,7 @@ impl Storage {
         lease: TimeDelta,
     ) -> Result<Option<Claimed>, StorageError> {
         let now = self.clock.now();
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_sweep().await?;
         let claimed = sqlx::query!(
             "UPDATE updates
              SET status = 'running', claim_id = $4, lease_until = $5, not_before = NULL, attempts = attempts + 1

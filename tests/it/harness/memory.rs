@@ -10,7 +10,7 @@ pub(crate) struct Memory<'s> {
 }
 
 impl<'s> Memory<'s> {
-    pub(super) fn new(service: &'s Service, vault: &str, memory: &str) -> Self {
+    pub(crate) fn new(service: &'s Service, vault: &str, memory: &str) -> Self {
         Self {
             service,
             path: format!("/v1/vaults/{vault}/memories/{memory}"),

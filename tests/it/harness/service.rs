@@ -80,6 +80,15 @@ impl Service {
         Self::start_on(database, Arc::new(TestClock::new()), configure, None).await
     }
 
+    /// The same with models.
+    pub(crate) async fn start_with_at(
+        database: Arc<Database>,
+        configure: impl FnOnce(&mut Config),
+        models: Option<Models>,
+    ) -> Self {
+        Self::start_on(database, Arc::new(TestClock::new()), configure, models).await
+    }
+
     /// Another service on the database of this one, with its clock.
     pub(crate) async fn beside(&self, models: Option<Models>) -> Self {
         Self::start_on(self.database.clone(), self.clock.clone(), |_| {}, models).await

@@ -8,6 +8,7 @@ mod keys;
 mod program;
 mod queue;
 mod refusals;
+mod replica;
 mod secrets;
 mod serve;
 mod starting;

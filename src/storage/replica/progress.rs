@@ -1,0 +1,124 @@
+//! How far a standby is, by what the primary's places were at known times.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Places that are remembered while the standby has not come there: enough for the longest bound.
+const REMEMBERED: usize = 8_192;
+
+/// What is known of how far it is.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// Places of the primary that the standby has not come to, with the time before they were read; the oldest first.
+    noted: VecDeque<(i64, Instant)>,
+    /// All that was committed before this time is there.
+    pub(super) has_all_until: Option<Instant>,
+    /// What is older must not be shown: something was taken out then.
+    pub(super) not_before: Instant,
+    /// Why it is not asked, for the log.
+    pub(super) why_not: Option<&'static str>,
+}
+
+impl Progress {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            noted: VecDeque::new(),
+            has_all_until: None,
+            not_before: now,
+            why_not: None,
+        }
+    }
+
+    /// The primary was at this place at this time, or later.
+    pub(super) fn note(&mut self, place: i64, at: Instant) {
+        if self.noted.back().is_some_and(|(last, _)| *last > place) {
+            // Another primary, whose log is another one.
+            self.forget();
+        }
+        if self.noted.len() == REMEMBERED {
+            self.noted.pop_front();
+        }
+        self.noted.push_back((place, at));
+    }
+
+    /// The standby has replayed all that stands before this place.
+    pub(super) fn replayed(&mut self, place: i64) {
+        while let Some((noted, at)) = self.noted.front()
+            && *noted <= place
+        {
+            self.has_all_until = Some(*at);
+            self.noted.pop_front();
+        }
+    }
+
+    /// It may be another standby, or none.
+    pub(super) fn forget(&mut self) {
+        self.noted.clear();
+        self.has_all_until = None;
+    }
+
+    /// How far it is behind at most; `None` if that is more than it may be.
+    pub(super) fn lag(&self, now: Instant, max: Duration) -> Option<Duration> {
+        let until = self.has_all_until.filter(|until| *until >= self.not_before)?;
+        let lag = now.saturating_duration_since(until);
+        (lag <= max).then_some(lag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: Duration = Duration::from_secs(10);
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn it_is_as_far_behind_as_the_newest_place_that_it_has_replayed() {
+        let start = Instant::now();
+        let mut progress = Progress::new(start);
+        assert_eq!(progress.lag(start, MAX), None);
+        progress.note(100, start);
+        progress.note(200, start + seconds(1));
+        progress.replayed(99);
+        assert_eq!(progress.lag(start + seconds(1), MAX), None);
+        progress.replayed(150);
+        assert_eq!(progress.lag(start + seconds(4), MAX), Some(seconds(4)));
+        progress.replayed(200);
+        assert_eq!(progress.lag(start + seconds(4), MAX), Some(seconds(3)));
+        // Where nothing is written, nobody falls behind.
+        progress.note(200, start + seconds(20));
+        progress.replayed(200);
+        assert_eq!(progress.lag(start + seconds(20), MAX), Some(seconds(0)));
+    }
+
+    #[test]
+    fn too_far_behind_is_not_asked_and_neither_is_what_shows_what_was_taken_out() {
+        let start = Instant::now();
+        let mut progress = Progress::new(start);
+        progress.note(1, start);
+        progress.replayed(1);
+        assert_eq!(progress.lag(start + MAX, MAX), Some(MAX));
+        assert_eq!(progress.lag(start + MAX + seconds(1), MAX), None);
+        progress.not_before = start + seconds(1);
+        assert_eq!(progress.lag(start + seconds(2), MAX), None);
+        progress.note(2, start + seconds(2));
+        progress.replayed(2);
+        assert_eq!(progress.lag(start + seconds(2), MAX), Some(seconds(0)));
+    }
+
+    #[test]
+    fn places_of_another_primary_say_nothing_of_this_one() {
+        let start = Instant::now();
+        let mut progress = Progress::new(start);
+        progress.note(500, start);
+        progress.replayed(500);
+        progress.note(900, start + seconds(1));
+        progress.note(700, start + seconds(2));
+        assert_eq!(progress.lag(start + seconds(2), MAX), None);
+        progress.replayed(600);
+        assert_eq!(progress.lag(start + seconds(2), MAX), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! The service on a database that is distributed by vault. `TEST_CITUS_URL` names one that has the extension and its nodes, and
+//! is there for this test alone: its tables are made and distributed here, and what is written stays. Without it there is
+//! nothing to run on, so the test is run only where it is asked for:
+//!
+//! ```sh
+//! TEST_CITUS_URL=postgres://… cargo nextest run --test it --run-ignored only -E 'test(citus)'
+//! ```
+
+use crate::harness::{Answer, Database, Memory, Service};
+use crate::pipeline::dictated::{Dictated, dictate, learning};
+use chrono::Utc;
+use reqwest::Method;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::domain::retention::Retention;
+use working_memory::storage::Distribution;
+
+/// Enough vaults that they stand on several nodes, whatever the number of shards.
+const VAULTS: usize = 8;
+
+#[tokio::test]
+#[ignore = "needs a distributed database: TEST_CITUS_URL"]
+async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
+    let url = std::env::var("TEST_CITUS_URL").expect("TEST_CITUS_URL names a database with the extension");
+    // The harness makes one for every service; this one stays empty.
+    let beside = Arc::new(Database::create().await);
+    let models = Dictated::new();
+    let service = Service::start_with_at(
+        beside,
+        |config| config.database.url = Some(url.into()),
+        Some(models.models()),
+    )
+    .await;
+    let storage = service.storage();
+    storage.migrate().await.unwrap();
+    assert!(
+        storage.can_distribute().await.unwrap(),
+        "the extension is not there"
+    );
+    storage.distribute().await.unwrap();
+    assert_eq!(storage.distribution().await.unwrap(), Distribution::ByVault);
+
+    let run = fastrand::u64(..);
+    let vaults: Vec<String> = (0..VAULTS).map(|number| format!("t{run:x}-{number}")).collect();
+    for vault in &vaults {
+        a_memory_lives(&service, vault).await;
+    }
+    let listed = service.get("/v1/vaults?limit=100").await.is(200).json();
+    assert!(
+        listed["items"]
+            .as_array()
+            .is_some_and(|items| items.len() >= VAULTS)
+    );
+
+    let workers = service.work(Duration::from_secs(30));
+    for vault in &vaults {
+        a_queued_update_is_run(&Memory::new(&service, vault, "queued")).await;
+    }
+    service.stop();
+    workers.stopped().await;
+
+    let newest = Retention {
+        max_versions: Some(1),
+        max_age: None,
+        keep_provenance: false,
+    };
+    storage.prune_versions(&newest, Utc::now()).await.unwrap();
+    storage.prune_runs(Utc::now()).await.unwrap();
+    for vault in &vaults {
+        let memory = Memory::new(&service, vault, "agent");
+        let left = memory.get("contexts").await.is(200).json();
+        assert_eq!(left["items"].as_array().unwrap().len(), 1, "{left}");
+        memory.delete().await.is(204);
+    }
+}
+
+async fn a_memory_lives(service: &Service, vault: &str) {
+    let memory = Memory::new(service, vault, "agent");
+    memory.put("# Notes\nthe parser\n").await.is(201);
+    memory.put("# Notes\nthe parser keeps tokens\n").await.is(201);
+    let operation = json!({"op": "add", "section": "learnings", "reason": "seen", "content": "an insight"});
+    let operations = json!({ "operations": [operation] });
+    let request = memory.request(Method::POST, "operations").json(&operations);
+    Answer::to(request).await.is(200);
+    let update = memory
+        .request(Method::POST, "update")
+        .json(&dictate(json!({ "learnings": learning("another insight") })));
+    Answer::to(update).await.is(200);
+    assert!(
+        memory
+            .get("context")
+            .await
+            .is(200)
+            .text()
+            .contains("another insight")
+    );
+    for (rest, count) in [("contexts", 4), ("log", 4), ("records", 2), ("updates", 2)] {
+        let list = memory.get_json(rest).await.is(200).json();
+        assert_eq!(list["items"].as_array().unwrap().len(), count, "{rest}: {list}");
+    }
+    let search = format!("/v1/vaults/{vault}/search?q=tokens&consistent=true");
+    let found = service.get(&search).await.is(200).json();
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
+    memory.redact("1").await.is(200);
+    memory.get("contexts/1").await.is(410);
+    let events = format!("/v1/vaults/{vault}/events");
+    let events = service
+        .request(Method::GET, &events)
+        .header("Accept", "application/json")
+        .header("Last-Event-ID", "0");
+    let events = Answer::to(events).await.is(200).json();
+    assert!(events["items"].as_array().unwrap().len() >= 5, "{events}");
+}
+
+async fn a_queued_update_is_run(memory: &Memory<'_>) {
+    let body = dictate(json!({ "learnings": learning("a late insight") }));
+    let request = memory.request(Method::POST, "update").json(&body);
+    let answer = Answer::to(request.header("Prefer", "respond-async")).await;
+    let id = answer.is(202).json()["update_id"].as_str().unwrap().to_owned();
+    let ended = async {
+        while memory.get(&format!("updates/{id}")).await.is(200).json()["status"] != "applied" {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), ended)
+        .await
+        .expect("it is run");
+}

@@ -1,0 +1,178 @@
+//! What goes through all vaults goes on with the others where one fails: a trigger that raises in it, a row that somebody
+//! holds.
+
+use crate::harness::{Answer, Memory, Service};
+use crate::pipeline::dictated::{Dictated, dictate, learning};
+use chrono::{TimeDelta, Utc};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use working_memory::background::Background;
+use working_memory::clock::{Clock, SystemClock};
+use working_memory::domain::retention::Retention;
+
+const NEWEST: Retention = Retention {
+    max_versions: Some(1),
+    max_age: None,
+    keep_provenance: false,
+};
+
+/// The first in the order of vaults: what ends at it never comes to the others.
+const BROKEN: &str = "a-broken";
+
+async fn execute(service: &Service, statement: &'static str) {
+    sqlx::raw_sql(statement).execute(service.rows()).await.unwrap();
+}
+
+/// From now on this raises for the broken vault.
+async fn breaks(service: &Service, event_and_table: &str) {
+    let statement = format!(
+        "CREATE OR REPLACE FUNCTION broken() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+         BEGIN
+             IF COALESCE(NEW.vault_id, OLD.vault_id) = '{BROKEN}' THEN RAISE 'broken'; END IF;
+             RETURN COALESCE(NEW, OLD);
+         END $$;
+         CREATE TRIGGER broken BEFORE {event_and_table} FOR EACH ROW EXECUTE FUNCTION broken();"
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statement))
+        .execute(service.rows())
+        .await
+        .unwrap();
+}
+
+async fn eventually(what: &str, mut done: impl AsyncFnMut() -> bool) {
+    let wanted = async {
+        while !done().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let came = tokio::time::timeout(Duration::from_secs(60), wanted).await;
+    assert!(came.is_ok(), "not in time: {what}");
+}
+
+async fn pending(service: &Service, vault: &str) -> i64 {
+    sqlx::query_scalar("SELECT count(*) FROM memories WHERE vault_id = $1 AND search_pending")
+        .bind(vault)
+        .fetch_one(service.rows())
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_vault_that_cannot_be_indexed_keeps_no_other_from_it_and_is_indexed_later() {
+    let service = Service::start().await;
+    breaks(&service, "INSERT OR UPDATE ON search_entries").await;
+    for vault in [BROKEN, "b-sound", "c-sound"] {
+        let memory = Memory::new(&service, vault, "agent");
+        memory.put("a parser\n").await.is(201);
+    }
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let background = Background::start(service.storage(), &clock, None);
+    for vault in ["b-sound", "c-sound"] {
+        eventually("the others are indexed", async || {
+            pending(&service, vault).await == 0
+        })
+        .await;
+    }
+    assert_eq!(pending(&service, BROKEN).await, 1);
+    let metrics = service.get("/metrics").await;
+    assert!(
+        metrics
+            .text()
+            .contains("vaults_passed_over_total{work=\"search\"}"),
+        "{}",
+        metrics.text()
+    );
+    execute(&service, "DROP TRIGGER broken ON search_entries").await;
+    eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
+    background.stop().await;
+}
+
+#[tokio::test]
+async fn a_row_that_somebody_holds_keeps_no_other_vault_from_being_indexed() {
+    let service = Service::start().await;
+    for vault in [BROKEN, "b-sound"] {
+        let memory = Memory::new(&service, vault, "agent");
+        memory.put("a parser\n").await.is(201);
+    }
+    let mut held = service.rows().begin().await.unwrap();
+    sqlx::query("SELECT FROM memories WHERE vault_id = $1 FOR UPDATE")
+        .bind(BROKEN)
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let background = Background::start(service.storage(), &clock, None);
+    eventually("the other is indexed", async || {
+        pending(&service, "b-sound").await == 0
+    })
+    .await;
+    held.rollback().await.unwrap();
+    eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
+    background.stop().await;
+}
+
+async fn accepted(memory: &Memory<'_>, body: &Value) -> String {
+    let request = memory.request(Method::POST, "update").json(body);
+    let answer = Answer::to(request.header("Prefer", "respond-async")).await;
+    answer.is(202).json()["update_id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn updates_of_a_vault_that_cannot_be_claimed_keep_no_others_waiting() {
+    let service = Dictated::new().service().await;
+    let body = dictate(json!({ "learnings": learning("insight 1") }));
+    let mut waiting = Vec::new();
+    for vault in [BROKEN, "b-sound"] {
+        let memory = Memory::new(&service, vault, "agent");
+        let id = accepted(&memory, &body).await;
+        waiting.push((memory, id));
+    }
+    breaks(&service, "UPDATE ON updates").await;
+    let workers = service.work(Duration::from_secs(30));
+    let status = async |(memory, id): &(Memory<'_>, String)| {
+        memory.get(&format!("updates/{id}")).await.is(200).json()["status"].clone()
+    };
+    eventually("the other is run", async || {
+        status(&waiting[1]).await == "applied"
+    })
+    .await;
+    assert_eq!(status(&waiting[0]).await, "queued");
+    execute(&service, "DROP TRIGGER broken ON updates").await;
+    eventually("it is tried again", async || {
+        status(&waiting[0]).await == "applied"
+    })
+    .await;
+    service.stop();
+    workers.stopped().await;
+}
+
+#[tokio::test]
+async fn retention_goes_on_behind_a_vault_that_fails() {
+    let service = Service::start().await;
+    for vault in [BROKEN, "b-sound"] {
+        let memory = Memory::new(&service, vault, "agent");
+        for text in ["one\n", "two\n", "three\n"] {
+            memory.put(text).await.is(201);
+        }
+    }
+    breaks(&service, "DELETE ON memory_contexts").await;
+    let prune = async || service.storage().prune_versions(&NEWEST, Utc::now()).await;
+    assert_eq!(prune().await.unwrap(), 2);
+    execute(&service, "DROP TRIGGER broken ON memory_contexts").await;
+    assert_eq!(prune().await.unwrap(), 2);
+
+    let operation = json!({"op": "add", "section": "learnings", "reason": "seen", "content": "an insight"});
+    let operations = json!({ "operations": [operation] });
+    for vault in [BROKEN, "b-sound"] {
+        let memory = Memory::new(&service, vault, "agent");
+        let request = memory.request(Method::POST, "operations").json(&operations);
+        Answer::to(request).await.is(200);
+    }
+    breaks(&service, "DELETE ON updates").await;
+    let later = service.clock.now() + TimeDelta::days(1);
+    assert_eq!(service.storage().prune_runs(later).await.unwrap(), 1);
+    execute(&service, "DROP TRIGGER broken ON updates").await;
+    assert_eq!(service.storage().prune_runs(later).await.unwrap(), 1);
+}

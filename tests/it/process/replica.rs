@@ -1,0 +1,165 @@
+//! A standby that answers what may be behind: real servers, of which one follows the other.
+
+use super::program::{Program, eventually, folder};
+use crate::harness::{Answer, Pair, Relay};
+use reqwest::Method;
+
+/// What says that the standby answered.
+const LAG: &str = "x-replica-lag";
+
+/// Longer than any of these tests: nothing is too far behind.
+const FOR_EVER: (&str, &str) = ("WORKING_MEMORY__DATABASE__REPLICA_MAX_LAG_SECONDS", "3600");
+const SHORT: (&str, &str) = ("WORKING_MEMORY__DATABASE__REPLICA_MAX_LAG_SECONDS", "1");
+
+async fn beside(pair: &Pair, folder: &std::path::Path, replica: &str, bound: (&str, &str)) -> Program {
+    let url = pair.url();
+    let environment = [
+        ("DATABASE_URL", url.as_str()),
+        ("WORKING_MEMORY__DATABASE__REPLICA_URL", replica),
+        bound,
+    ];
+    Program::start_with(folder, &environment).await
+}
+
+fn address_of_second(pair: &Pair) -> String {
+    pair.url().replace(":5432", ":5433")
+}
+
+async fn read(program: &Program, rest: &str) -> Answer {
+    Answer::to(program.request(Method::GET, "agent", rest)).await
+}
+
+async fn fresh(program: &Program, rest: &str, wanted: &str) -> Answer {
+    let request = program.request(Method::GET, "agent", rest);
+    Answer::to(request.header("Cache-Control", wanted)).await
+}
+
+fn versions(answer: &Answer) -> usize {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()["items"].as_array().unwrap().len()
+}
+
+async fn standby_answers(program: &Program, count: usize) {
+    eventually("the standby has all and answers", async || {
+        let answer = read(program, "contexts").await;
+        answer.headers.contains_key(LAG) && versions(&answer) == count
+    })
+    .await;
+}
+
+async fn primary_answers(program: &Program, count: usize) {
+    eventually("the primary answers", async || {
+        let answer = read(program, "contexts").await;
+        // Never an error meanwhile.
+        let has_all = versions(&answer) == count;
+        has_all && !answer.headers.contains_key(LAG)
+    })
+    .await;
+}
+
+/// The standby receives, and shows nothing more.
+async fn pause(pair: &Pair) {
+    let paused = "SELECT pg_wal_replay_pause(); DO $$ BEGIN WHILE pg_get_wal_replay_pause_state() <> 'paused' LOOP \
+                  PERFORM pg_sleep(0.02); END LOOP; END $$";
+    pair.second.execute("postgres", paused).await;
+}
+
+async fn resume(pair: &Pair) {
+    pair.second
+        .execute("postgres", "SELECT pg_wal_replay_resume()")
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_may_be_behind_is_read_from_the_standby_and_what_it_lacks_from_the_primary() {
+    let pair = Pair::start().await;
+    let folder = folder();
+    let program = beside(&pair, folder.path(), &address_of_second(&pair), FOR_EVER).await;
+    for text in ["one\n", "two\n", "three\n"] {
+        program.put("agent", text).await.is(201);
+    }
+    standby_answers(&program, 3).await;
+    let old = read(&program, "contexts/2").await;
+    assert!(old.headers.contains_key(LAG) && old.is(200).text() == "two\n");
+    let found = program.get("/v1/vaults/v/memories?limit=5").await;
+    assert_eq!(found.status, 200);
+
+    pause(&pair).await;
+    program.put("agent", "four\n").await.is(201);
+    let behind = read(&program, "contexts").await;
+    let lag: f64 = behind.headers[LAG].to_str().unwrap().parse().unwrap();
+    assert!(lag >= 0.0 && versions(&behind) == 3, "{lag}");
+    // The newest version is the primary's, and so is what the standby has not got.
+    for rest in ["context", "contexts/4"] {
+        let answer = read(&program, rest).await;
+        assert!(!answer.headers.contains_key(LAG), "{rest}");
+        assert_eq!(answer.is(200).text(), "four\n", "{rest}");
+    }
+    for wanted in ["no-cache", "max-age=0"] {
+        let answer = fresh(&program, "contexts", wanted).await;
+        assert!(
+            !answer.headers.contains_key(LAG) && versions(&answer) == 4,
+            "{wanted}"
+        );
+    }
+    let missing = program.get("/v1/vaults/v/memories/nobody/contexts").await;
+    assert_eq!(missing.status, 404);
+
+    // What was taken out is not shown any more.
+    let redact = program
+        .request(Method::POST, "agent", "contexts/2/redact")
+        .json(&serde_json::json!({"reason": "a secret"}));
+    Answer::to(redact).await.is(200);
+    read(&program, "contexts/2")
+        .await
+        .problem(410, "gone", Some("ref"));
+    resume(&pair).await;
+    standby_answers(&program, 4).await;
+    let metrics = program.get("/metrics").await;
+    for result in ["standby", "behind", "repeated"] {
+        let counted = format!("db_replica_reads_total{{result=\"{result}\"}}");
+        assert!(metrics.text().contains(&counted), "{counted}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_that_is_too_far_behind_or_away_is_not_asked() {
+    let pair = Pair::start().await;
+    let folder = folder();
+    let relay = Relay::to(pair.second.target()).await;
+    let program = beside(&pair, folder.path(), &relay.url(&pair.url()), SHORT).await;
+    program.put("agent", "one\n").await.is(201);
+    standby_answers(&program, 1).await;
+    pause(&pair).await;
+    program.put("agent", "two\n").await.is(201);
+    primary_answers(&program, 2).await;
+    resume(&pair).await;
+    standby_answers(&program, 2).await;
+
+    relay.fall_silent();
+    primary_answers(&program, 2).await;
+    relay.switch(pair.second.target());
+    relay.cut();
+    standby_answers(&program, 2).await;
+
+    // A promoted standby goes ways of its own.
+    pair.second.promote().await;
+    program.put("agent", "three\n").await.is(201);
+    primary_answers(&program, 3).await;
+    pair.second.kill();
+    primary_answers(&program, 3).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_of_another_database_is_not_asked() {
+    let (pair, other) = (Pair::start().await, Pair::start().await);
+    let folder = folder();
+    let program = beside(&pair, folder.path(), &address_of_second(&other), FOR_EVER).await;
+    program.put("agent", "one\n").await.is(201);
+    primary_answers(&program, 1).await;
+    eventually("it says why", async || {
+        program.log().await.contains("it is of another database")
+    })
+    .await;
+    assert!(!read(&program, "contexts").await.headers.contains_key(LAG));
+}
