@@ -8,11 +8,11 @@
 
 use crate::harness::{Answer, Database, Memory, Service};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
-use chrono::Utc;
 use reqwest::Method;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
+use working_memory::clock::Clock;
 use working_memory::domain::retention::Retention;
 use working_memory::storage::Distribution;
 
@@ -65,8 +65,11 @@ async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
         max_age: None,
         keep_provenance: false,
     };
-    storage.prune_versions(&newest, Utc::now()).await.unwrap();
-    storage.prune_runs(Utc::now()).await.unwrap();
+    storage
+        .prune_versions(&newest, service.clock.now())
+        .await
+        .unwrap();
+    storage.prune_runs(service.clock.now()).await.unwrap();
     for vault in &vaults {
         let memory = Memory::new(&service, vault, "agent");
         let left = memory.get("contexts").await.is(200).json();

@@ -3,7 +3,7 @@
 
 use crate::harness::{Answer, Memory, Service};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -158,7 +158,12 @@ async fn retention_goes_on_behind_a_vault_that_fails() {
         }
     }
     breaks(&service, "DELETE ON memory_contexts").await;
-    let prune = async || service.storage().prune_versions(&NEWEST, Utc::now()).await;
+    let prune = async || {
+        service
+            .storage()
+            .prune_versions(&NEWEST, service.clock.now())
+            .await
+    };
     assert_eq!(prune().await.unwrap(), 2);
     execute(&service, "DROP TRIGGER broken ON memory_contexts").await;
     assert_eq!(prune().await.unwrap(), 2);
