@@ -219,7 +219,7 @@ impl Storage {
         let memories: Vec<&str> = heads.iter().map(|head| head.of.memory.as_str()).collect();
         let versions: Vec<i64> = heads.iter().map(|head| head.version).collect();
         let times: Vec<DateTime<Utc>> = heads.iter().map(|head| head.creation_time).collect();
-        let mut transaction = self.begin_sweep().await?;
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
         // The memories first: who deletes one holds its row when its entries go with it.
         sqlx::query!(
             "UPDATE memories SET indexed_version = indexed.version,

@@ -179,6 +179,11 @@ fn is_about_names(error: &sqlx::Error) -> bool {
     code.is_some_and(|code| ["42P05", "26000", "08P01"].contains(&&*code))
 }
 
+tokio::task_local! {
+    /// Set in work that goes through vaults.
+    static SWEEPS: ();
+}
+
 /// How long work that goes through vaults waits for a row that somebody else holds.
 const SWEEP_WAITS_FOR: &str = "2s";
 
@@ -302,22 +307,28 @@ impl Storage {
         }
         let waiting = Instant::now();
         let turn = self.lanes.connection().await?;
-        let transaction = self.begin_on(&self.pool, class, turn).await?;
+        let mut transaction = self.begin_on(&self.pool, class, turn).await?;
         meters::pool_wait(waiting.elapsed());
+        if class == Class::Maintenance && SWEEPS.try_with(|()| ()).is_ok() {
+            sqlx::query!(
+                "SELECT set_config('lock_timeout', $1, true) AS lock_timeout",
+                SWEEP_WAITS_FOR
+            )
+            .fetch_one(&mut *transaction)
+            .await?;
+        }
         Ok(transaction)
     }
 
-    /// A transaction of work that goes through vaults: it fails where somebody holds a row of it for long, and the work
-    /// goes on with others meanwhile.
+    /// Runs work that goes through vaults: a transaction of [`Class::Maintenance`] fails in it where somebody holds a row
+    /// of it for long, and the work goes on with others meanwhile.
+    pub async fn sweep<F: Future>(&self, work: F) -> F::Output {
+        SWEEPS.scope((), work).await
+    }
+
+    /// A transaction of such work.
     pub(super) async fn begin_sweep(&self) -> Result<Transaction, StorageError> {
-        let mut transaction = self.begin_for(Class::Maintenance).await?;
-        sqlx::query!(
-            "SELECT set_config('lock_timeout', $1, true) AS lock_timeout",
-            SWEEP_WAITS_FOR
-        )
-        .fetch_one(&mut *transaction)
-        .await?;
-        Ok(transaction)
+        SWEEPS.scope((), self.begin_for(Class::Maintenance)).await
     }
 
     /// A transaction on one of the pools. It is begun by a task of its own: a caller that goes away meanwhile would leave
