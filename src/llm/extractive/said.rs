@@ -24,7 +24,7 @@ pub(super) struct Said {
     /// In the order in which they stand.
     pub(super) hits: Vec<Hit>,
     /// Which signs there are, one bit each.
-    signs: u64,
+    signs: u128,
     /// Where in the folded line it begins, without "okay", "and" and the like.
     begins_at: usize,
     // Most sentences tell by their signs that nobody asks what they are about.

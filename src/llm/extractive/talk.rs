@@ -25,22 +25,18 @@ pub(super) fn is_of_the_moment(said: &Said) -> bool {
 
 /// "It closes at six": nobody knows what, who has not heard the sentence before.
 pub(super) fn points_back(said: &Said) -> bool {
-    const PRONOUNS: &str = " it it's its they they're he he's she she's that's er es sie das il elle ils elles ça \
-        cela c'est lo la los las eso él ella ellos ellas ";
-    const EXPLETIVE: &str = " es gibt | es geht | es ist | es sind | il y | il faut | la plus | c'est ";
-    let mut words = said.words().map(|(_, word)| word);
-    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let is_article = matches!(first, "la" | "las" | "los" | "lo" | "das" | "sie")
-        && said.language != Language::English
-        && !matches!(
-            (first, second),
-            ("das" | "sie", "ist" | "sind" | "hat" | "war" | "wird" | "geht")
-        );
-    let is_empty = EXPLETIVE.contains(&format!(" {first} {second} "));
-    let is_japanese = ["それ", "これ", "彼", "あれ"]
-        .iter()
-        .any(|word| said.body().starts_with(word));
-    is_japanese || (PRONOUNS.contains(&format!(" {first} ")) && !is_article && !is_empty)
+    let words = said.language.words();
+    if said.language == Language::Japanese {
+        return words
+            .pronouns
+            .split('|')
+            .any(|word| said.body().starts_with(word));
+    }
+    let mut opening = said.words().map(|(_, word)| word);
+    let first = opening.next().unwrap_or_default();
+    let both = format!("{first} {}", opening.next().unwrap_or_default());
+    let lists = |list| Language::lists(list, first) || Language::lists(list, &both);
+    lists(words.pronouns) && !lists(words.expletives)
 }
 
 /// "They decided to strike": no decision that binds whoever speaks.
@@ -48,12 +44,8 @@ pub(super) fn is_of_others(said: &Said) -> bool {
     let Some(hit) = said.first(Sign::Decision) else {
         return false;
     };
+    let others = said.language.words().others;
     let before = said.line.folded[..hit.start].trim_end();
     let mut last = before.rsplit(' ').take(2);
-    last.any(|word| {
-        matches!(
-            word,
-            "he" | "she" | "they" | "er" | "sie" | "il" | "elle" | "ils" | "elles" | "él" | "ella" | "ellos"
-        )
-    })
+    last.any(|word| Language::lists(others, word))
 }

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use super::Force;
 use super::facts::Facts;
 use super::known::{Known, Memory, RARE};
-use super::phrases::{AMOUNTS, CLOSING, CONFIRMING, HANDS, LASTING};
 use super::spans::{old, retired};
-use crate::llm::extractive::cues::Sign;
+use crate::llm::extractive::cues::{Language, Sign};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::Kind;
@@ -43,35 +42,21 @@ pub(super) struct Clause {
 impl Clause {
     pub(super) fn of(said: &Said) -> Self {
         let folded = said.line.folded.trim_start_matches([' ', ':', ',', ';']);
-        let holds = |words: &[&str]| words.iter().any(|word| said.line.folded.contains(word));
-        let mut words = folded.split(' ');
+        let first = folded.split(' ').next().unwrap_or_default();
         let facts = Facts::of(said);
         // "Closes at six" is no end.
-        let is_hour = facts.gives(&Kind::Time) && holds(&CLOSING);
+        let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
         Self {
             old: old(said).filter(|_| !is_hour),
             retired: retired(said),
             content: said.content().clone(),
-            is_denial: matches!(
-                words.next(),
-                Some(
-                    "no" | "kein"
-                        | "keine"
-                        | "keinen"
-                        | "pas"
-                        | "plus"
-                        | "sin"
-                        | "ningún"
-                        | "ninguna"
-                        | "nada"
-                )
-            ),
+            is_denial: Language::lists(said.language.words().denying, first),
             refutes: said.has(Sign::Refuted),
             ends_before: said.has(Sign::OldBefore),
-            shifts_amount: holds(&AMOUNTS),
-            shifts_hands: holds(&HANDS),
-            confirms: holds(&CONFIRMING),
-            lasts_until: holds(&LASTING),
+            shifts_amount: said.has(Sign::Amount),
+            shifts_hands: said.has(Sign::Hands),
+            confirms: said.has(Sign::Confirming),
+            lasts_until: said.has(Sign::Lasting),
             facts,
         }
     }

@@ -9,7 +9,6 @@
 mod clause;
 mod facts;
 mod known;
-mod phrases;
 mod spans;
 mod statement;
 

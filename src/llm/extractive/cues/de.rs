@@ -10,6 +10,10 @@ pub(super) const WORDS: Words = Words {
     numbers: "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn",
     weekdays: "montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags",
     connectors: " ist sind | bei in im an am auf unter hinter neben über aus | mit | nach zu zur zum | von | heißt | nutzt liefert fährt ",
+    pronouns: "er|es|das ist|das sind|das hat|das war|das wird|das geht|sie ist|sie sind|sie hat|sie war|sie wird|sie geht",
+    expletives: "es gibt|es geht|es ist|es sind",
+    denying: "kein|keine|keinen",
+    others: "er|sie",
     is_done,
     is_imperative,
 };
@@ -87,6 +91,14 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "auch|ebenfalls|zusätzlich|außerdem|dazu|noch ein|noch eine|noch einen|weiterer|weitere|weiteres|zweiter|zweite|zweites",
     ),
+    (
+        Sign::Amount,
+        "erhöht*|gesenkt*|reduziert|verringert|halbiert|verdoppelt|angehoben|heraufgesetzt|herabgesetzt",
+    ),
+    (Sign::Hands, "übernimmt|übernommen|übergeben|übergibt"),
+    (Sign::Confirming, "wie geplant|unverändert|wie gehabt|bleibt so"),
+    (Sign::Lasting, "bis|nur heute|vorerst"),
+    (Sign::Shuts, "macht zu|machen zu"),
     (Sign::Aside, "übrigens|nebenbei bemerkt|nebenbei"),
     (Sign::Condition, "wenn|falls|sobald|sofern"),
     (

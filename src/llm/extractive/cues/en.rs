@@ -10,6 +10,10 @@ pub(super) const WORDS: Words = Words {
     numbers: "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
     weekdays: "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays",
     connectors: " is are was | at in on by under behind near inside beside above next | with | to into | from | via through | for | uses use runs drives lives ",
+    pronouns: "it|it's|its|they|they're|he|he's|she|she's|that's",
+    expletives: "",
+    denying: "no",
+    others: "he|she|they",
     is_done,
     is_imperative,
 };
@@ -99,6 +103,19 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "also|too|as well|additionally|besides|in addition|on top|another|one more|an extra|a second|extra|plus",
     ),
+    (
+        Sign::Amount,
+        "lowered|lower|lowers|raised|raises|halved|halve|doubled|increased|reduced|upped|bumped|went up|went down|gone up|gone down",
+    ),
+    (
+        Sign::Hands,
+        "took over|takes over|taking over|taken over|handed over|hands over|passed on to|is replaced by|was replaced by",
+    ),
+    (
+        Sign::Confirming,
+        "as it is|as it was|as planned|still the same|unchanged|stays the same",
+    ),
+    (Sign::Lasting, "until|till|today only|for an hour|for now"),
     (Sign::Aside, "by the way|btw|incidentally"),
     (
         Sign::Condition,

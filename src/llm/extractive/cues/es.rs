@@ -10,6 +10,10 @@ pub(super) const WORDS: Words = Words {
     numbers: "dos tres cuatro cinco seis siete ocho nueve diez _ doce trece catorce quince dieciséis",
     weekdays: "lunes martes miércoles jueves viernes sábado domingo",
     connectors: " es son | está están en al bajo tras sobre | con | por | de del desde | a | usa lleva ",
+    pronouns: "eso|él|ella|ellos|ellas",
+    expletives: "",
+    denying: "no|sin|ningún|ninguna|nada",
+    others: "él|ella|ellos",
     is_done,
     is_imperative,
 };
@@ -81,6 +85,17 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "también|además|asimismo|otro|otra|un segundo|una segunda|uno más|una más|encima",
     ),
+    (
+        Sign::Amount,
+        "bajan|bajado|bajaron|bajó|suben|subido|subieron|subió|reducido|redujo|aumentado|aumentó",
+    ),
+    (Sign::Hands, "toma el relevo|se hace cargo|se encarga"),
+    (
+        Sign::Confirming,
+        "como estaba|como siempre|sin cambios|sigue igual",
+    ),
+    (Sign::Lasting, "hasta|solo hoy"),
+    (Sign::Shuts, "cierra|cierran"),
     (Sign::Aside, "por cierto|dicho sea de paso"),
     (Sign::Condition, "si|cuando|en cuanto|siempre que"),
     (

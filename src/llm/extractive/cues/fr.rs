@@ -10,6 +10,10 @@ pub(super) const WORDS: Words = Words {
     numbers: "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
     weekdays: "lundi mardi mercredi jeudi vendredi samedi dimanche lundis mardis mercredis jeudis vendredis samedis dimanches",
     connectors: " est sont | chez en dans à au aux sur sous derrière | avec | par via | de du des | s'appelle | utilise ",
+    pronouns: "il|elle|ils|elles|ça|cela|c'est",
+    expletives: "il y|il faut",
+    denying: "pas|plus",
+    others: "il|elle|ils|elles",
     is_done,
     is_imperative,
 };
@@ -82,6 +86,11 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "aussi|également|en plus|en outre|de plus|un autre|une autre|encore un|encore une|deuxième|second|seconde",
     ),
+    (Sign::Amount, "baissé*|augmenté*|réduit|réduite|doublé*|diminué*"),
+    (Sign::Hands, "reprend|a repris|prend la suite"),
+    (Sign::Confirming, "comme prévu|inchangé*|ne change pas"),
+    (Sign::Lasting, "jusqu'*"),
+    (Sign::Shuts, "ferme|ferment"),
     (Sign::Aside, "au fait|soit dit en passant"),
     (Sign::Condition, "si|quand|lorsque|dès que|à condition"),
     (

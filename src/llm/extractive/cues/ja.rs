@@ -9,6 +9,10 @@ pub(super) const WORDS: Words = Words {
     numbers: "",
     weekdays: "月曜 火曜 水曜 木曜 金曜 土曜 日曜",
     connectors: "  ",
+    pronouns: "それ|これ|彼|あれ",
+    expletives: "",
+    denying: "",
+    others: "",
     is_done,
     is_imperative: |_| false,
 };
@@ -68,6 +72,10 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "もう一つ|もう1|さらに|加えて|追加で|も同じ|も必要|も使",
     ),
+    (Sign::Amount, "減り|増え|下げ|上げ|減ら"),
+    (Sign::Hands, "引き継|交代|担当になり"),
+    (Sign::Confirming, "今のまま|そのまま|変わらず"),
+    (Sign::Lasting, "まで"),
     (Sign::Aside, "ちなみに|ところで|余談"),
     (Sign::Condition, "もし|たら|れば|場合は|なら"),
     (

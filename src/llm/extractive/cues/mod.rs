@@ -47,6 +47,14 @@ pub(super) struct Words {
     /// Words that stand before the place, the means or the name that a thing has, in groups of which one word can
     /// stand for another: "at" and "under", "with", "is".
     pub(super) connectors: &'static str,
+    /// Words, or two of them, that open a sentence and point back: "it closes at six".
+    pub(super) pronouns: &'static str,
+    /// Openings that look so and point to nothing: "il faut".
+    pub(super) expletives: &'static str,
+    /// Words that open a part of a sentence and deny it: "no stamina bar".
+    pub(super) denying: &'static str,
+    /// Who else is spoken of: "they decided".
+    pub(super) others: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(super) is_done: fn(&str) -> bool,
     /// Whether a word is the imperative of a verb, at the beginning of a sentence.
@@ -82,6 +90,11 @@ impl Language {
             Self::Spanish => &es::WORDS,
             Self::Japanese => &ja::WORDS,
         }
+    }
+
+    /// Whether a word, or two, is an entry of one of the lists of [`Words`].
+    pub(super) fn lists(list: &'static str, phrase: &str) -> bool {
+        !phrase.is_empty() && list.split('|').any(|entry| entry == phrase)
     }
 
     /// The language of a text by its small words; `None` where there are too few to tell.

@@ -82,6 +82,17 @@ pub(in crate::llm::extractive) enum Sign {
     /// What comes in addition and replaces nothing: "also".
     Also,
 
+    /// "lowered": some amount is another one.
+    Amount,
+    /// "took over": a thing passes to somebody else.
+    Hands,
+    /// "as planned": all is as it was.
+    Confirming,
+    /// "until": how long something lasts; what passes makes nothing wrong.
+    Lasting,
+    /// Of the end of a business, and of the end of its day: "cierra".
+    Shuts,
+
     /// "by the way": no part of the matter in hand.
     Aside,
     /// "if": what follows holds only then.
@@ -124,7 +135,7 @@ pub(in crate::llm::extractive) enum Sign {
 
 impl Sign {
     /// One bit for each sign.
-    pub(in crate::llm::extractive) fn bit(self) -> u64 {
+    pub(in crate::llm::extractive) fn bit(self) -> u128 {
         1 << self as u8
     }
 
