@@ -1,6 +1,7 @@
 //! What sentences claim that is worth keeping.
 
 use super::cues::{Language, Sign};
+use super::diagnosis::{diagnoses, explains};
 use super::said::Said;
 use super::session::Session;
 use super::talk::points_back;
@@ -8,8 +9,8 @@ use super::terms::{Terms, names};
 use super::text::{capitalised, is_grammar, shortened};
 use super::transcript::Voice;
 use super::worth::{
-    CAUSE, DECISION, FACT, FINDING, INSTEAD, UNSURE, corrects_in_passing, explains, has_value,
-    names_a_record, of_assistant, of_user,
+    CAUSE, DECISION, FACT, FINDING, INSTEAD, UNSURE, corrects_in_passing, has_value, names_a_record,
+    of_assistant, of_user,
 };
 
 /// The longest insight, in characters.
@@ -41,7 +42,9 @@ impl Claim {
             // With messages, the task only says what they are about.
             Voice::Task if session.has_messages => None,
             Voice::Task => of_user(said, session).filter(|(_, reason, _)| *reason != FACT),
-            Voice::Assistant => of_assistant(said).or_else(|| explains(said, session)),
+            Voice::Assistant => of_assistant(said)
+                .or_else(|| explains(said, session))
+                .or_else(|| diagnoses(said, session)),
         }?;
         let body = said.body();
         let text = capitalised(&shortened(body, MAX_CHARS));

@@ -2,6 +2,7 @@
 
 use super::cues::{Language, Sign};
 use super::said::Said;
+use super::terms::Terms;
 use super::transcript::Voice;
 
 /// The longest way from an auxiliary to its participle, in words.
@@ -13,7 +14,9 @@ const FAR_REACH: usize = 14;
 pub(super) fn is_done_by_user(piece: &Said) -> bool {
     if !is_done(piece)
         || piece.has_any(&[Sign::Wish, Sign::Request])
-        || (piece.opens_with(Sign::Anaphor) && !piece.has_any(&[Sign::Done, Sign::Closing]))
+        || (piece.opens_with(Sign::Anaphor)
+            && piece.content().count() < 2
+            && !piece.has_any(&[Sign::Done, Sign::Closing]))
     {
         return false;
     }
@@ -66,6 +69,9 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
     if piece.language == Language::Japanese {
         return japanese_done(piece);
     }
+    if is_now_so(piece) {
+        return true;
+    }
     if piece.holds(Sign::Done, &against).is_some()
         || piece.hits.iter().any(|hit| {
             hit.sign == Sign::Closing && piece.content().is_empty() && hit.start <= piece.body_start()
@@ -96,12 +102,14 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
         let ends = matches!(next, "," | "." | "!");
         let begins = (*place <= start.max(1) || *place <= 1) && (first || !ends);
         let nearby = &words[at.saturating_sub(reach)..at];
-        let helped = nearby.iter().any(|(place, _)| {
-            piece
-                .hits
-                .iter()
-                .any(|hit| hit.sign == Sign::Aux && hit.start <= *place && hit.end > *place)
-        });
+        let is_elided = |(_, word): &(usize, &str)| word.ends_with("'s");
+        let helped = at.checked_sub(1).is_some_and(|at| is_elided(&words[at]))
+            || nearby.iter().any(|(place, _)| {
+                piece
+                    .hits
+                    .iter()
+                    .any(|hit| hit.sign == Sign::Aux && hit.start <= *place && hit.end > *place)
+            });
         // "Menu of the week changed: …", "TTL raised."
         let by_assistant = piece.voice == Voice::Assistant && !piece.has(Sign::Aux);
         let told_alone = matches!(next, "," | "." | ":" | ";")
@@ -111,11 +119,34 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
         let passive = nearby
             .iter()
             .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
-        if !passive && (begins || helped || told_alone) {
+        let finite = (piece.language.words().tells_alone)(word);
+        if !passive && (begins || helped || told_alone || finite) {
             return true;
         }
     }
     false
+}
+
+/// "stg_counters now reads either name", as the assistant tells it: somebody saw to it.
+fn is_now_so(piece: &Said) -> bool {
+    let against = [
+        Sign::NotYet,
+        Sign::Negation,
+        Sign::Condition,
+        Sign::Hedge,
+        Sign::Hypothesis,
+        Sign::Hearsay,
+        Sign::Plan,
+        Sign::Open,
+        Sign::Trouble,
+        Sign::Next,
+    ];
+    let now = piece.first(Sign::Now);
+    let told = |now: super::cues::Hit| {
+        let before = Terms::of(piece.line.between(piece.body_start(), now.start));
+        !before.is_empty() && !piece.line.folded[..now.start].contains([',', ':', ';'])
+    };
+    piece.voice == Voice::Assistant && !piece.asks && !piece.has_any(&against) && now.is_some_and(told)
 }
 
 fn japanese_done(piece: &Said) -> bool {

@@ -90,6 +90,11 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         let confirmed = behind
             .filter(|_| confirms(said))
             .and_then(|behind| Claim::announced(behind, Sign::Decision));
+        // "Why? Because OCT 31 is DEC 25."
+        let answers_itself = behind.is_some_and(|behind| behind.asks) && said.opens_with(Sign::Because);
+        if answers_itself {
+            continue;
+        }
         let own = || {
             let own = Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
             own.and_then(|claim| claim.grounded(behind, said))

@@ -17,9 +17,11 @@
 //! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
 //! cannot open a section. Time is linear in the input; at most three records are added.
 
+mod apart;
 mod claims;
 mod contradiction;
 mod cues;
+mod diagnosis;
 mod done;
 mod foreign;
 mod label;

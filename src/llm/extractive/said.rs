@@ -121,6 +121,16 @@ impl Said {
         self.begins_at
     }
 
+    /// "Yes, …"
+    pub(super) fn begins_with_yes(&self) -> bool {
+        let mut words = self.language.words().yes.split('|');
+        let folded = self.line.folded.trim_start();
+        words.any(|yes| {
+            let rest = folded.strip_prefix(yes);
+            rest.is_some_and(|rest| rest.starts_with(' ') || self.language == Language::Japanese)
+        })
+    }
+
     /// The sentence without what begins it idly.
     pub(super) fn body(&self) -> &str {
         self.line.behind(self.body_start()).trim()

@@ -18,6 +18,8 @@ pub(super) struct Session {
     pub(super) codes: Vec<Code>,
     /// Which numbers tools showed and the user told.
     pub(super) shown: Shown,
+    /// Messages that are output of tools, in their order.
+    pub(super) outputs: Vec<usize>,
     /// The last message of the assistant; 0 if there is none.
     pub(super) last_answer: usize,
     /// The first message of the user; 0 if there is none.
@@ -26,6 +28,8 @@ pub(super) struct Session {
     pub(super) seeks_a_fault: bool,
     /// Whether there is anything besides the task.
     pub(super) has_messages: bool,
+    /// Messages of the assistant that end with a question, in their order.
+    asking: Vec<usize>,
 }
 
 impl Session {
@@ -59,10 +63,22 @@ impl Session {
             first_question,
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
+            asking: asking(&said),
+            outputs: transcript.outputs,
             codes: transcript.codes,
             shown,
             said,
         }
+    }
+
+    /// Whether the message before is the output of a tool.
+    pub(super) fn is_behind_output(&self, said: &Said) -> bool {
+        said.message > 0 && self.outputs.binary_search(&(said.message - 1)).is_ok()
+    }
+
+    /// Whether it stands in the answer to a question of the assistant.
+    pub(super) fn is_asked_for(&self, said: &Said) -> bool {
+        said.message > 0 && self.asking.binary_search(&(said.message - 1)).is_ok()
     }
 
     /// What was meant and may be written down.
@@ -119,11 +135,21 @@ impl Session {
     }
 }
 
+/// Messages of the assistant that end with a question, in their order.
+fn asking(said: &[Said]) -> Vec<usize> {
+    let ends = |at: usize| {
+        said.get(at + 1)
+            .is_none_or(|next| next.message != said[at].message)
+    };
+    let asks = |at: &usize| said[*at].voice == Voice::Assistant && said[*at].asks && ends(*at);
+    (0..said.len()).filter(asks).map(|at| said[at].message).collect()
+}
+
 /// "Fix the alarm": a fault is sought, though nobody calls it one.
 fn asks_for_repair(task: &Said) -> bool {
     static REPAIR: Listed = Listed::new(|| {
         split(
-            "fix repair debug mend troubleshoot diagnose reparieren reparatur beheben entstören \
+            "fix repair debug mend troubleshoot diagnose speed accelerate beschleunigen optimieren accélérer acelerar reparieren reparatur beheben entstören \
             réparer dépanner corriger arreglar reparar corregir",
         )
     });
@@ -148,8 +174,18 @@ fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
                 return !said.has(Sign::Condition);
             }
             let rest = folded[hit.end..].trim_start();
-            begins && hit.start == 1 && !answers && rest.starts_with([',', '.', '!', '、', '。'])
+            let opens = hit.start == 1 || is_all_filler(said, hit.start);
+            begins && opens && !answers && rest.starts_with([',', '.', '!', '、', '。'])
         })
+}
+
+/// "Sorry but no."
+fn is_all_filler(said: &Said, end: usize) -> bool {
+    let mut words = said.line.words().take_while(|(at, _)| *at < end);
+    words.all(|(at, _)| {
+        let mut hits = said.hits.iter();
+        hits.any(|hit| hit.sign == Sign::Filler && hit.start <= at && at < hit.end)
+    })
 }
 
 /// The language of each message, from the task on; what is too short for telling is in the language of the whole.
@@ -194,10 +230,11 @@ fn leave_out(said: &mut [Said]) {
         let joke = here.has(Sign::Joke);
         let aside = joke && here.terms().count() <= ASIDE_TERMS;
         let serious = here.has(Sign::Serious);
+        let here_dismisses = here.has(Sign::Dismissal);
         let introduces = voice == Voice::User
             && here.line.text.trim_end().ends_with([':', '：'])
             && here.has(Sign::Says)
-            && !here.has(Sign::Keep);
+            && !here.has_any(&[Sign::Keep, Sign::Exact]);
         let void = pasted
             || injected
             || introduces
@@ -215,6 +252,11 @@ fn leave_out(said: &mut [Said]) {
                 .take_while(|said| same(said))
                 .for_each(|said| said.void = true);
             serious_from = at;
+        } else if here_dismisses && voice == Voice::User {
+            said[at].void = true;
+            if at > 0 && said[at - 1].message == message {
+                said[at - 1].void = true;
+            }
         } else if aside && at > 0 && said[at - 1].message == message {
             said[at - 1].void = true;
         } else if joke && (aside || voice == Voice::Assistant) && left_out != message {

@@ -1,6 +1,7 @@
 //! Messages taken apart: sentences with the list they stand in, and fenced code with what leads to it. What is
 //! quoted, pasted or written by a program is left out here, so that nobody speaks through it.
 
+use super::apart::{set_apart, whole_code};
 use super::foreign::{heading_standing, is_foreign, is_mail_header, title};
 use super::shown::{Shown, is_tool};
 use super::split::{list_item, sentences};
@@ -50,7 +51,20 @@ pub(super) struct Sentence {
     pub(super) standing: Option<Standing>,
 }
 
-/// The inside of a closed code fence.
+/// How a piece of text stands apart from what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// In a fence.
+    Fence,
+    /// In backticks on a line of its own.
+    Line,
+    /// A paragraph in quotation marks.
+    Quotation,
+    /// What stands behind a line that ends in a colon, up to the end of the message.
+    Rest,
+}
+
+/// The inside of a closed code fence, or another text that stands apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) voice: Voice,
@@ -59,8 +73,7 @@ pub(super) struct Code {
     pub(super) info: String,
     /// The last line of prose before it in the same message; may be empty.
     pub(super) lead: String,
-    /// Whether it stands in a fence, and not in backticks on a line of its own.
-    pub(super) is_fenced: bool,
+    pub(super) form: Form,
     /// Byte for byte, without the fence's own indentation and without the last line end.
     pub(super) body: String,
 }
@@ -71,6 +84,8 @@ pub(super) struct Transcript {
     pub(super) sentences: Vec<Sentence>,
     pub(super) codes: Vec<Code>,
     pub(super) shown: Shown,
+    /// Messages that are output of tools.
+    pub(super) outputs: Vec<usize>,
 }
 
 impl Transcript {
@@ -82,6 +97,7 @@ impl Transcript {
                 transcript.read(voice, index + 1, &message.content);
             } else if is_tool(&message.role) {
                 transcript.shown.read(index + 1, &message.content);
+                transcript.outputs.push(index + 1);
             }
         }
         transcript
@@ -110,7 +126,7 @@ impl Transcript {
                         message,
                         info: open.info.to_owned(),
                         lead: one_line(lead),
-                        is_fenced: true,
+                        form: Form::Fence,
                         body: open.body(),
                     });
                     fence = None;
@@ -126,7 +142,7 @@ impl Transcript {
                             message,
                             info: String::new(),
                             lead: one_line(lead),
-                            is_fenced: false,
+                            form: Form::Line,
                             body: inside.to_owned(),
                         });
                         prose.line(line);
@@ -138,13 +154,10 @@ impl Transcript {
             }
         }
         prose.end_paragraph();
+        if voice == Voice::User && fence.is_none() {
+            self.codes.extend(set_apart(message, content));
+        }
     }
-}
-
-/// The inside of a line that is a piece of code and nothing else.
-fn whole_code(line: &str) -> Option<&str> {
-    let inside = line.trim().strip_prefix('`')?.strip_suffix('`')?;
-    (!inside.contains('`') && inside.contains(' ')).then_some(inside)
 }
 
 struct Fence<'a> {

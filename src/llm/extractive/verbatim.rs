@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::MAX_ADDITIONS;
+use super::apart::may_hold_text;
 use super::contradiction::{Outdated, outdated};
-use super::cues::Sign;
+use super::cues::{Sign, any_signs};
 use super::label::Label;
 use super::learnings::archives;
 use super::memory;
 use super::secrets::has_secret;
 use super::session::Session;
 use super::text::{folded, shortened};
-use super::transcript::{Code, Voice};
+use super::transcript::{Code, Form, Voice};
 use super::work::task_bullet;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;
@@ -35,46 +36,6 @@ const OUTPUT: [&str; 12] = [
     "html",
     "quote",
 ];
-/// With these words somebody says that the text is needed as it stands.
-const EXACT: [&str; 36] = [
-    " exactly this ",
-    " exactly that ",
-    " exactly so ",
-    " that's the one ",
-    " don't want to lose ",
-    " keep that ",
-    " keep this ",
-    " save that ",
-    " save this ",
-    " genau das ",
-    " genau diese ",
-    " heb das auf ",
-    " heb die ",
-    " behalte ",
-    " garde-moi ",
-    " garde cette ",
-    " garde ce ",
-    " exactement ça ",
-    " guarda esa ",
-    " guarda ese ",
-    " guarda esto ",
-    " as it is ",
-    " word for word ",
-    " verbatim ",
-    " to the letter ",
-    " same text ",
-    " unchanged ",
-    " genau so ",
-    " wortwörtlich ",
-    " unverändert ",
-    " tel quel ",
-    " mot pour mot ",
-    " tal cual ",
-    " al pie de la letra ",
-    "そのまま",
-    "一字一句",
-];
-
 /// A snippet on its way into the answer.
 struct Snippet {
     label: Label,
@@ -87,7 +48,8 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let kept = memory::records_of(&source.document, RecordKind::Verbatim);
     let texts = source.messages.iter().map(|message| message.content.as_str());
     let mut texts = texts.chain(std::iter::once(source.task.as_str()));
-    if kept.is_empty() && !texts.any(|text| text.contains('`') || text.contains("~~~")) {
+    if kept.is_empty() && !texts.any(|text| text.contains('`') || text.contains("~~~") || may_hold_text(text))
+    {
         return None;
     }
     let session = Session::of(source);
@@ -131,6 +93,7 @@ fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet>
     let known: HashSet<&str> = kept.iter().map(|kept| kept.content.as_str()).collect();
     let denied = session.denied();
     let keeping = messages_that_keep(session);
+    let exact = messages_with_exact_text(session);
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut texts = HashSet::new();
     let mut found: Vec<Option<Snippet>> = Vec::new();
@@ -139,6 +102,8 @@ fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet>
         let asked_for = keeping.contains(&code.message);
         if denied.binary_search(&code.message).is_ok()
             || !(asked_for || is_offered(code))
+            || (code.form == Form::Rest && !asks_for_the_text(&code.lead))
+            || (code.form == Form::Quotation && !exact.contains(&code.message))
             || !is_worth_keeping(code, text)
             || known.contains(text)
             || !texts.insert(text.to_owned())
@@ -164,18 +129,30 @@ fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet>
 /// Code of the assistant in a named language or of a named place. Of what a user pastes nobody knows whether it is
 /// right.
 fn is_offered(code: &Code) -> bool {
-    code.is_fenced
+    code.form == Form::Fence
         && code.voice == Voice::Assistant
         && (!code.info.trim().is_empty() || Label::of(code, None).is_place)
 }
 
+/// Whether a line asks to keep the text behind it as it stands.
+fn asks_for_the_text(lead: &str) -> bool {
+    any_signs(lead).contains(&Sign::Exact)
+}
+
+/// Messages in which the user says that a text is needed as it stands.
+fn messages_with_exact_text(session: &Session) -> HashSet<usize> {
+    let said = session.meant().filter(|said| said.voice == Voice::User);
+    said.filter(|said| said.has(Sign::Exact))
+        .map(|said| said.message)
+        .collect()
+}
+
 /// Messages whose code somebody asked to keep: the user in the same message, or in the one behind it.
 fn messages_that_keep(session: &Session) -> HashSet<usize> {
-    let exact = |folded: &str| EXACT.iter().any(|cue| folded.contains(cue));
     let asks = session
         .meant()
         .filter(|said| said.voice == Voice::User && !said.asks)
-        .filter(|said| said.has(Sign::Keep) || exact(&said.line.folded));
+        .filter(|said| said.has_any(&[Sign::Keep, Sign::Exact]));
     asks.flat_map(|said| [said.message, said.message.saturating_sub(1)])
         .collect()
 }

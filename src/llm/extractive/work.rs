@@ -1,7 +1,7 @@
 //! The list of work over a session: what each piece of it came to, where the last word counts.
 
 use super::contradiction::retired;
-use super::cues::{Language, Sign};
+use super::cues::{Language, Sign, any_signs};
 use super::done::is_done;
 use super::listed::{Listed, split};
 use super::said::Said;
@@ -90,6 +90,15 @@ impl Item {
         terms.covers(&self.terms)
     }
 
+    /// "The letter went out" finishes "Send the letter about the trip", where the trip is what all is about.
+    fn is_finished_with(&self, terms: &Terms, about: &Terms) -> bool {
+        let first = self.object.words.len() >= 2 && self.object.shared(terms) >= 1;
+        self.message == 0
+            && first
+            && self.object.is_within(about)
+            && self.object.numbers.is_subset(&terms.numbers)
+    }
+
     /// "The garlic is in" finishes "Plant garlic".
     fn is_finished_by(&self, terms: &Terms) -> bool {
         let shared = self.object.shared(terms);
@@ -154,11 +163,18 @@ impl Work {
             return None;
         }
         let mut last = None;
+        let around = match behind.filter(|behind| !behind.void && !behind.asks) {
+            Some(behind) => task.clone().with(behind.terms()),
+            None => task.clone(),
+        };
         if said.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change])
             && said.voice == Voice::User
             && !said.asks
         {
             self.drop_needless(said);
+        }
+        if told_a_cause(said) && denied.binary_search(&said.message).is_err() {
+            self.finish_search(said, &around);
         }
         for step in steps(said, session, before, behind) {
             last = Some(step.state);
@@ -167,15 +183,36 @@ impl Work {
             {
                 continue;
             }
-            self.take(step, said, session, task);
+            self.take(step, said, session, (task, &around));
         }
         last
+    }
+
+    /// "Find out why locos stall" is done when the cause is told.
+    fn finish_search(&mut self, said: &Said, around: &Terms) {
+        for item in self
+            .items
+            .iter_mut()
+            .filter(|item| item.message == 0 && item.is_open())
+        {
+            let seeks = any_signs(&item.text).contains(&Sign::Seek);
+            if seeks && item.terms.shared(said.terms()) + item.terms.shared(around) >= 2 {
+                item.state = State::Done;
+                item.message = said.message;
+                self.told = true;
+            }
+        }
     }
 
     /// "How about the hall?" - "That's booked."
     fn answer(&mut self, said: &Said, asked: &Said) {
         let points_back = said.opens_with(Sign::Anaphor) || said.content().is_empty();
-        if said.void || said.asks || !points_back || !is_done(said) {
+        let confirms = said.begins_with_yes()
+            && said
+                .words()
+                .any(|(_, word)| (said.language.words().is_done)(word));
+        let confirms = confirms && !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+        if said.void || said.asks || !(confirms || points_back && is_done(said)) {
             return;
         }
         for item in &mut self.items {
@@ -188,7 +225,7 @@ impl Work {
         }
     }
 
-    fn take(&mut self, step: Step, said: &Said, session: &Session, task: &Terms) {
+    fn take(&mut self, step: Step, said: &Said, session: &Session, (task, around): (&Terms, &Terms)) {
         let terms = Terms::of(&step.text);
         if step.text.is_empty() || terms.is_empty() {
             if step.state == State::Done {
@@ -206,8 +243,11 @@ impl Work {
         self.told = true;
         match step.state {
             State::Done => {
-                self.items
-                    .retain(|item| !(item.is_open() && item.is_finished_by(&terms)));
+                let about = terms.clone().with(around);
+                self.items.retain(|item| {
+                    let finished = item.is_finished_by(&terms) || item.is_finished_with(&terms, &about);
+                    !(item.is_open() && finished)
+                });
                 self.finish_single_request(said);
                 self.add(step, said);
             }
@@ -312,6 +352,24 @@ impl Work {
     pub(super) fn list(&self, states: &[State]) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(move |item| states.contains(&item.state))
     }
+}
+
+/// "The cause is …", surely.
+fn told_a_cause(said: &Said) -> bool {
+    let unsure = [
+        Sign::Hedge,
+        Sign::Hypothesis,
+        Sign::Hearsay,
+        Sign::Condition,
+        Sign::NotYet,
+        Sign::Open,
+    ];
+    said.voice != Voice::Task
+        && said.has(Sign::Cause)
+        && !said.asks
+        && !said.has_any(&unsure)
+        && said.content().count() >= 2
+        && !(said.has_any(&[Sign::Refuted, Sign::Negation]) && !said.line.folded.contains([',', ':']))
 }
 
 /// The task as a bullet.

@@ -58,13 +58,15 @@ pub(super) fn of_user(said: &Said, session: &Session) -> Worth {
     }
     let symptom = session.seeks_a_fault && said.message == session.first_question;
     let says_before = said.has_any(&[Sign::Old, Sign::OldBefore, Sign::Moved, Sign::Retired]);
-    if is_change(said) && !(symptom && (said.has(Sign::Trouble) || !says_before)) {
+    // "Lag is going down, 900k now"
+    let passes = !says_before && (said.has(Sign::Moment) || (session.seeks_a_fault && is_only_now(said)));
+    if is_change(said) && !passes && !(symptom && (said.has(Sign::Trouble) || !says_before)) {
         return Some((9, CHANGE, false));
     }
     if symptom || said.has_any(&UNSURE) {
         return None;
     }
-    if is_limit(said) {
+    if is_limit(said, session) {
         return Some((6, LIMIT, false));
     }
     if said.has_any(&[Sign::Wish, Sign::Moment, Sign::Past]) {
@@ -73,7 +75,7 @@ pub(super) fn of_user(said: &Said, session: &Session) -> Worth {
     if said.has(Sign::Finding) && (has_value(said) || said.line.folded.contains(" : ")) {
         return Some((6, FINDING, true));
     }
-    if said.has(Sign::Because) && !said.has_any(&[Sign::Request, Sign::Trouble]) {
+    if said.has(Sign::Because) && !said.has_any(&[Sign::Request, Sign::Trouble, Sign::Done]) {
         return Some((5, EXPLAINED, false));
     }
     if said.has(Sign::Requirement) && !said.has(Sign::Trouble) {
@@ -111,16 +113,6 @@ pub(super) fn of_assistant(said: &Said) -> Worth {
     let required =
         said.first(Sign::Requirement).is_some() && !said.has_any(&[Sign::NotYet, Sign::Open, Sign::Trouble]);
     required.then_some((4, REQUIREMENT, true))
-}
-
-/// "It's the elevation tiles: the cache stores an empty file", where a fault is sought.
-pub(super) fn explains(said: &Said, session: &Session) -> Worth {
-    let first = said.words().next().map_or("", |(_, word)| word);
-    let points = matches!(first, "it's" | "it" | "es" | "das" | "c'est" | "era" | "son");
-    let sure =
-        !said.has_any(&UNSURE) && !said.has_any(&[Sign::Plan, Sign::Refuted, Sign::NotYet, Sign::Done]);
-    let says_how = said.line.folded.contains(" : ") && said.terms().count() >= 4;
-    (session.seeks_a_fault && points && sure && says_how).then_some((7, CAUSE, true))
 }
 
 /// A finding says more than that there is one, and no work.
@@ -174,7 +166,15 @@ fn is_rule(said: &Said) -> bool {
         .iter()
         .any(|other| other.sign == Sign::Trouble && other.start >= hit.end && other.start <= hit.end + 2);
     let one_deed = is_to_do(said, hit) && said.opens_with(Sign::Anaphor);
-    !complains && !one_deed && !said.opens_with(Sign::Condition)
+    !complains && !one_deed && !points_on(said, hit) && !said.opens_with(Sign::Condition)
+}
+
+/// "Muss das geändert werden": one thing that was spoken of.
+fn points_on(said: &Said, rule: Hit) -> bool {
+    let mut hits = said.hits.iter();
+    said.language == Language::German
+        && !has_value(said)
+        && hits.any(|hit| hit.sign == Sign::Anaphor && hit.start == rule.end + 1)
 }
 
 fn is_cause(said: &Said) -> bool {
@@ -216,8 +216,15 @@ fn is_change(said: &Said) -> bool {
         });
     changes
         && says_how
+        && !(is_only_now(said) && said.has(Sign::Wish))
         && !ends_with_the_old(said)
         && (!about_work || (instead && !opens_with_imperative(said)))
+}
+
+/// Whether "now" is all that says that something changed.
+fn is_only_now(said: &Said) -> bool {
+    let of = |sign: Sign| said.hits.iter().filter(move |hit| hit.sign == sign);
+    of(Sign::Change).all(|change| of(Sign::Now).any(|now| (now.start, now.end) == (change.start, change.end)))
 }
 
 /// "Now" tells what is being done, or only that something is another way now.
@@ -242,7 +249,7 @@ fn ends_with_the_old(said: &Said) -> bool {
 fn is_personal(said: &Said) -> bool {
     let heard = said.first(Sign::Hearsay);
     let of_life = |hit: &Hit| hit.sign == Sign::Personal && heard.is_none_or(|heard| heard.end < hit.start);
-    said.holds(Sign::Personal, &[Sign::Hedge, Sign::Hypothesis])
+    said.holds(Sign::Personal, &[Sign::Hedge, Sign::Hypothesis, Sign::Plan])
         .is_some()
         && said.hits.iter().any(of_life)
 }
@@ -263,11 +270,11 @@ fn points_at_talk(said: &Said, limit: Hit) -> bool {
     forbids && points && !has_value(said) && names(said.body()) == 0
 }
 
-fn is_limit(said: &Said) -> bool {
+fn is_limit(said: &Said, session: &Session) -> bool {
     let Some(hit) = said.first(Sign::Limit) else {
         return false;
     };
-    if is_proposal(said) || points_at_talk(said, hit) {
+    if said.has(Sign::Moment) || is_proposal(said) || points_at_talk(said, hit) {
         return false;
     }
     let word = &said.line.folded[hit.start..hit.end];
@@ -278,8 +285,11 @@ fn is_limit(said: &Said) -> bool {
         .unwrap_or_default();
     // "I don't know" tells of the speaker.
     let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
+    let of_trouble = said.has(Sign::Trouble) && !said.has_any(&[Sign::Because, Sign::Hence]);
     !of_speaker
+        && !(of_trouble && session.seeks_a_fault)
         && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open])
+        && !said.opens_with(Sign::Next)
         && !is_plain_denial(said)
         && !opens_with_imperative(said)
         && (has_value(said) || names(said.body()) > 0 || said.terms().count() >= 3)
@@ -287,7 +297,7 @@ fn is_limit(said: &Said) -> bool {
 
 /// "No, …", but not "no open flames".
 fn is_plain_denial(said: &Said) -> bool {
-    let denies = |hit: &Hit| hit.sign == Sign::Denial && (hit.start == 1 || hit.start == said.body_start());
+    let denies = |hit: &Hit| hit.sign == Sign::Denial && hit.start <= said.body_start();
     let marked = |hit: &Hit| {
         said.line.folded[hit.end..]
             .trim_start()
@@ -307,7 +317,6 @@ fn is_fact(said: &Said, session: &Session) -> bool {
         Sign::NotYet,
         Sign::Plan,
         Sign::Refuted,
-        Sign::Denial,
         Sign::Closing,
         Sign::Condition,
         Sign::Done,
@@ -322,7 +331,10 @@ fn is_fact(said: &Said, session: &Session) -> bool {
     // What is told in passing is no symptom of the matter in hand.
     let is_symptom = session.seeks_a_fault || said.has(Sign::Trouble);
     (!is_symptom || said.has(Sign::Aside))
+        && !begins_with_a_deed(said)
         && !said.has_any(&about_work)
+        // "No, 21 days since May" answers a question.
+        && (!said.has(Sign::Denial) || session.is_asked_for(said))
         && (dated || !said.has(Sign::Next))
         && !opens_with_imperative(said)
         && (has_value(said) || names_one || states)
@@ -333,6 +345,12 @@ fn is_fact(said: &Said, session: &Session) -> bool {
             .filter(|word| !is_month(&word.text()))
             .count()
             >= 2
+}
+
+/// "Topped up to 1.4": what somebody did.
+fn begins_with_a_deed(said: &Said) -> bool {
+    let first = said.words().map(|(_, word)| word).next().unwrap_or_default();
+    said.language != Language::Japanese && (said.language.words().is_done)(first)
 }
 
 pub(super) fn opens_with_imperative(said: &Said) -> bool {

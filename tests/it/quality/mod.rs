@@ -8,6 +8,7 @@ use judge::{Judgement, Session, State, Totals};
 use serde_json::{Value, json};
 
 const SESSIONS: &str = include_str!("../../data/quality/sessions.jsonl");
+const UNSEEN: &str = include_str!("../../data/quality/unseen.jsonl");
 
 /// Plays one session: what the memory holds afterwards, and before.
 async fn play(service: &Service, session: &Session) -> Judgement {
@@ -39,13 +40,15 @@ async fn state(service: &Service, session: &Session) -> State {
 }
 
 /// The tags of sets, the narrower ones first.
-const SETS: [&str; 5] = ["held-out", "unseen-2", "unseen-3", "unread", "unseen"];
+const SETS: [&str; 8] = [
+    "held-out", "unseen-2", "unseen-3", "unseen-4", "unseen-5", "unseen-6", "unread", "unseen",
+];
 
 /// The sessions of this set, or those of none.
 async fn totals(set: Option<&str>) -> Totals {
     let service = Service::start().await;
     let mut totals = Totals::default();
-    for line in SESSIONS.lines() {
+    for line in SESSIONS.lines().chain(UNSEEN.lines()) {
         let session: Session = serde_json::from_str(line).unwrap();
         let of = SETS
             .into_iter()
@@ -114,6 +117,32 @@ async fn sessions_of_a_third_author_lose_nothing_and_keep_most() {
     assert!(totals.hits <= 2, "{totals}");
     assert!(totals.archive_recall() >= 70, "{totals}");
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
+}
+
+/// What the sessions of a later author came to at least: the rules were worked on with them, too.
+async fn keeps(set: &str, recall: usize, archives: usize, most_hits: usize) {
+    let totals = totals(Some(set)).await;
+    assert!(totals.sessions >= 30, "{totals}");
+    assert!(totals.recall() >= recall, "{totals}");
+    assert!(totals.precision() >= 90, "{totals}");
+    assert!(totals.hits <= most_hits, "{totals}");
+    assert!(totals.archive_recall() >= archives, "{totals}");
+    assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
+}
+
+#[tokio::test]
+async fn sessions_of_a_fourth_author_lose_nothing_and_keep_most() {
+    keeps("unseen-4", 72, 55, 4).await;
+}
+
+#[tokio::test]
+async fn sessions_of_a_fifth_author_lose_nothing_and_keep_most() {
+    keeps("unseen-5", 70, 60, 2).await;
+}
+
+#[tokio::test]
+async fn sessions_of_a_sixth_author_lose_nothing_and_keep_most() {
+    keeps("unseen-6", 75, 60, 6).await;
 }
 
 /// Read by no author of the rules: what they do on talk that is new to them, with nothing that holds archived.

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::Force;
 use super::facts::Facts;
 use super::known::{Known, Memory, RARE};
-use super::spans::{old, retired};
+use super::spans::{old, old_text, retired};
 use crate::llm::extractive::cues::{Language, Sign};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
-use crate::llm::extractive::values::Kind;
+use crate::llm::extractive::values::{Kind, values};
 
 /// One word that no other record holds, and another one.
 const SAME_THING: usize = RARE + RARE / 2;
@@ -21,6 +21,8 @@ pub(super) struct Clause {
     pub(super) facts: Facts,
     /// What is no longer so.
     pub(super) old: Option<Terms>,
+    /// The values of that: "ten" and "10" are one.
+    old_values: Vec<String>,
     /// What is given up.
     pub(super) retired: Option<Terms>,
     /// What is left of it without the words that are cues.
@@ -28,6 +30,10 @@ pub(super) struct Clause {
     /// Whether it begins with a negation.
     pub(super) is_denial: bool,
     pub(super) refutes: bool,
+    /// "It's not …": what else it says is not so.
+    pub(super) is_not: bool,
+    /// "Nobody … any more".
+    is_over: bool,
     /// Whether what is over stands before the word for it.
     ends_before: bool,
     /// "As planned": all is as it was.
@@ -47,11 +53,16 @@ impl Clause {
         // "Closes at six" is no end.
         let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
         Self {
+            old_values: old_text(said).map_or_else(Vec::new, |text| {
+                values(text).into_iter().map(|(_, value)| value).collect()
+            }),
             old: old(said).filter(|_| !is_hour),
             retired: retired(said),
             content: said.content().clone(),
             is_denial: Language::lists(said.language.words().denying, first),
             refutes: said.has(Sign::Refuted),
+            is_not: said.has(Sign::IsNot),
+            is_over: said.has(Sign::AnyMore) && said.has_any(&[Sign::Negation, Sign::Denial]),
             ends_before: said.has(Sign::OldBefore),
             shifts_amount: said.has(Sign::Amount),
             shifts_hands: said.has(Sign::Hands),
@@ -89,8 +100,13 @@ impl Clause {
         if !old.numbers.is_subset(&theirs.numbers) {
             return false;
         }
-        let words = old.words.intersection(&theirs.words).count();
-        let says_old = if old.numbers.is_empty() {
+        let told: BTreeSet<Stem> = old.words.intersection(&theirs.words).copied().collect();
+        let words = told.len();
+        let gives = |value: &String| theirs_give(record, value);
+        let says_value = !self.old_values.is_empty() && self.old_values.iter().all(gives);
+        let says_old = if says_value {
+            true
+        } else if old.numbers.is_empty() {
             words * 2 >= old.words.len() && words > 0
         } else {
             true
@@ -103,7 +119,9 @@ impl Clause {
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
         // A name says itself what it is about, also one with a number in it.
-        says_old && (same_thing || (words > 0 && words == old.words.len()) || named_around())
+        let is_whole = words > 0 && words == old.words.len();
+        let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= MUCH);
+        says_old && (same_thing || is_told || named_around())
     }
 
     /// The record gives another value of the same kind to the same thing.
@@ -219,7 +237,7 @@ impl Clause {
 
     /// "They lower the statin to half a tablet", "Ana took over the roster": what it speaks of has another amount, or is in
     /// other hands, than the record says.
-    pub(super) fn shifts(&self, record: &Known, memory: &Memory) -> bool {
+    pub(super) fn shifts(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let amounts = |facts: &Facts| {
             facts
@@ -231,7 +249,9 @@ impl Clause {
             || (self.shifts_hands
                 && !theirs.names.is_empty()
                 && theirs.names.is_disjoint(&self.facts.terms.words));
-        let named = !theirs.names.is_disjoint(&self.facts.names);
+        // "Ms Vasseur is away, Mr Okafor takes over the file"
+        let by_whom = if self.shifts_hands { whole } else { &self.facts };
+        let named = !theirs.names.is_disjoint(&by_whom.names);
         shifts
             && !self.confirms
             && !self.facts.shares_value(theirs)
@@ -240,6 +260,26 @@ impl Clause {
             && (self.shifts_hands || !self.facts.names_others(theirs))
             && !self.facts.is_narrower(theirs)
             && !self.facts.is_of_another(theirs)
+    }
+
+    /// "Tomasz is on-call lead for checkout now": it says of somebody else what a part of the record says.
+    pub(super) fn reassigns(&self, record: &Known, memory: &Memory) -> bool {
+        record.clauses.iter().any(|theirs| {
+            let covered: BTreeSet<Stem> = self.facts.things.intersection(&theirs.things).copied().collect();
+            let is_other = |of: &Facts, other: &Facts| {
+                of.things.len() - covered.len() == 1
+                    && of.subject.is_some_and(|subject| !other.things.contains(&subject))
+            };
+            covered.len() >= 3
+                && is_other(&self.facts, theirs)
+                && is_other(theirs, &self.facts)
+                && !self.confirms
+                && theirs.denied.is_empty()
+                && self.facts.denied.is_empty()
+                && self.facts.adds_no_value(theirs)
+                && memory.weight(covered.iter()) >= RARE
+                && !self.facts.is_of_another(theirs)
+        })
     }
 
     /// It says again most of what the record says, and something else in place of the rest.
@@ -258,6 +298,10 @@ impl Clause {
             && !self.facts.names_others(theirs)
             && !self.facts.is_of_another(theirs)
     }
+}
+
+fn theirs_give(record: &Known, value: &String) -> bool {
+    record.facts.values.iter().any(|(_, theirs)| theirs == value)
 }
 
 /// Whether a text says again two thirds of what the other says, and says little else.

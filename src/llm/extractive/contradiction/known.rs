@@ -23,6 +23,8 @@ pub(super) struct Known {
     pub(super) clauses: Vec<Facts>,
     pub(super) places: bool,
     pub(super) waits: bool,
+    /// What it explains, and by what.
+    pub(super) explains: Option<(Terms, Terms)>,
     /// Whether it says what was taken for the cause of something.
     pub(super) supposes: bool,
     /// Why it no longer holds, and by which sentence.
@@ -78,9 +80,23 @@ impl Known {
             supposes: supposing
                 .iter()
                 .any(|sign| signs.contains(sign) || of_reason.contains(sign)),
+            explains: explanation(&said),
             outdated: None,
         }
     }
+}
+
+/// "The crash | comes from | worn-out cards": what is explained, and by what.
+fn explanation(said: &Said) -> Option<(Terms, Terms)> {
+    let cue = said.first(Sign::Cause).or_else(|| said.first(Sign::Because))?;
+    let before = said.line.between(0, cue.start);
+    let behind = said.line.behind(cue.end);
+    let (effect, cause) = match said.language {
+        // "停止はメモリ不足が原因"
+        Language::Japanese if Terms::of(behind).is_empty() => before.rsplit_once('は')?,
+        _ => (before, behind),
+    };
+    Some((Terms::of(effect), Terms::of(cause)))
 }
 
 impl Memory {

@@ -12,16 +12,18 @@ mod known;
 mod spans;
 mod statement;
 
+use std::collections::BTreeSet;
+
 use known::Memory;
 pub(super) use spans::retired;
 use statement::Statement;
 
 use super::MAX_ARCHIVES;
-use super::cues::Sign;
+use super::cues::{Hit, Sign};
 use super::done::is_done;
 use super::said::Said;
 use super::session::Session;
-use super::terms::Terms;
+use super::terms::{Stem, Terms};
 use super::transcript::Voice;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
@@ -58,6 +60,8 @@ struct Force {
     adds: bool,
     /// It refutes what was supposed.
     refutes: bool,
+    /// It gives the cause of something.
+    explains: bool,
     /// It reports that something is done.
     ends: bool,
 }
@@ -72,8 +76,10 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     let newest = statements.len().saturating_sub(MAX_STATEMENTS);
     let task = session.said.iter().filter(|said| said.voice == Voice::Task);
     let topic = task.fold(Terms::default(), |topic, said| topic.with(said.terms()));
+    let said = statements.iter().map(|(at, _)| &session.said[*at]);
+    let talk: BTreeSet<Stem> = said.flat_map(|said| said.terms().words.iter().copied()).collect();
     for (at, force) in statements.into_iter().skip(newest) {
-        let statement = Statement::of(&session.said, at, force, &topic);
+        let statement = Statement::of(&session.said, at, force, &topic, &talk);
         for (record, reason) in statement.outdates(&memory) {
             memory.records[record].outdated.get_or_insert((reason, at));
         }
@@ -117,10 +123,13 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
                     || (is_told && said.has(Sign::Change)),
                 is_seen,
                 adds: said.has(Sign::Also),
-                refutes: said.has(Sign::Refuted) && !is_denied,
+                refutes: said.has_any(&[Sign::Refuted, Sign::IsNot]) && !is_denied,
+                explains: said.has_any(&[Sign::Cause, Sign::Because])
+                    && !said.has(Sign::Refuted)
+                    && !is_denied,
                 ends: is_done(said) && !is_denied,
             };
-            let any = force.asserts || force.changes || force.refutes || force.ends;
+            let any = force.asserts || force.changes || force.refutes || force.explains || force.ends;
             any.then_some((at, force))
         })
 }
@@ -150,7 +159,14 @@ const NOT_PRESENT: [Sign; 9] = [
 ];
 
 fn is_sure(said: &Said) -> bool {
+    // "My guess was wrong": what was supposed is refuted.
+    let is_taken_back = |hedge: Hit| {
+        said.hits
+            .iter()
+            .any(|hit| hit.sign == Sign::Refuted && hit.start >= hedge.end)
+    };
     !said.asks
-        && !said.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Passing])
+        && !said.has_any(&[Sign::Hypothesis, Sign::Passing])
+        && said.first(Sign::Hedge).is_none_or(is_taken_back)
         && !said.opens_with(Sign::Condition)
 }

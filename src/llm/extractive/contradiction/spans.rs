@@ -10,6 +10,11 @@ pub(super) fn old(said: &Said) -> Option<Terms> {
     let behind = span(Sign::Old)
         .map(|hit| behind(said, hit))
         .filter(|terms| !terms.is_empty());
+    let denies = || said.has_any(&[Sign::Negation, Sign::Denial]);
+    let over = || {
+        let hit = span(Sign::AnyMore).filter(|_| denies())?;
+        Some(Terms::of(before(said, hit.start))).filter(|terms| !terms.is_empty())
+    };
     // "Not at Ramón's any more" has it before.
     behind
         .or_else(|| {
@@ -18,7 +23,13 @@ pub(super) fn old(said: &Said) -> Option<Terms> {
                 .map(|hit| Terms::of(before(said, hit.start)))
                 .filter(|terms| !terms.is_empty())
         })
+        .or_else(over)
         .or_else(|| from_to(said))
+}
+
+/// What stands behind the word that says so, as it is written.
+pub(super) fn old_text(said: &Said) -> Option<&str> {
+    longest(said, Sign::Old).map(|hit| said.line.between(hit.end, span_end(said, hit.end)))
 }
 
 /// What a sentence says to be given up.

@@ -26,11 +26,19 @@ pub(super) struct Statement<'s> {
     whole: Option<Clause>,
     /// What the sentences beside it and the task are about: of what somebody speaks who does not name it again.
     around: Terms,
+    /// What the whole session is about.
+    talk: &'s BTreeSet<Stem>,
 }
 
 impl<'s> Statement<'s> {
     /// The sentence at a place of the session.
-    pub(super) fn of(session: &'s [Said], at: usize, force: Force, topic: &Terms) -> Self {
+    pub(super) fn of(
+        session: &'s [Said],
+        at: usize,
+        force: Force,
+        topic: &Terms,
+        talk: &'s BTreeSet<Stem>,
+    ) -> Self {
         let said = &session[at];
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         let beside = beside
@@ -64,6 +72,7 @@ impl<'s> Statement<'s> {
             force,
             clauses,
             around,
+            talk,
         }
     }
 
@@ -71,17 +80,38 @@ impl<'s> Statement<'s> {
     pub(super) fn outdates(&self, memory: &Memory) -> Vec<(usize, &'static str)> {
         let mut about = self.said.terms().clone();
         about.words.extend(self.facts.things.iter().copied());
-        let mut near = memory.sharing(&about);
-        near.retain(|at| memory.records[*at].outdated.is_none());
+        let near = memory.sharing(&about);
+        let is_left = |at: &usize| memory.records[*at].outdated.is_none();
         let mut found: Vec<(usize, &'static str)> = Vec::new();
         if self.force.asserts || self.force.changes {
-            found.extend(self.closest(memory, &near).map(|at| (at, REPLACED)));
+            // Who says it again means the record that left already.
+            let closest = self.closest(memory, &near).filter(is_left);
+            found.extend(closest.map(|at| (at, REPLACED)));
         }
-        for at in near {
-            let reason = self.reason(&memory.records[at], memory);
-            found.extend(reason.map(|reason| (at, reason)));
-        }
+        let reasons = near
+            .into_iter()
+            .filter(is_left)
+            .filter_map(|at| Some((at, self.reason(&memory.records[at], memory)?)));
+        let mut told: Vec<(usize, &'static str)> = reasons.collect();
+        self.without_look_alikes(&mut told, memory);
+        found.extend(told);
         found
+    }
+
+    /// Of several records that say what is no longer so, the one is meant of which the sentence says most, then what
+    /// stands around it, then the session: "no longer at the hospital" is said of the eyes or of the heart.
+    fn without_look_alikes(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
+        let nearness = |at: usize| {
+            let record = &memory.records[at];
+            let told = memory.shared(&self.facts.things, record);
+            let around = memory.shared(&self.around.words, record);
+            (told, around + memory.shared(self.talk, record))
+        };
+        let replaced = found.iter().filter(|(_, reason)| *reason == REPLACED);
+        let Some(nearest) = replaced.map(|(at, _)| nearness(*at)).max() else {
+            return;
+        };
+        found.retain(|(at, reason)| *reason != REPLACED || nearness(*at) == nearest);
     }
 
     fn reason(&self, record: &Known, memory: &Memory) -> Option<&'static str> {
@@ -94,10 +124,14 @@ impl<'s> Statement<'s> {
             return Some(OPPOSITE);
         }
         let mut clauses = self.clauses.iter();
-        let differs =
-            |clause: &Clause| clause.renames(record, memory, self.force) || clause.shifts(record, memory);
+        let differs = |clause: &Clause| {
+            clause.renames(record, memory, self.force) || clause.shifts(&self.facts, record, memory)
+        };
         if self.force.asserts && clauses.any(differs) {
             return Some(REPLACED);
+        }
+        if self.force.explains && self.explains_otherwise(record) {
+            return Some(REFUTED);
         }
         if self.force.refutes && self.refutes(record, memory) {
             return Some(REFUTED);
@@ -142,8 +176,11 @@ impl<'s> Statement<'s> {
             }
         }
         let mut clauses = self.clauses.iter();
-        let renamed = clauses
-            .any(|clause| clause.renames(record, memory, self.force) || clause.retells(record, memory));
+        let renamed = clauses.any(|clause| {
+            clause.renames(record, memory, self.force)
+                || clause.retells(record, memory)
+                || clause.reassigns(record, memory)
+        });
         (renamed || self.corrects_value(record, memory)).then_some(REPLACED)
     }
 
@@ -154,7 +191,9 @@ impl<'s> Statement<'s> {
             let shared = |at: usize| memory.shared(&self.facts.things, &memory.records[at]);
             let fits = near.iter().copied().filter(|at| {
                 let record = &memory.records[*at];
-                clause.revalues(record, memory, self.force) && !self.facts.is_of_another(&record.facts)
+                clause.revalues(record, memory, self.force)
+                    && !self.facts.is_of_another(&record.facts)
+                    && !self.facts.names_others(&record.facts)
             });
             let fits: Vec<(usize, usize)> = fits.map(|at| (shared(at), at)).collect();
             let most = fits.iter().map(|(shared, _)| *shared).max()?;
@@ -223,12 +262,39 @@ impl<'s> Statement<'s> {
 
     /// Whether it says of what the record supposes that it is not so.
     fn refutes(&self, record: &Known, memory: &Memory) -> bool {
-        let mut clauses = self.clauses.iter().filter(|clause| clause.refutes);
-        record.supposes
-            && clauses.any(|clause| {
-                let words = &clause.content.words;
-                clause.content.is_within(&record.facts.terms) && memory.shared(words, record) >= RARE
-            })
+        let theirs = &record.facts;
+        self.clauses.iter().any(|clause| {
+            let words = &clause.content.words;
+            let within = clause.content.is_within(&theirs.terms);
+            let shared = memory.shared(words, record);
+            let supposed = record.supposes && clause.refutes && within && shared >= RARE;
+            // "It's not a leak under the floor", where the record says that it is.
+            let denied =
+                clause.is_not && within && words.len() >= 2 && shared >= MUCH && theirs.denied.is_empty();
+            supposed
+                || denied
+                || (clause.refutes && clause.content.is_empty() && self.takes_back(record, memory))
+        })
+    }
+
+    /// "You had it down as the bank leaving out the id, it can't be that": what is refuted was told before.
+    fn takes_back(&self, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let covered = self.facts.things.intersection(&theirs.things).count();
+        covered * 2 >= theirs.things.len() && memory.shared(&self.facts.things, record) >= MUCH
+    }
+
+    /// "The 502s happen because Node closes its connections", where the record gives another cause.
+    fn explains_otherwise(&self, record: &Known) -> bool {
+        let Some((effect, cause)) = &record.explains else {
+            return false;
+        };
+        let told = self.around.clone().with(&self.facts.terms);
+        effect.count() >= 2
+            && !cause.is_empty()
+            && effect.is_within(&told)
+            && effect.shared(&self.facts.terms) * 2 >= effect.count()
+            && cause.shared(&self.facts.terms) == 0
     }
 
     /// Whether it reports the end that the record waits for.

@@ -13,8 +13,10 @@ pub(super) const WORDS: Words = Words {
     pronouns: "er|es|das ist|das sind|das hat|das war|das wird|das geht|sie ist|sie sind|sie hat|sie war|sie wird|sie geht",
     expletives: "es gibt|es geht|es ist|es sind",
     denying: "kein|keine|keinen",
+    yes: "ja|jep",
     others: "er|sie",
     is_done,
+    tells_alone: |_| false,
     is_imperative,
 };
 
@@ -65,11 +67,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Passing,
-        "nur heute|heute nur|diese woche|dieses wochenende|dieses mal|diesmal|heute abend|heute nacht|heute nachmittag|im moment|momentan|zurzeit|zur zeit|vorübergehend|vorerst|fürs erste|einstweilen|ausnahmsweise|bis morgen|bis heute|den ganzen tag|die ganze nacht|seit heute früh|seit heute morgen|seit gestern",
+        "ich muss los|muss los|bin dann mal weg|nur heute|heute nur|diese woche|dieses wochenende|dieses mal|diesmal|heute abend|heute nacht|heute nachmittag|im moment|momentan|zurzeit|zur zeit|vorübergehend|vorerst|fürs erste|einstweilen|ausnahmsweise|bis morgen|bis heute|den ganzen tag|die ganze nacht|seit heute früh|seit heute morgen|seit gestern",
     ),
     (
         Sign::Moment,
-        "heute|gestern|vorgestern|vorhin|eben|letzte woche|neulich|gestern abend|vor einer stunde|heute früh|heute morgen",
+        "eben noch|gerade eben|ich komme gerade|heute|gestern|vorgestern|vorhin|eben|letzte woche|neulich|gestern abend|vor einer stunde|heute früh|heute morgen",
     ),
     (
         Sign::Listener,
@@ -81,7 +83,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte",
+        "schreibt ,|schrieb ,|behauptet ,|er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte",
     ),
     (
         Sign::Past,
@@ -99,6 +101,24 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Confirming, "wie geplant|unverändert|wie gehabt|bleibt so"),
     (Sign::Lasting, "bis|nur heute|vorerst"),
     (Sign::Shuts, "macht zu|machen zu"),
+    (
+        Sign::IsNot,
+        "ist nicht|ist kein*|war nicht|war kein*|sind nicht|sind kein*|ist es nicht|war es nicht|ist das nicht",
+    ),
+    (
+        Sign::Exact,
+        "genau das|genau diese*|heb das auf|heb die|heb den|behalte|genau so|wortwörtlich|unverändert|wort für wort|im wortlaut|aufheben|kein wort ändern",
+    ),
+    (Sign::Now, "jetzt|nun"),
+    (
+        Sign::Dismissal,
+        "nicht ernst nehmen|nicht ernst zu nehmen|hör nicht auf|ignorieren wir|ignorier das|mit vorsicht zu genießen|halb so wild|na ja|geschenkt",
+    ),
+    (Sign::Hence, "deshalb|daher|darum|damit|dadurch|deswegen|weil"),
+    (
+        Sign::Seek,
+        "ursache|ursachen|herausfinden|warum|wieso|auslöser|fehler suchen|klären",
+    ),
     (Sign::Aside, "übrigens|nebenbei bemerkt|nebenbei"),
     (Sign::Condition, "wenn|falls|sobald|sofern"),
     (
@@ -126,7 +146,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Personal,
-        "ich bevorzuge|bevorzugt|ich mag|mag kein*|mag keine|ich hasse|hasst|lieber|ich wohne|wir wohnen|wohnt|ich arbeite|arbeitet bei|ich heiße|mein name|meine frau|mein mann|meine tochter|mein sohn|meine mutter|mein vater|meine schwester|mein bruder|mein arzt|allergisch|allergie|\
+        "*allergie|*unverträglichkeit|*intoleranz|ich bevorzuge|bevorzugt|ich mag|mag kein*|mag keine|ich hasse|hasst|lieber|ich wohne|wir wohnen|wohnt|ich arbeite|arbeitet bei|ich heiße|mein name|meine frau|mein mann|meine tochter|mein sohn|meine mutter|mein vater|meine schwester|mein bruder|mein arzt|allergisch|allergie|\
         verträgt|unverträglich|vegetarisch|vegetarier|vegetarierin|vegan|veganer|diabetiker|diabetes|zöliakie|asthma|schwanger|linkshänder|rechtshänder|legasthen*|rollstuhl|isst kein*|trinkt kein*|operiert|operation|krankheit|angst vor|geburtstag|geboren|wird krank|seekrank|reisekrank|ich spreche|lieblings*|mein budget|unser budget|jahre alt|ich lerne|gluten*|laktose*",
     ),
     (
@@ -215,7 +235,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Wish,
-        "will ich|ich will|wir wollen|möchte|möchten|würde gern|ich suche|wir suchen|hoffe|wünsche|ich brauche|vorhaben|idee|ideen",
+        "ich brauch|brauch ich|brauche ich|will ich|ich will|wir wollen|möchte|möchten|würde gern|ich suche|wir suchen|hoffe|wünsche|ich brauche|vorhaben|idee|ideen",
     ),
     (
         Sign::Done,
@@ -288,9 +308,10 @@ static IDLE: Listed = Listed::new(|| {
     abgestürzt ausgefallen aufgefallen abgesagt fehlgeschlagen umgezogen umgestellt zugenommen angenommen betrifft entsteht erreicht verlangt bedeutet gehängt geändert-von gewechselt gestiegen gesunken erhöht operiert geboren ",
     )
 });
-const PREFIXES: [&str; 22] = [
-    "ge", "ein", "aus", "auf", "ab", "an", "um", "vor", "zu", "zurück", "nach", "be", "ver", "er", "ent",
-    "über", "zer", "mit", "weg", "fest", "frei", "unter",
+const PREFIXES: [&str; 31] = [
+    "raus", "rein", "hoch", "runter", "fertig", "fort", "durch", "hin", "los", "ge", "ein", "aus", "auf",
+    "ab", "an", "um", "vor", "zu", "zurück", "nach", "be", "ver", "er", "ent", "über", "zer", "mit", "weg",
+    "fest", "frei", "unter",
 ];
 static IMPERATIVES: Listed = Listed::new(|| {
     split(

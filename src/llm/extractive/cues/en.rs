@@ -13,8 +13,10 @@ pub(super) const WORDS: Words = Words {
     pronouns: "it|it's|its|they|they're|he|he's|she|she's|that's",
     expletives: "",
     denying: "no",
+    yes: "yes|yep|yeah",
     others: "he|she|they",
     is_done,
+    tells_alone: |_| false,
     is_imperative,
 };
 
@@ -56,44 +58,35 @@ const RIVALS: &str = "staging|production|prod|test|testing|dev|development|local
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "remember|keep in mind|bear in mind|note that|please note|for the record|for your information|fyi|\
-        don't forget that|never forget that|important|from now on|as of now|from today on|going forward|house rule|rule :|\
-        our rule|as a rule|the rule is|policy :|for future reference|for next time|lesson learned|lesson learnt|\
-        the lesson|learned that|we learned|keep this in mind|make a note|take note|memo :|watch out|be aware|beware|heads up|heads-up|mind that|mind you",
+        "remember|keep in mind|bear in mind|note that|please note|for the record|for your information|fyi|don't forget that|never forget that|important|from now on|as of now|from today on|going forward|house rule|rule :|our rule|as a rule|the rule is|policy :|for future reference|for next time|lesson learned|lesson learnt|the lesson|learned that|we learned|keep this in mind|make a note|take note|memo :|watch out|be aware|beware|heads up|heads-up|mind that|mind you",
     ),
     (
         Sign::Rule,
-        "must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|\
-        is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|\
-        a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be",
+        "everything has to|everything must|everyone has to|nothing gets|nothing goes|nothing leaves|, ever|must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be",
     ),
     (
         Sign::Limit,
-        "at most|at least|no more than|no less than|no later than|no earlier than|not above|not below|in any case|don't|do not|otherwise|or else|else|\
-        for every|for each|only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the",
+        "at most|at least|no more than|no less than|no later than|no earlier than|not above|not below|in any case|don't|do not|otherwise|or else|else|for every|for each|only if|can only|cannot|can't|can not|not before|not after|without|only|need|needs|max|maximum|minimum|until|no|matter|matters|because they|so cap|break the",
     ),
     (
         Sign::Passing,
-        "today only|just today|only today|just for today|for today|this week|this weekend|this time|this once|tonight|this evening|this night|this afternoon|right now|at the moment|for the moment|temporarily|for now|for the time being|meanwhile|in the meantime|as an exception|exceptionally|until tomorrow|until tonight|until noon|all day|all night|all morning|since this morning|since last night|since yesterday",
+        "gotta run|got to run|have to run|i'm off|today only|just today|only today|just for today|for today|this week|this weekend|this time|this once|tonight|this evening|this night|this afternoon|right now|at the moment|for the moment|temporarily|for now|for the time being|meanwhile|in the meantime|as an exception|exceptionally|until tomorrow|until tonight|until noon|all day|all night|all morning|since this morning|since last night|since yesterday",
     ),
     (
         Sign::Moment,
-        "today|yesterday|last night|last week|the other day|just now|a moment ago|an hour ago|minutes ago|hours ago|days ago|this morning",
+        "just checked|just looked|just tried|just counted|i just|we just|today|yesterday|last night|last week|the other day|just now|a moment ago|an hour ago|minutes ago|hours ago|days ago|this morning",
     ),
     (
         Sign::Listener,
-        "you have been|you've been|you keep|you kept|you are|you're|you were|you just|you always|you never|you seem|you sound|your answer|your last|your reply|your idea|your suggestion|your message|you wrote|you gave|you suggested|\
-        talking to you|ask you|asking you|tell you|telling you|told you|telling me|bother you|you can see|as you know|you know",
+        "you have been|you've been|you keep|you kept|you are|you're|you were|you just|you always|you never|you seem|you sound|your answer|your last|your reply|your idea|your suggestion|your message|you wrote|you gave|you suggested|talking to you|ask you|asking you|tell you|telling you|told you|telling me|bother you|you can see|as you know|you know",
     ),
     (
         Sign::Feeling,
-        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|\
-        makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness",
+        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness",
     ),
     (
         Sign::Others,
-        "he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|\
-        is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say",
+        "writes that|wrote that|is sure|she's sure|he's sure|she's read|he's read|has read|read somewhere|he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say",
     ),
     (
         Sign::Past,
@@ -116,6 +109,25 @@ const CUES: &[(Sign, &str)] = &[
         "as it is|as it was|as planned|still the same|unchanged|stays the same",
     ),
     (Sign::Lasting, "until|till|today only|for an hour|for now"),
+    (
+        Sign::IsNot,
+        "never was the|was never the|it's not|it is not|it isn't|it wasn't|it was not|is not|isn't|was not|wasn't|that's not",
+    ),
+    (Sign::AnyMore, "any more|anymore|any longer"),
+    (
+        Sign::Exact,
+        "exactly this|exactly that|exactly so|that's the one|don't want to lose|keep that|keep this|save that|save this|as it is|as it stands|word for word|verbatim|to the letter|same text|unchanged|don't change a word|without changing a word|exact wording|exact words",
+    ),
+    (Sign::Now, "now"),
+    (
+        Sign::Dismissal,
+        "ignore him|ignore her|ignore that|ignore them|never mind him|never mind her|don't mind him|don't mind her|bless her|bless him|grain of salt|spoon of salt|pinch of salt|take no notice|make that up|makes that up|made that up",
+    ),
+    (Sign::Hence, "so|therefore|hence|that's why|which means"),
+    (
+        Sign::Seek,
+        "find the cause|find out why|find out what|find why|why|track down|investigate|diagnose|root cause|cause of",
+    ),
     (Sign::Aside, "by the way|btw|incidentally"),
     (
         Sign::Condition,
@@ -127,26 +139,15 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "that's settled|that is settled|it's settled|that's agreed|that's final|we decided|i decided|we've decided|we have decided|decision :|decision by|was decided|is decided|that's decided|decided :|\
-        decided to|we agreed|agreed :|agreed to|agreed on|we settled on|settled :|let's go with|we go with|we'll go with|\
-        we will go with|going with|we went with|i go with|we chose|we choose|we picked|we opted for|it is , |it is .|it is !|\
-        we're keeping|we keep|we stay with|we stick with|we take|i take|i'll take|the plan is|then raise|then set|then use|\
-        the decision|approved :|board approved|resolved :|we are staying with|we're staying with|we're sticking|\
-        staying at|stay at|staying with|sticking with|go with|settling on|settle on|signed off on|we settle for|final answer",
+        "we've chosen|we have chosen|i've chosen|that's settled|that is settled|it's settled|that's agreed|that's final|we decided|i decided|we've decided|we have decided|decision :|decision by|was decided|is decided|that's decided|decided :|decided to|we agreed|agreed :|agreed to|agreed on|we settled on|settled :|let's go with|we go with|we'll go with|we will go with|going with|we went with|i go with|we chose|we choose|we picked|we opted for|it is , |it is .|it is !|we're keeping|we keep|we stay with|we stick with|we take|i take|i'll take|the plan is|then raise|then set|then use|the decision|approved :|board approved|resolved :|we are staying with|we're staying with|we're sticking|staying at|stay at|staying with|sticking with|go with|settling on|settle on|signed off on|we settle for|final answer",
     ),
     (
         Sign::Cause,
-        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|\
-        found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|\
-        the fault was|to blame|due to|comes from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|\
-        the explanation|\
-        that was it",
+        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|the fault was|to blame|due to|comes from|come from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|the explanation|that was it",
     ),
     (
         Sign::Finding,
-        "known issue|known problem|known bug|is known|workaround|key result|result :|results :|finding :|\
-        the result is|the result was|conclusion :|in conclusion|we measured|as it happens|the trick is|the catch is|\
-        confirmed that|it confirms|found them :|found her :|found him :|found out|i found that|we found that|key finding|key insight|insight :|takeaway",
+        "known issue|known problem|known bug|is known|workaround|key result|result :|results :|finding :|the result is|the result was|conclusion :|in conclusion|we measured|as it happens|the trick is|the catch is|confirmed that|it confirms|found them :|found her :|found him :|found out|i found that|we found that|key finding|key insight|insight :|takeaway",
     ),
     (
         Sign::Because,
@@ -154,52 +155,32 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Requirement,
-        "only accepts|only accept|only reads|only read|only supports|only works|only takes|does not support|doesn't support|\
-        requires|expects|wants|only knows|insists on|depends on|depend on|bills by|waits for a|limited to|is limited to|runs at|refuses|rejects",
+        "only accepts|only accept|only reads|only read|only supports|only works|only takes|does not support|doesn't support|requires|expects|wants|only knows|insists on|depends on|depend on|bills by|waits for a|limited to|is limited to|runs at|refuses|rejects",
     ),
     (
         Sign::Personal,
-        "i prefer|we prefer|prefers|i like|i love|i hate|hates|dislikes|i dislike|i can't stand|i'd rather|i live|we live|lives in|\
-        i work|works for|works at|works as|my name is|i'm called|my wife|my husband|my partner|my daughter|my son|my sister|my brother|my mother|my father|\
-        my mum|my mom|my dad|my boss|my doctor|allergic|allergy|intolerant|intolerance|vegetarian|vegan|vegans|diabetic|coeliac|celiac|\
-        asthma|pregnant|left-handed|right-handed|dyslexic|colour-blind|color-blind|deaf|blind|wheelchair|can't eat|doesn't eat|don't eat|\
-        can't drink|doesn't drink|can't walk|had an operation|operation|surgery|disease|is afraid of|gets sick|get sick|i'm a beginner|i teach|i'm used to|\
-        my favourite|my favorite|birthday is|was born|i speak|speaks|only speaks|i have no|my budget|our budget|kosher|halal|lactose|gluten|\
-        takes medication|tablets|seasick|carsick|motion sick*|i'm from|years old",
+        "i prefer|we prefer|prefers|i like|i love|i hate|hates|dislikes|i dislike|i can't stand|i'd rather|i live|we live|lives in|i work|works for|works at|works as|my name is|i'm called|my wife|my husband|my partner|my daughter|my son|my sister|my brother|my mother|my father|my mum|my mom|my dad|my boss|my doctor|allergic|allergy|intolerant|intolerance|vegetarian|vegan|vegans|diabetic|coeliac|celiac|asthma|pregnant|left-handed|right-handed|dyslexic|colour-blind|color-blind|deaf|blind|wheelchair|can't eat|doesn't eat|don't eat|can't drink|doesn't drink|can't walk|had an operation|operation|surgery|disease|is afraid of|gets sick|get sick|i'm a beginner|i teach|i'm used to|my favourite|my favorite|birthday is|was born|i speak|speaks|only speaks|i have no|my budget|our budget|kosher|halal|lactose|gluten|takes medication|tablets|seasick|carsick|motion sick*|i'm from|years old",
     ),
     (
         Sign::Change,
-        "now|no longer|any more|anymore|instead|instead of|rather than|changed|change of plan|changes to|correction|corrected|moved|has moved|\
-        moves to|was wrong|is wrong|were wrong|my mistake|i was mistaken|replaced|replaces|switched|renamed|cancelled|canceled|obsolete|outdated|\
-        went up|went down|rose from|fell from|raised from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|\
-        since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|\
-        shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down|no more|staying at|we're staying with|halved|doubled|took over|went bust|back in service|is back|\
-        we're out of|we are out of|\
-        goes down to|goes up to|drops to|dropped to|rises to|becomes|became|from monday on|from tuesday on|from wednesday on|from thursday on|from friday on|starting monday|starting tomorrow|effective|turned into|is now|are now|was lifted|is lifted|reverted|reverting|in place of|reopened|reopens|swapped|turns out|turned out",
+        "now|no longer|any more|anymore|instead|instead of|rather than|changed|change of plan|changes to|correction|corrected|moved|has moved|moves to|was wrong|is wrong|were wrong|my mistake|i was mistaken|replaced|replaces|switched|renamed|cancelled|canceled|obsolete|outdated|went up|went down|rose from|fell from|raised from|goes from|go from|went from|dropped from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down|no more|staying at|we're staying with|halved|doubled|took over|went bust|back in service|is back|we're out of|we are out of|goes down to|goes up to|drops to|dropped to|rises to|becomes|became|from monday on|from tuesday on|from wednesday on|from thursday on|from friday on|starting monday|starting tomorrow|effective|turned into|is now|are now|was lifted|is lifted|reverted|reverting|in place of|reopened|reopens|swapped|turns out|turned out",
     ),
     (
         Sign::Old,
-        "instead of|rather than|not from|not on|not at|not in|not to|not until|, not|and not|no longer on|no longer at|no longer in|\
-        no longer with|no longer from|no longer by|no longer takes|no longer take|no longer uses|no longer use|no longer needs|no longer the|\
-        no longer|not any more|not the|in place of|previously|formerly|used to be|it was|no more|we're out of|we are out of",
+        "instead of|rather than|not from|not on|not at|not in|not to|not until|, not|and not|no longer on|no longer at|no longer in|no longer with|no longer from|no longer by|no longer takes|no longer take|no longer uses|no longer use|no longer needs|no longer the|no longer|not any more|not the|in place of|previously|formerly|used to be|it was|no more|we're out of|we are out of",
     ),
     (
         Sign::OldBefore,
-        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|\
-        is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|\
-        is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down",
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down",
     ),
     (Sign::From, "from"),
     (
         Sign::Retired,
-        "no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|\
-        moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|\
-        sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the",
+        "killed|got rid|axed|no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the",
     ),
     (
         Sign::Obsolete,
-        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|\
-        can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true",
+        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true",
     ),
     (
         Sign::Moved,
@@ -207,35 +188,27 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Place,
-        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room|\
-        is stored|are stored|stored on|stored in|kept in|kept on|hosted on|hosted at|lives on|live on",
+        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room|is stored|are stored|stored on|stored in|kept in|kept on|hosted on|hosted at|lives on|live on",
     ),
     (
         Sign::Waiting,
-        "not finished|not yet|unfinished|pending|is broken|are broken|not done|is missing|are missing|still open|not working|does not work|doesn't work|\
-        unconfirmed|undecided|not decided|waiting for|is blocked|blocked by|not complete|incomplete|is failing|still fails|to be confirmed|may lack|unknown|not known|not installed|not available",
+        "not finished|not yet|unfinished|pending|is broken|are broken|not done|is missing|are missing|still open|not working|does not work|doesn't work|unconfirmed|undecided|not decided|waiting for|is blocked|blocked by|not complete|incomplete|is failing|still fails|to be confirmed|may lack|unknown|not known|not installed|not available",
     ),
     (
         Sign::Hedge,
-        "maybe|perhaps|might|i was thinking|we were thinking|pretty sure|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|\
-        looks like|looks as if|apparently|my guess|my suspicion|my theory|suspicion :|a theory|my first thought|first thought|i wonder|wondering|unclear|it appears|hopefully|\
-        could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows|my money is on|my bet is|i bet|i'd bet|fingers crossed",
+        "maybe|perhaps|might|i was thinking|we were thinking|pretty sure|probably|possibly|presumably|likely|i think|i guess|i believe|i suspect|i suppose|i assume|not sure|unsure|could be|may be|seems|seem|looks like|looks as if|apparently|my guess|my suspicion|my theory|suspicion :|a theory|my first thought|first thought|i wonder|wondering|unclear|it appears|hopefully|could it|one idea|an idea|ideally|would guess|i'd guess|suspect|rumour|rumor|who knows|my money is on|my bet is|i bet|i'd bet|fingers crossed",
     ),
     (
         Sign::Hearsay,
-        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|\
-        rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|\
-        swears|swore|insists|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
+        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|swears|swore|insists|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
     ),
     (
         Sign::Hypothesis,
-        "if we|if i|if you|if they|if he|if she|if there|if that|if it were|what if|suppose|supposing|imagine|assuming|would|wouldn't|we'd|i'd|\
-        could have|should have|were to|had we|in theory|theoretically|hypothetically|let's say|let's pretend|pretend|say we|in case we|one could|we could|you could|it could|might have|for example|for instance|unless we",
+        "if we|if i|if you|if they|if he|if she|if there|if that|if it were|what if|suppose|supposing|imagine|assuming|would|wouldn't|we'd|i'd|could have|should have|were to|had we|in theory|theoretically|hypothetically|let's say|let's pretend|pretend|say we|in case we|one could|we could|you could|it could|might have|unless we",
     ),
     (
         Sign::Joke,
-        "haha|hahaha|hehe|lol|lmao|rofl|just kidding|only kidding|kidding|joking|jk|a joke|my joke|oh sure|yeah right|what could go wrong|: )|; )|😂|🤣|😜|😉|😄|😅|😆|🙃|: d|: - )|; - )|\
-        : p|/ s|i wish|in my dreams|as if i|obviously not|sarcasm|irony|wink",
+        "haha|hahaha|hehe|lol|lmao|rofl|just kidding|only kidding|kidding|joking|jk|a joke|my joke|oh sure|yeah right|what could go wrong|: )|; )|😂|🤣|😜|😉|😄|😅|😆|🙃|: d|: - )|; - )|: p|/ s|i wish|in my dreams|as if i|obviously not|sarcasm|irony|wink",
     ),
     (
         Sign::Serious,
@@ -243,20 +216,15 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|\
-        did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|\
-        it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen",
+        "no no|no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen",
     ),
     (
         Sign::Refuted,
-        "is fine|are fine|was fine|is innocent|that was wrong|was wrong|was negative|is not the|isn't the|was not the|wasn't the|it is not|it isn't|it wasn't|it was not|not the cause|not true|false alarm|turned out to be wrong|\
-        ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with|\
-        forget the|forget about|scrap that|thought it was|was not it|wasn't it|is ruled out|was ruled out",
+        "is fine|are fine|was fine|is innocent|that was wrong|was wrong|was negative|is not the|isn't the|was not the|wasn't the|it is not|it isn't|it wasn't|it was not|not the cause|can't be that|that's not it|was not it|that wasn't it|not true|false alarm|turned out to be wrong|ruled out|rule out|has nothing to do|have nothing to do|no evidence|disproved|refuted|ignore that|never mind|scratch that|forget that|nothing to do with|forget the|forget about|scrap that|thought it was|was not it|wasn't it|is ruled out|was ruled out|rules it out",
     ),
     (
         Sign::Trouble,
-        "fails|fail|failing|failed|failure|crash|crashes|crashed|hangs|hang|slow|times out|time out|timeout|timeouts|broken|breaks|error|errors|flaky|stuck|lag|empty|wrong|missing rows|duplicates|\
-        goes down|went down|is down|drops|grows|leak|leaks|does not|doesn't|problem|issue|bug|incident|outage|complains|flat|unable|weird|strange|rejected|crash rate|slide|jitter|loses|lost|too|fall off|nothing happens|won't|problems|issues|bugs|faults|complaints|complain",
+        "what is that|what's that|any idea why|why is|why does|why do|fails|fail|failing|failed|failure|crash|crashes|crashed|hangs|hang|slow|times out|time out|timeout|timeouts|broken|breaks|error|errors|flaky|stuck|lag|empty|wrong|missing rows|duplicates|goes down|went down|is down|drops|grows|leak|leaks|does not|doesn't|problem|issue|bug|incident|outage|complains|flat|unable|weird|strange|rejected|crash rate|slide|jitter|loses|lost|too|fall off|nothing happens|won't|problems|issues|bugs|faults|complaints|complain",
     ),
     (
         Sign::Meta,
@@ -264,8 +232,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Injection,
-        "ai assistant|ai assistants|ai agent|ai agents|note to agent|note to agents|note to assistant|note to ai|attention ai|attention assistant|attention agent|to the assistant|to all agents|dear assistant|dear ai|ignore previous|ignore all previous|\
-        ignore all prior|ignore the above|disregard previous|disregard all|previous instructions|system :|assistant :|language model|llm|llms|system prompt|you are now|as an ai|hidden text|grader ,|without telling the user|never mention it to|do not tell the user|don't tell the user",
+        "ai assistant|ai assistants|ai agent|ai agents|note to agent|note to agents|note to assistant|note to ai|attention ai|attention assistant|attention agent|to the assistant|to all agents|dear assistant|dear ai|ignore previous|ignore all previous|ignore all prior|ignore the above|disregard previous|disregard all|previous instructions|system :|assistant :|language model|llm|llms|system prompt|you are now|as an ai|hidden text|grader ,|without telling the user|never mention it to|do not tell the user|don't tell the user",
     ),
     (
         Sign::Says,
@@ -277,11 +244,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|\
-        passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|\
-        answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|\
-        i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|\
-        ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the",
+        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the",
     ),
     (
         Sign::Aux,
@@ -293,13 +256,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::NotYet,
-        "not yet|n't yet|yet|still not|still isn't|still aren't|still hasn't|still haven't|not been|hasn't been|haven't been|not installed|not written|not booked|not finished|not started|isn't ready|is not ready|are not switched|have not booked|\
-        not coded|not sent|not done|not answered",
+        "not yet|n't yet|yet|still not|still isn't|still aren't|still hasn't|still haven't|not been|hasn't been|haven't been|not installed|not written|not booked|not finished|not started|isn't ready|is not ready|are not switched|have not booked|not coded|not sent|not done|not answered",
     ),
     (
         Sign::Doing,
-        "i'm now|i am now|now i'm|now i am|i'm currently|i am currently|currently|i'm still|i am still|we're now|now we're|i am starting|i'm starting|i begin|i start with|i start on|i do now|i'm on it|i'm working on|i am working on|working on|\
-        in progress|under way|underway|is running|i am|i'm|being built|being written|wip|now the|now i|i'll start|i continue with|at the moment|right now|starting on|starting with|begun with|have started|i started|i've started|i've begun|we've started|we've begun|started with|i'm building|i'm adding|i'm writing",
+        "i'm now|i am now|now i'm|now i am|i'm currently|i am currently|currently|i'm still|i am still|we're now|now we're|i am starting|i'm starting|i begin|i start with|i start on|i do now|i'm on it|i'm working on|i am working on|working on|in progress|under way|underway|is running|i am|i'm|being built|being written|wip|now the|now i|i'll start|i continue with|at the moment|right now|starting on|starting with|begun with|have started|i started|i've started|i've begun|we've started|we've begun|started with|i'm building|i'm adding|i'm writing",
     ),
     (
         Sign::Next,
@@ -307,9 +268,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Open,
-        "still open|still missing|still to|still needs|still need|still has to|still have to|remains|remaining|left to do|is left|are left|what's left|what is left|left :|left is|left are|open :|open point|open points|to do|todo|to-do|tbd|\
-        is missing|are missing|needs to|need to|has to be|have to be|must be|needs a|needs the|needs an|should|should be|should get|outstanding|pending|to be done|follow-up|don't forget to|remember to|not yet|must also|also must|has to renew|yet to|awaiting|is open|are open|\
-        still fails|remains to|to be replaced|remind me|tell me when|let me know when|due|had better|can wait|may wait|would have to|has to|have to|only the",
+        "left for you|left for me|left for us|still open|still missing|still to|still needs|still need|still has to|still have to|remains|remaining|left to do|is left|are left|what's left|what is left|left :|left is|left are|open :|open point|open points|to do|todo|to-do|tbd|is missing|are missing|needs to|need to|has to be|have to be|must be|needs a|needs the|needs an|should|should be|should get|outstanding|pending|to be done|follow-up|don't forget to|remember to|not yet|must also|also must|has to renew|yet to|awaiting|is open|are open|still fails|remains to|to be replaced|remind me|tell me when|let me know when|due|had better|can wait|may wait|would have to|has to|have to|only the",
     ),
     (
         Sign::Request,
@@ -325,10 +284,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Filler,
-        "ok|okay|yes|yep|yeah|no|right|sure|thanks|thank you|great|good|perfect|excellent|nice|alright|well|so|and|also|but|oh|ah|exactly|correct|understood|noted|got it|fine|cool|by the way|btw|hi|hello|hey|please|sorry|done|anyway|actually|\
-        wonderful|awesome|super|agreed|of course|hm|hmm|indeed|careful|great catch|good catch|perfect thanks|in that case|will do|you are right|you're right|then|listen|look|works|hmm ok|wow|ah yes|for the record|oh and|however|though|finally|haha yes|haha|seriously|no really|now|after that|afterwards|\
-        at last|merged|done|fixed|question|update|excellent|lovely|brilliant|too much|sounds good|makes sense|\
-        no problem|no worries|no rush|no hurry",
+        "ok|okay|yes|yep|yeah|no|right|sure|thanks|thank you|great|good|perfect|excellent|nice|alright|well|so|and|also|but|oh|ah|exactly|correct|understood|noted|got it|fine|cool|by the way|btw|hi|hello|hey|please|sorry|done|anyway|actually|wonderful|awesome|super|agreed|of course|hm|hmm|indeed|careful|great catch|good catch|perfect thanks|in that case|will do|you are right|you're right|then|listen|look|works|hmm ok|wow|ah yes|for the record|oh and|however|though|finally|haha yes|haha|seriously|no really|now|after that|afterwards|at last|merged|done|fixed|question|update|excellent|lovely|brilliant|too much|sounds good|makes sense|no problem|no worries|no rush|no hurry",
     ),
     (
         Sign::Anaphor,
@@ -336,10 +292,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Small,
-        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|\
-        all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|\
-        if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|\
-        let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back",
+        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back",
     ),
     (
         Sign::Month,

@@ -13,8 +13,10 @@ pub(super) const WORDS: Words = Words {
     pronouns: "eso|él|ella|ellos|ellas",
     expletives: "",
     denying: "no|sin|ningún|ninguna|nada",
+    yes: "sí|si",
     others: "él|ella|ellos",
     is_done,
+    tells_alone: is_own_past,
     is_imperative,
 };
 
@@ -59,11 +61,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Passing,
-        "solo hoy|hoy solo|esta semana|este fin de semana|esta vez|esta noche|esta tarde|ahora mismo|en este momento|de momento|por ahora|por el momento|temporalmente|provisionalmente|excepcionalmente|hasta mañana|todo el día|toda la noche|mientras tanto|desde esta mañana|desde ayer",
+        "me voy|tengo que irme|salgo corriendo|solo hoy|hoy solo|esta semana|este fin de semana|esta vez|esta noche|esta tarde|ahora mismo|en este momento|de momento|por ahora|por el momento|temporalmente|provisionalmente|excepcionalmente|hasta mañana|todo el día|toda la noche|mientras tanto|desde esta mañana|desde ayer",
     ),
     (
         Sign::Moment,
-        "hoy|ayer|anteayer|anoche|hace un rato|el otro día|la semana pasada|hace una hora|esta mañana",
+        "acabo de|acabamos de|hoy|ayer|anteayer|anoche|hace un rato|el otro día|la semana pasada|hace una hora|esta mañana",
     ),
     (
         Sign::Listener,
@@ -75,7 +77,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo",
+        "escribe que|él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo",
     ),
     (
         Sign::Past,
@@ -96,6 +98,18 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::Lasting, "hasta|solo hoy"),
     (Sign::Shuts, "cierra|cierran"),
+    (Sign::IsNot, "no es|no era|no son|no eran|no fue"),
+    (
+        Sign::Exact,
+        "guarda esa|guarda ese|guarda esto|tal cual|al pie de la letra|palabra por palabra|sin cambiar nada|textualmente",
+    ),
+    (Sign::Now, "ahora"),
+    (
+        Sign::Dismissal,
+        "no le hagas caso|no le hacemos caso|ni caso|se inventa|olvídalo|hay que cogerlo con pinzas|a saber",
+    ),
+    (Sign::Hence, "así que|por eso|de modo que|por lo que|eso explica"),
+    (Sign::Seek, "la causa|las causas|por qué|averiguar|diagnosticar"),
     (Sign::Aside, "por cierto|dicho sea de paso"),
     (Sign::Condition, "si|cuando|en cuanto|siempre que"),
     (
@@ -128,7 +142,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Change,
-        "ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|a partir de ahora|lo dejamos en|la dejamos en|pasa a|pasan a|queda en|quedan en|se llama|\
+        "baja de|sube de|pasa de|pasan de|ahora|ya no|en vez de|en lugar de|sino|cambiado|cambió|cambia|cambio de|corrección|se ha mudado|se mudó|nos mudamos|mudado|aplazado|aplazada|adelantado|adelantada|era incorrecto|estaba mal|reemplazado|sustituido|cancelado|cancelada|obsoleto|renombrado|subió de|bajó de|subido|nuevo|nueva|desde hoy|a partir de hoy|a partir de ahora|lo dejamos en|la dejamos en|pasa a|pasan a|queda en|quedan en|se llama|\
         desde el lunes|desde el martes|desde el miércoles|desde el jueves|desde el viernes|a partir del|a partir de|pasará a|baja a|sube a|van con|ahora es|se queda en|se reabrió|reabrió|volvemos a|resulta que",
     ),
     (
@@ -217,7 +231,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido",
+        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido",
     ),
     (
         Sign::Aux,
@@ -277,7 +291,7 @@ const CUES: &[(Sign, &str)] = &[
 
 static IDLE: Listed = Listed::new(|| {
     split(
-        " apuntado anotado entendido entrada entradas llamada llamadas parada paradas jornada temporada ensalada mirada llegada salida salidas comida comidas bebida bebidas medida medidas partida subida bajada helado pescado supermercado pensé creí esperé dije miré decidí intenté olvidé vi noté encontré busqué sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \
+        " empezado comenzado empecé comencé apuntado anotado entendido entrada entradas llamada llamadas parada paradas jornada temporada ensalada mirada llegada salida salidas comida comidas bebida bebidas medida medidas partida subida bajada helado pescado supermercado pensé creí esperé dije miré decidí intenté olvidé vi noté encontré busqué sido pensado creído querido esperado dicho preguntado mirado parecido decidido previsto intentado olvidado visto sabido podido debido tenido llegado venido quedado conocido notado nacido lado cuidado pasado estado mercado juzgado sentido pedido-de vestido partido marido apellido recorrido ruido \
     acordado cambiado mudado aplazado fallado cerrado-por limitado bloqueado operado demasiado contenido servido salido caído perdido subido sábado soldado abogado resultado significado sonido ",
     )
 });

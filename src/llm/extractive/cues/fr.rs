@@ -13,8 +13,10 @@ pub(super) const WORDS: Words = Words {
     pronouns: "il|elle|ils|elles|ça|cela|c'est",
     expletives: "il y|il faut",
     denying: "pas|plus",
+    yes: "oui|ouais",
     others: "il|elle|ils|elles",
     is_done,
+    tells_alone: |_| false,
     is_imperative,
 };
 
@@ -60,11 +62,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Passing,
-        "aujourd'hui seulement|seulement aujourd'hui|juste aujourd'hui|cette semaine|ce week-end|cette fois|ce soir|cette nuit|cet après-midi|en ce moment|pour l'instant|pour le moment|actuellement|temporairement|provisoirement|exceptionnellement|jusqu'à demain|jusqu'à ce soir|toute la journée|toute la nuit|depuis ce matin|depuis hier",
+        "je file|je dois filer|je me sauve|aujourd'hui seulement|seulement aujourd'hui|juste aujourd'hui|cette semaine|ce week-end|cette fois|ce soir|cette nuit|cet après-midi|en ce moment|pour l'instant|pour le moment|actuellement|temporairement|provisoirement|exceptionnellement|jusqu'à demain|jusqu'à ce soir|toute la journée|toute la nuit|depuis ce matin|depuis hier",
     ),
     (
         Sign::Moment,
-        "aujourd'hui|hier|avant-hier|tout à l'heure|l'autre jour|la semaine dernière|hier soir|ce matin",
+        "je viens de|on vient de|tout juste|aujourd'hui|hier|avant-hier|tout à l'heure|l'autre jour|la semaine dernière|hier soir|ce matin",
     ),
     (
         Sign::Listener,
@@ -76,7 +78,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait",
+        "écrit que|écrit qu'*|il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait",
     ),
     (
         Sign::Past,
@@ -91,6 +93,21 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Confirming, "comme prévu|inchangé*|ne change pas"),
     (Sign::Lasting, "jusqu'*"),
     (Sign::Shuts, "ferme|ferment"),
+    (Sign::IsNot, "n'est pas|n'était pas|ce n'est pas|ce n'était pas"),
+    (
+        Sign::Exact,
+        "garde-moi|garde cette|garde ce|exactement ça|tel quel|telle quelle|mot pour mot|au mot près|à la lettre|à la virgule près|sans rien changer",
+    ),
+    (Sign::Now, "maintenant|désormais"),
+    (
+        Sign::Dismissal,
+        "n'en tient pas compte|n'en tiens pas compte|ne tiens pas compte|ne l'écoute pas|à prendre avec des pincettes|n'y fais pas attention|bref , non",
+    ),
+    (Sign::Hence, "alors|du coup|donc|c'est pourquoi|si bien que"),
+    (
+        Sign::Seek,
+        "la cause|les causes|pourquoi|trouver d'où|diagnostiquer",
+    ),
     (Sign::Aside, "au fait|soit dit en passant"),
     (Sign::Condition, "si|quand|lorsque|dès que|à condition"),
     (
@@ -99,7 +116,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Decision,
-        "c'est acté|c'est entendu|décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour|\
+        "on a choisi|nous avons choisi|c'est acté|c'est entendu|décidé|décision|nous avons décidé|on a décidé|on garde|on prend|nous prenons|nous gardons|on reste sur|convenu|on choisit|nous choisissons|c'est décidé|adopté|validé par|approuvé|opté pour|\
         on reste à|je reste à|on s'arrête sur|on part sur|va pour|on opte pour",
     ),
     (
@@ -214,7 +231,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de",
+        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de",
     ),
     (
         Sign::Aux,
@@ -230,7 +247,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue",
+        "on attaque|on commence|on s'attaque|j'ai commencé|on a commencé|j'ai entamé|en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue",
     ),
     (
         Sign::Next,
@@ -275,7 +292,7 @@ const CUES: &[(Sign, &str)] = &[
 static IDLE: Listed = Listed::new(|| {
     split(
         " pensé cru voulu attendu espéré dit demandé regardé semblé décidé prévu tenté essayé préféré oublié vu su pu dû eu été allé arrivé venu resté connu reconnu remarqué compris noté répété né âgé \
-    côté santé qualité été fidélité société marché clé idée année journée soirée entrée durée musée lycée café thé pré blé côtés réunion-é cassé bloqué limité échoué planté opéré situé avancé reporté changé coûté duré expiré retenu ",
+    côté santé qualité été fidélité société marché clé idée année journée soirée entrée durée musée lycée café thé pré blé côtés réunion-é cassé bloqué limité échoué planté opéré situé avancé reporté changé coûté duré expiré retenu commencé entamé attaqué ",
     )
 });
 static STRONG: Listed = Listed::new(|| {

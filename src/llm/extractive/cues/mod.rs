@@ -53,10 +53,14 @@ pub(super) struct Words {
     pub(super) expletives: &'static str,
     /// Words that open a part of a sentence and deny it: "no stamina bar".
     pub(super) denying: &'static str,
+    /// "Yes" as it opens an answer.
+    pub(super) yes: &'static str,
     /// Who else is spoken of: "they decided".
     pub(super) others: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(super) is_done: fn(&str) -> bool,
+    /// Whether such a word needs no auxiliary: "repasé".
+    pub(super) tells_alone: fn(&str) -> bool,
     /// Whether a word is the imperative of a verb, at the beginning of a sentence.
     pub(super) is_imperative: fn(&str) -> bool,
 }

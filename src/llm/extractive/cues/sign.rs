@@ -90,6 +90,20 @@ pub(in crate::llm::extractive) enum Sign {
     Confirming,
     /// "until": how long something lasts; what passes makes nothing wrong.
     Lasting,
+    /// "find out why": work that is done when a cause is known.
+    Seek,
+    /// "therefore": what follows from what was told.
+    Hence,
+    /// "never mind him": what was just told is not to be taken up.
+    Dismissal,
+    /// "now": so it was not before.
+    Now,
+    /// "word for word": a text is needed as it stands.
+    Exact,
+    /// "it's not": what stands behind it is not so.
+    IsNot,
+    /// "any more": what stands before it was so, if it is denied.
+    AnyMore,
     /// Of the end of a business, and of the end of its day: "cierra".
     Shuts,
 

@@ -5,7 +5,7 @@ use crate::domain::operation::Role;
 use crate::llm::extractive::answer;
 
 /// Which of the records leave, by their numbers from 1.
-fn archived(records: &[&str], messages: &[(&str, &str)]) -> Vec<usize> {
+pub(super) fn archived(records: &[&str], messages: &[(&str, &str)]) -> Vec<usize> {
     archived_in("Notes", records, messages)
 }
 
@@ -26,7 +26,7 @@ fn archived_in(task: &str, records: &[&str], messages: &[(&str, &str)]) -> Vec<u
 }
 
 /// Pairs of a record and a sentence of the user by which it leaves.
-fn leaves(pairs: &[(&str, &str)]) {
+pub(super) fn leaves(pairs: &[(&str, &str)]) {
     let left = pairs
         .iter()
         .filter(|(record, said)| archived(&[record], &[("user", said)]) != [1]);
@@ -34,7 +34,7 @@ fn leaves(pairs: &[(&str, &str)]) {
 }
 
 /// Pairs of a record and a sentence of the user by which it stays.
-fn stays(pairs: &[(&str, &str)]) {
+pub(super) fn stays(pairs: &[(&str, &str)]) {
     let gone = pairs
         .iter()
         .filter(|(record, said)| !archived(&[record], &[("user", said)]).is_empty());

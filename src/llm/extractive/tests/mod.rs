@@ -5,9 +5,11 @@ use crate::domain::dsl::{Options, parse};
 use crate::domain::operation::{Operation, Progress};
 use crate::llm::ConversationMessage;
 
+mod apart;
 mod contradictions;
 mod laws;
 mod pairs;
+mod reversals;
 
 fn message(role: &str, content: &str) -> ConversationMessage {
     ConversationMessage {

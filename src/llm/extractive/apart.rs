@@ -1,0 +1,88 @@
+//! Texts of a message that stand apart from what is said: lines of code, quotations, what stands behind a colon.
+
+use super::text::one_line;
+use super::transcript::{Code, Form, Voice};
+
+/// What a text in quotation marks begins and ends with.
+const MARKS: [(char, char); 7] = [
+    ('"', '"'),
+    ('„', '“'),
+    ('“', '”'),
+    ('«', '»'),
+    ('»', '«'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// A shorter quotation in a sentence is a name.
+const QUOTED_CHARS: usize = 16;
+
+/// Whether there is a paragraph that [`set_apart`] might find; cheap, since most messages have none.
+pub(super) fn may_hold_text(content: &str) -> bool {
+    let quotes = |paragraph: &str| MARKS.iter().any(|(open, _)| paragraph.starts_with(*open));
+    content.contains(":\n\n")
+        || content.contains("：\n\n")
+        || content.split("\n\n").skip(1).any(quotes)
+        || MARKS
+            .iter()
+            .any(|(_, close)| content.trim_end().ends_with(*close))
+}
+
+/// Paragraphs of the user in quotation marks; without any, what stands behind a line with a colon.
+pub(super) fn set_apart(message: usize, content: &str) -> Vec<Code> {
+    let code = |lead: &str, form: Form, body: &str| Code {
+        voice: Voice::User,
+        message,
+        info: String::new(),
+        lead: one_line(lead),
+        form,
+        body: body.to_owned(),
+    };
+    let mut lead = "";
+    let mut quoted = Vec::new();
+    for paragraph in content.split("\n\n").map(str::trim) {
+        if let Some(inside) = whole_quotation(paragraph).filter(|_| !lead.is_empty()) {
+            quoted.push(code(lead, Form::Quotation, inside));
+        } else if let Some((before, inside)) = quotation_at_the_end(paragraph) {
+            quoted.push(code(
+                before.lines().last().unwrap_or_default(),
+                Form::Rest,
+                inside,
+            ));
+        }
+        lead = paragraph.lines().last().unwrap_or(lead);
+    }
+    if quoted.is_empty()
+        && let Some((said, rest)) = content
+            .split_once(":\n\n")
+            .or_else(|| content.split_once("：\n\n"))
+        && !rest.contains("```")
+    {
+        let lead = said.lines().last().unwrap_or_default();
+        quoted.push(code(lead, Form::Rest, rest.trim()));
+    }
+    quoted
+}
+
+/// The inside of a paragraph that is a quotation and nothing else.
+fn whole_quotation(paragraph: &str) -> Option<&str> {
+    let (open, close) = MARKS.into_iter().find(|(open, _)| paragraph.starts_with(*open))?;
+    let inside = paragraph.strip_prefix(open)?.strip_suffix(close)?.trim();
+    (!inside.contains(open) && inside.contains(' ') | !inside.is_ascii()).then_some(inside)
+}
+
+/// "Keep it word for word: “…”": what stands before a quotation with which a paragraph ends, and its inside.
+fn quotation_at_the_end(paragraph: &str) -> Option<(&str, &str)> {
+    let (open, close) = MARKS.into_iter().find(|(_, close)| paragraph.ends_with(*close))?;
+    let rest = paragraph.strip_suffix(close)?;
+    let (before, inside) = rest.rsplit_once(open)?;
+    let says_more =
+        inside.chars().count() >= QUOTED_CHARS && !before.is_empty() && !before.contains(MARKS[0].0);
+    says_more.then_some((before, inside.trim()))
+}
+
+/// The inside of a line that is a piece of code and nothing else.
+pub(super) fn whole_code(line: &str) -> Option<&str> {
+    let inside = line.trim().strip_prefix('`')?.strip_suffix('`')?;
+    (!inside.contains('`') && inside.contains(' ')).then_some(inside)
+}
