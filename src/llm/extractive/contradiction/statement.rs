@@ -187,13 +187,15 @@ impl<'s> Statement<'s> {
     /// The records to whose things it gives another value: for each part the one that it shares most with, if
     /// there is one.
     fn closest(&self, memory: &Memory, near: &[usize]) -> impl Iterator<Item = usize> {
+        // "The order has to be in by Monday" is another one where both go by names.
+        let is_due = self.said.has(Sign::Open);
         let best = |clause: &Clause| {
             let shared = |at: usize| memory.shared(&self.facts.things, &memory.records[at]);
             let fits = near.iter().copied().filter(|at| {
                 let record = &memory.records[*at];
                 clause.revalues(record, memory, self.force)
                     && !self.facts.is_of_another(&record.facts)
-                    && !self.facts.names_others(&record.facts)
+                    && !(is_due && self.facts.names_others(&record.facts))
             });
             let fits: Vec<(usize, usize)> = fits.map(|at| (shared(at), at)).collect();
             let most = fits.iter().map(|(shared, _)| *shared).max()?;
