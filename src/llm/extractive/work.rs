@@ -364,12 +364,14 @@ fn told_a_cause(said: &Said) -> bool {
         Sign::NotYet,
         Sign::Open,
     ];
+    // "It comes from the broken wire, not from dirt"
+    let says_more = said.line.folded.contains([',', ':']);
     said.voice != Voice::Task
         && said.has(Sign::Cause)
         && !said.asks
         && !said.has_any(&unsure)
         && said.content().count() >= 2
-        && !(said.has_any(&[Sign::Refuted, Sign::Negation]) && !said.line.folded.contains([',', ':']))
+        && (says_more || !said.has_any(&[Sign::Refuted, Sign::Negation]))
 }
 
 /// The task as a bullet.

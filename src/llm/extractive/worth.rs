@@ -285,9 +285,10 @@ fn is_limit(said: &Said, session: &Session) -> bool {
         .unwrap_or_default();
     // "I don't know" tells of the speaker.
     let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
-    let of_trouble = said.has(Sign::Trouble) && !said.has_any(&[Sign::Because, Sign::Hence]);
+    let explains = said.has_any(&[Sign::Because, Sign::Hence]);
+    let is_symptom = session.seeks_a_fault && said.has(Sign::Trouble) && !explains;
     !of_speaker
-        && !(of_trouble && session.seeks_a_fault)
+        && !is_symptom
         && !said.has_any(&[Sign::NotYet, Sign::Condition, Sign::Open])
         && !said.opens_with(Sign::Next)
         && !is_plain_denial(said)
