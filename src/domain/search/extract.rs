@@ -16,6 +16,9 @@ const MATCHES: usize = 1_000;
 /// The characters of one word, or between two words, that are shown.
 const PART_CHARS: usize = 80;
 
+/// The bytes of most extracts, with their marks.
+const ROOM: usize = 512;
+
 /// A word of the text that was searched for.
 struct Match {
     /// Which word of the text.
@@ -73,7 +76,7 @@ pub fn extract(text: &str, query: &Query) -> String {
 pub fn extract_at(text: &str, query: &Query) -> (String, Option<usize>) {
     let terms = Terms::of(query);
     let best = best_place(text, &terms);
-    let mut html = String::new();
+    let mut html = String::with_capacity(ROOM);
     let mut at = match &best {
         Some(best) if best.index > WORDS_BEFORE => {
             html.push_str("… ");
@@ -147,6 +150,10 @@ fn best_place(text: &str, terms: &Terms<'_>) -> Option<Match> {
 
 /// Adds text, escaped and shortened.
 fn push(html: &mut String, text: &str) {
+    if text.len() <= PART_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        html.push_str(text);
+        return;
+    }
     let mut shown = 0;
     for c in text.chars() {
         if shown == PART_CHARS {

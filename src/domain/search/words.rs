@@ -25,39 +25,66 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// What a byte is to a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    /// It divides words.
+    Divides,
+    /// A letter or digit.
+    Word,
+    /// Of a character that has to be decoded.
+    Other,
+}
+
+/// By the byte: a look into a table is the cheapest test where a whole document is divided.
+static BYTES: [Byte; 256] = {
+    let mut bytes = [Byte::Other; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        bytes[byte as usize] = if byte.is_ascii_alphanumeric() {
+            Byte::Word
+        } else {
+            Byte::Divides
+        };
+        byte += 1;
+    }
+    bytes
+};
+
 /// The first word that begins at `from`, which is the start of a character, or behind it. Most texts are mostly ASCII,
 /// of which no character has to be decoded.
+#[inline]
 fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
     let (start, alone) = loop {
-        let byte = *bytes.get(at)?;
-        if byte.is_ascii() {
-            at += 1;
-            if byte.is_ascii_alphanumeric() {
-                break (at - 1, false);
-            }
-        } else {
-            let c = text[at..].chars().next()?;
-            at += c.len_utf8();
-            if c.is_alphanumeric() {
-                break (at - c.len_utf8(), stands_alone(c));
+        match BYTES[usize::from(*bytes.get(at)?)] {
+            Byte::Divides => at += 1,
+            Byte::Word => break (at, false),
+            Byte::Other => {
+                let c = text[at..].chars().next()?;
+                if c.is_alphanumeric() {
+                    break (at, stands_alone(c));
+                }
+                at += c.len_utf8();
             }
         }
     };
+    if alone {
+        at += text[at..].chars().next()?.len_utf8();
+    }
     while let Some(byte) = bytes.get(at) {
-        if byte.is_ascii() {
-            if alone || !byte.is_ascii_alphanumeric() {
-                break;
+        match BYTES[usize::from(*byte)] {
+            Byte::Word if !alone => at += 1,
+            Byte::Other => {
+                let goes_on =
+                    |c: &char| is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c));
+                let Some(c) = text[at..].chars().next().filter(goes_on) else {
+                    break;
+                };
+                at += c.len_utf8();
             }
-            at += 1;
-        } else {
-            let goes_on =
-                |c: &char| is_combining_mark(*c) || (!alone && c.is_alphanumeric() && !stands_alone(*c));
-            let Some(c) = text[at..].chars().next().filter(goes_on) else {
-                break;
-            };
-            at += c.len_utf8();
+            Byte::Word | Byte::Divides => break,
         }
     }
     Some(start..at)
