@@ -124,18 +124,19 @@ impl Storage {
                 .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
                 .await?
             }
-            // Over all vaults, which is empty nearly always: a look at an index without entries.
+            // Over all vaults, which is empty nearly always: a look at an index without entries. As a value the entry of each
+            // pending memory is looked up; of `NOT EXISTS` the planner makes a read of all entries.
             None => {
                 sqlx::query_as!(
                     Pending,
                     "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
                      WHERE search_pending AND (vault_id, memory_id) > ($1, $2)
-                       AND (vault_id = ANY ($4) OR NOT EXISTS (
-                               SELECT FROM search_entries
+                       AND (vault_id = ANY ($4) OR (
+                               SELECT creation_time BETWEEN $5 AND $6
+                               FROM search_entries
                                WHERE search_entries.vault_id = memories.vault_id
                                  AND search_entries.memory_id = memories.memory_id
-                                 AND search_entries.creation_time BETWEEN $5 AND $6
-                           ))
+                           ) IS NOT TRUE)
                      ORDER BY vault_id, memory_id
                      LIMIT $3",
                     after_vault,

@@ -3,7 +3,7 @@
 //! A memory that is written all the time would be indexed all the time, and a change of its entry costs as much of the
 //! write-ahead log as the version itself. So a memory rests for [`REST`] after a version of it was indexed, unless its
 //! vault is being searched through this process. The first search of a vault indexes what rests there, a few batches at
-//! most, and from then on nothing does until nobody has searched it for [`REST`].
+//! most, and from then on nothing does until nobody has searched it for [`SEARCHED_FOR`].
 
 use crate::domain::ids::VaultId;
 use crate::storage::{Storage, StorageError};
@@ -11,8 +11,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long.
+/// How long a memory rests.
 pub(super) const REST: Duration = Duration::from_secs(30);
+
+/// For how long after a search a vault counts as being searched: whoever waits longer has what rests there indexed first.
+const SEARCHED_FOR: Duration = Duration::from_secs(5);
 
 /// Batches that the first search of a vault indexes: what is left, as after an import, is indexed behind it.
 const BATCHES: usize = 4;
@@ -26,13 +29,13 @@ impl Searched {
     fn note(&self, vault: &VaultId) -> bool {
         let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = searched.insert(vault.clone(), Instant::now());
-        before.is_some_and(|at| at.elapsed() < REST)
+        before.is_some_and(|at| at.elapsed() < SEARCHED_FOR)
     }
 
     /// The vaults that are being searched; the others are forgotten.
     pub(super) fn vaults(&self) -> Vec<String> {
         let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        searched.retain(|_, at| at.elapsed() < REST);
+        searched.retain(|_, at| at.elapsed() < SEARCHED_FOR);
         searched.keys().map(|vault| vault.as_str().to_owned()).collect()
     }
 
