@@ -20,10 +20,15 @@ impl Transaction {
     }
 
     /// Commits it. Where that fails without the database having said so, it is unknown whether it was committed.
-    pub(super) async fn commit(mut self) -> Result<(), Error> {
+    pub(super) async fn commit(self) -> Result<(), Error> {
+        self.commit_and_keep().await.map(drop)
+    }
+
+    /// As [`commit`](Self::commit); its connection is for what comes next.
+    pub(super) async fn commit_and_keep(mut self) -> Result<Connection, Error> {
         sqlx::raw_sql("COMMIT").execute(&mut self.connection).await?;
         self.connection.ended_transaction();
-        Ok(())
+        Ok(self.connection)
     }
 
     /// Undoes what was done in it.

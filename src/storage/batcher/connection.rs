@@ -5,6 +5,7 @@
 
 use super::super::connection::Connection;
 use super::super::pool::BELIEVED_FOR;
+use super::super::transaction::Transaction;
 use super::super::{Class, Storage, StorageError};
 use sqlx::Connection as _;
 use std::fmt;
@@ -94,6 +95,14 @@ impl Idle {
 }
 
 impl Lease {
+    /// Begins a transaction on it. To be awaited to its end, or dropped together with what it gave.
+    pub(in crate::storage) async fn begin(self) -> Result<LeasedTransaction, sqlx::Error> {
+        Ok(LeasedTransaction {
+            transaction: Transaction::begin(self.connection, None).await?,
+            since: self.since,
+        })
+    }
+
     /// To be called when all that was sent was answered.
     pub(in crate::storage) fn release(self, storage: &Storage, slots: &Slots) {
         let mut idle = slots.idle();
@@ -107,6 +116,36 @@ impl Lease {
                 used: Instant::now(),
             });
         }
+    }
+}
+
+/// A transaction on a leased connection.
+pub(in crate::storage) struct LeasedTransaction {
+    transaction: Transaction,
+    since: Instant,
+}
+
+impl LeasedTransaction {
+    /// Commits it; its connection is leased still. As [`Transaction::commit`].
+    pub(in crate::storage) async fn commit(self) -> Result<Lease, sqlx::Error> {
+        Ok(Lease {
+            connection: self.transaction.commit_and_keep().await?,
+            since: self.since,
+        })
+    }
+}
+
+impl Deref for LeasedTransaction {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.transaction
+    }
+}
+
+impl DerefMut for LeasedTransaction {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.transaction
     }
 }
 

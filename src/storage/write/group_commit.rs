@@ -110,6 +110,10 @@ enum NotSaved {
 }
 
 impl NotSaved {
+    fn unknown(error: sqlx::Error) -> Self {
+        Self::Unknown(error.into())
+    }
+
     /// An error of the statement rolls it back. Any other may have come after the commit.
     fn of_autocommit(error: StorageError) -> Self {
         if error::is_of_a_statement(&error) {
@@ -185,26 +189,29 @@ impl Storage {
 
     async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
         let slots = &self.batchers.changes.connections;
-        let connection = match is_one_statement(prepared) {
-            true => slots.lease(self).await.map_err(NotSaved::Refused)?,
-            false => None,
+        let Some(mut lease) = slots.lease(self).await.map_err(NotSaved::Refused)? else {
+            let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
+            let saved = save(&mut transaction, prepared)
+                .await
+                .map_err(NotSaved::Refused)?;
+            transaction.commit().await.map_err(NotSaved::unknown)?;
+            return Ok(saved);
         };
-        match connection {
-            Some(mut connection) => {
-                let saved = save(&mut connection, prepared).await;
-                let saved = saved.map_err(NotSaved::of_autocommit)?;
-                connection.release(self, slots);
-                Ok(saved)
-            }
-            None => {
-                let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
-                let saved = save(&mut transaction, prepared).await;
-                let saved = saved.map_err(NotSaved::Refused)?;
-                let committed = transaction.commit().await;
-                committed.map_err(|error| NotSaved::Unknown(error.into()))?;
-                Ok(saved)
-            }
-        }
+        let saved = if is_one_statement(prepared) {
+            save(&mut lease, prepared)
+                .await
+                .map_err(NotSaved::of_autocommit)?
+        } else {
+            let begun = lease.begin().await;
+            let mut transaction = begun.map_err(|error| NotSaved::Refused(error.into()))?;
+            let saved = save(&mut transaction, prepared)
+                .await
+                .map_err(NotSaved::Refused)?;
+            lease = transaction.commit().await.map_err(NotSaved::unknown)?;
+            saved
+        };
+        lease.release(self, slots);
+        Ok(saved)
     }
 
     /// Whether versions are committed in groups here.

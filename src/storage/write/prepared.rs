@@ -6,10 +6,11 @@ use super::rows::Archived;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::Storage;
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::events::NewEvent;
 use crate::storage::head_cache::{CachedHead, FillToken};
-use crate::storage::{Storage, updates::Run};
+use crate::storage::updates::{Run, RunJson, RunStatus, quotes_the_head_only};
 use crate::telemetry::meters;
 use serde_json::Value;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(in crate::storage) struct Prepared {
     /// The records that it archives.
     pub(super) archived: Archived,
     pub(super) event: NewEvent,
+    /// What is stored of the run that makes it, where its row is made with the version's.
+    pub(super) ran: Option<RunJson>,
 }
 
 impl Prepared {
@@ -48,6 +51,7 @@ impl Prepared {
             archived: Archived::from(&head.text, &new.changes),
             event: version_event(head.next_event_id, &metadata),
             base: head.context_id,
+            ran: new.run.as_deref().filter(|run| is_new(run)).map(RunJson::of),
             metadata,
             new,
         }
@@ -56,7 +60,7 @@ impl Prepared {
     /// Whether it may be saved without having locked the memory's row before. A run under a claim may have lost that, and
     /// one that captured another version than the base may quote what was redacted meanwhile.
     pub(super) fn needs_no_lock(&self) -> bool {
-        let is_of_its_base = |run: &Run| run.claim.is_none() && run.base_version + 1 == self.metadata.version;
+        let is_of_its_base = |run: &Run| run.claim.is_none() && quotes_the_head_only(run);
         self.base.is_some()
             && self.new.resolves.is_none()
             && self.new.run.as_deref().is_none_or(is_of_its_base)
@@ -74,6 +78,11 @@ impl Prepared {
         events.push(self.event.clone());
         events
     }
+}
+
+/// Whether a run has no row yet and quotes nothing that was redacted since.
+fn is_new(run: &Run) -> bool {
+    run.claim.is_none() && run.status != RunStatus::Approved && quotes_the_head_only(run)
 }
 
 impl Storage {

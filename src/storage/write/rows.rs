@@ -8,7 +8,9 @@ use crate::domain::history::ChangeKind;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, Counters, OperationName, RecordChange};
 use crate::domain::window::Task;
+use crate::storage::events::NewEvent;
 use crate::storage::origins;
+use crate::storage::updates::Run;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
@@ -85,6 +87,63 @@ impl<'a> VersionRow<'a> {
 /// In the order in which the statement compares them.
 fn numbers(counters: &Counters) -> [i64; RecordKind::ALL.len()] {
     RecordKind::ALL.map(|kind| counters.get(kind))
+}
+
+/// The run that made a version; what it says is sent beside it.
+#[derive(Serialize)]
+pub(super) struct RunRow<'a> {
+    /// That of its version.
+    place: usize,
+    /// Where what it says stands, from 1.
+    number: usize,
+    kind: &'static str,
+    status: &'static str,
+    actor_id: &'a str,
+    created_at: DateTime<Utc>,
+    finished_at: Option<DateTime<Utc>>,
+    base_version: i64,
+}
+
+impl<'a> RunRow<'a> {
+    pub(super) fn of((place, number): (usize, usize), run: &'a Run) -> Self {
+        Self {
+            place,
+            number,
+            kind: run.kind.name(),
+            status: run.status.name(),
+            actor_id: run.actor_id.as_str(),
+            created_at: run.created_at,
+            finished_at: run.finished_at,
+            base_version: run.base_version,
+        }
+    }
+}
+
+/// A step of the run that made a version, as an event.
+#[derive(Serialize)]
+pub(super) struct StepRow<'a> {
+    /// That of its version.
+    place: usize,
+    event_id: &'a str,
+    kind: &'static str,
+    created_at: DateTime<Utc>,
+    actor_id: Option<&'a str>,
+    update_id: Option<&'a str>,
+    details: Option<&'a Value>,
+}
+
+impl<'a> StepRow<'a> {
+    pub(super) fn of(place: usize, step: &'a NewEvent) -> Self {
+        Self {
+            place,
+            event_id: &step.event_id,
+            kind: step.kind.name(),
+            created_at: step.created_at,
+            actor_id: step.actor.as_ref().map(|actor| actor.as_str()),
+            update_id: step.update_id.as_ref().map(|id| id.as_str()),
+            details: step.details.as_ref(),
+        }
+    }
 }
 
 /// A record as it is after its version, and what the version did to it.

@@ -2,10 +2,10 @@
 
 use super::new_version::resolve;
 use super::prepared::Prepared;
-use super::rows::{RecordRow, VersionRow};
+use super::rows::{RecordRow, RunRow, StepRow, VersionRow};
 use crate::storage::StorageError;
 use crate::storage::connection::Connection;
-use crate::storage::events::{self, append_all};
+use crate::storage::events;
 use crate::storage::idempotency::{Saved, note_saved};
 use crate::storage::listen::{CHANNEL, words};
 use crate::storage::updates::insert_run;
@@ -15,7 +15,8 @@ use std::slice::from_ref;
 /// Saves versions of different memories, with their records, runs and events. Returns the places of those that were saved;
 /// the others are untouched: their memories are locked by another transaction, or have moved on.
 ///
-/// Of versions without runs and claims of idempotency keys this is one statement, which is a transaction by itself. Others need a transaction around it.
+/// Of versions whose runs have no row yet, and without claims of idempotency keys, this is one statement, which is a
+/// transaction by itself. Others need a transaction around it.
 ///
 /// # Errors
 /// The database's, or that the claim of a run or a key is lost, or the run that it resolves was resolved already. The transaction then has
@@ -25,18 +26,15 @@ pub(in crate::storage) async fn save(
     all: &[Prepared],
 ) -> Result<Vec<usize>, StorageError> {
     let saved = save_versions(connection, all).await?;
-    let mut steps = Vec::new();
-    for version in saved.iter().map(|&place| &all[place]) {
-        let Some(run) = version.new.run.as_deref() else {
-            continue;
-        };
-        insert_run(connection, run).await?;
-        if let Some(resolved) = &version.new.resolves {
+    for Prepared { new, ran, .. } in saved.iter().map(|&place| &all[place]) {
+        let Some(run) = new.run.as_deref() else { continue };
+        if ran.is_none() {
+            insert_run(connection, run).await?;
+        }
+        if let Some(resolved) = &new.resolves {
             resolve(connection, run, resolved).await?;
         }
-        steps.push((&run.vault_id, &*run.events));
     }
-    append_all(connection, &steps).await?;
     let claimed = saved.iter().filter_map(|&place| {
         let Prepared { new, metadata, .. } = &all[place];
         let claim = new.idempotency.as_ref()?;
@@ -48,8 +46,10 @@ pub(in crate::storage) async fn save(
 
 /// Whether versions are saved by one statement.
 pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
-    all.iter()
-        .all(|version| version.new.run.is_none() && version.new.idempotency.is_none())
+    all.iter().all(|Prepared { new, ran, .. }| {
+        let is_stored_alone = new.run.is_some() && ran.is_none();
+        !is_stored_alone && new.resolves.is_none() && new.idempotency.is_none()
+    })
 }
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
@@ -67,6 +67,13 @@ async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<
     let texts: Vec<&str> = all.iter().map(|version| version.new.text.as_str()).collect();
     let records: Vec<RecordRow<'_>> = placed(all)
         .flat_map(|(place, version)| RecordRow::all_of(place, version))
+        .collect();
+    let runs = Runs::of(all);
+    let steps: Vec<StepRow<'_>> = placed(all)
+        .flat_map(|(place, version)| {
+            let run = version.new.run.iter();
+            run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
+        })
         .collect();
     let expected: usize = all
         .iter()
@@ -86,6 +93,15 @@ async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<
         &texts as &[&str],
         Json(&records) as _,
         CHANNEL,
+        all.len() as i64,
+        Json(&runs.rows) as _,
+        &runs.requests as &[&str],
+        &runs.exchanges as &[&str],
+        &runs.outcomes as &[&str],
+        &runs.instructed,
+        &runs.hashes as &[&str],
+        &runs.instructions as &[&str],
+        Json(&steps) as _,
     )
     .fetch_all(connection)
     .await?;
@@ -93,6 +109,39 @@ async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<
     Ok(places
         .filter_map(|place| usize::try_from(place - 1).ok())
         .collect())
+}
+
+/// The runs that have no row yet, by columns.
+#[derive(Default)]
+struct Runs<'a> {
+    rows: Vec<RunRow<'a>>,
+    requests: Vec<&'a str>,
+    exchanges: Vec<&'a str>,
+    outcomes: Vec<&'a str>,
+    instructed: Vec<i64>,
+    hashes: Vec<&'a str>,
+    instructions: Vec<&'a str>,
+}
+
+impl<'a> Runs<'a> {
+    fn of(all: &'a [Prepared]) -> Self {
+        let mut runs = Self::default();
+        for (place, version) in placed(all) {
+            let (Some(run), Some(said)) = (version.new.run.as_deref(), &version.ran) else {
+                continue;
+            };
+            runs.requests.push(&said.request);
+            runs.exchanges.push(&said.exchanges);
+            runs.outcomes.push(&said.outcome);
+            runs.rows.push(RunRow::of((place, runs.requests.len()), run));
+            for (hash, text) in said.hashes.iter().zip(&said.instructions) {
+                runs.instructed.push(i64::try_from(place).unwrap_or(i64::MAX));
+                runs.hashes.push(hash);
+                runs.instructions.push(text);
+            }
+        }
+        runs
+    }
 }
 
 /// Versions are counted from 1 in the statement.

@@ -1,8 +1,12 @@
 -- Saves versions of different memories with everything derived from them: the heads of the memories, the versions, their
--- records and the history of these, and an event of each version. One statement, so all of a version or nothing.
+-- records and the history of these, the runs that made them, and their events. One statement, so all of a version or nothing.
 --
 -- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`RecordRow`), $5 the channel of
--- notifications.
+-- notifications, $6 how many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by
+-- its key, where for the hundred that it expects of any list of JSON it would read all memories of the vaults.
+--
+-- Of runs: $7 the runs (`RunRow`), $8 what they were asked for, $9 their exchanges, $10 what came of them, $11 the runs that name
+-- instructions, $12 the hashes of these and $13 their texts, $14 the steps (`StepRow`).
 --
 -- A version is passed over if another transaction holds the row of its memory, if the head is not its base any more, or
 -- if the counters are not those that it was decided by. The lock looks at the newest committed row. What the
@@ -16,6 +20,7 @@ WITH version AS (
         bytes integer, update_id text, operations jsonb, log text, line_origins bigint[], event_id text,
         word bigint, notification text
     )
+    LIMIT $6
 ),
 locked AS (
     SELECT version.place
@@ -67,14 +72,47 @@ counted AS (
     ON CONFLICT (vault_id, change_id)
     DO UPDATE SET memories = vault_storage.memories + excluded.memories, bytes = vault_storage.bytes + excluded.bytes
 ),
+instructed AS (
+    INSERT INTO run_instructions (vault_id, hash, text)
+    SELECT version.vault_id, given.hash, given.text
+    FROM unnest($11::bigint[], $12::text[], $13::text[]) AS given (place, hash, text)
+    JOIN moved ON moved.place = given.place
+    JOIN version ON version.place = given.place
+    -- In one order, so that no two transactions wait for each other.
+    ORDER BY version.vault_id, given.hash
+    ON CONFLICT (vault_id, hash) DO NOTHING
+),
+ran AS (
+    INSERT INTO updates (
+        vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, base_version, version,
+        context_id, request, exchanges, outcome
+    )
+    SELECT version.vault_id, version.memory_id, version.update_id, run.kind, run.status, run.actor_id, run.created_at,
+           run.finished_at, run.base_version, version.version, version.context_id, ($8::text[])[run.number]::jsonb,
+           ($9::text[])[run.number]::jsonb, ($10::text[])[run.number]::jsonb
+    FROM json_to_recordset($7::json) AS run (
+        place bigint, number bigint, kind text, status text, actor_id text, created_at timestamptz,
+        finished_at timestamptz, base_version bigint
+    )
+    JOIN moved ON moved.place = run.place
+    JOIN version ON version.place = run.place
+),
 happened AS (
     INSERT INTO events (
-        vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id
+        vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details
     )
     SELECT version.vault_id, version.event_id, version.memory_id, 'version', version.time, version.version,
-           version.context_id, version.actor_id, version.source, version.update_id
+           version.context_id, version.actor_id, version.source, version.update_id, NULL
     FROM moved
     JOIN version ON version.place = moved.place
+    UNION ALL
+    SELECT version.vault_id, step.event_id, version.memory_id, step.kind, step.created_at, NULL, NULL, step.actor_id, NULL,
+           step.update_id, step.details
+    FROM json_to_recordset($14::json) AS step (
+        place bigint, event_id text, kind text, created_at timestamptz, actor_id text, update_id text, details jsonb
+    )
+    JOIN moved ON moved.place = step.place
+    JOIN version ON version.place = step.place
     ON CONFLICT (vault_id, event_id) DO NOTHING
 ),
 record AS (

@@ -1,0 +1,158 @@
+//! Runs as they are stored.
+
+use super::{Run, RunStatus, redacted_json};
+use crate::domain::ids::UpdateId;
+use crate::storage::connection::Connection;
+use crate::storage::exchanges::Packed;
+use crate::storage::{StorageError, proposals};
+
+/// Whether a run quotes no version but the head that it captured: it made the version behind that one.
+pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
+    matches!(run.version, Some((made, _)) if made == run.base_version + 1)
+}
+
+/// Whether a version that a run may quote was redacted before the run came to its end.
+#[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
+async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
+    let redacted = sqlx::query_scalar!(
+        r#"SELECT EXISTS (
+               SELECT 1 FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND redacted_at IS NOT NULL
+                 AND (version = $3 OR (version > $3 AND redacted_at >= $4))
+           ) AS "redacted!""#,
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.base_version,
+        run.created_at,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(redacted)
+}
+
+/// Stores a run, inside the writer's transaction where there is one; a run that was queued ends here, under its claim
+/// or not at all. What it quotes of a version that was
+/// redacted while it ran is left out.
+///
+/// # Errors
+/// The database's, or that its claim is lost: then nothing of the transaction may be committed.
+#[tracing::instrument(name = "db.updates.insert", skip_all)]
+pub(in crate::storage) async fn insert_run(
+    connection: &mut Connection,
+    run: &Run,
+) -> Result<(), StorageError> {
+    if run.status == RunStatus::Approved {
+        return proposals::decide(connection, run).await;
+    }
+    let said = match !quotes_the_head_only(run) && redacted_under(connection, run).await? {
+        true => RunJson::redacted(),
+        false => RunJson::of(run),
+    };
+    let (version, context_id) = run
+        .version
+        .as_ref()
+        .map(|(version, id)| (*version, id.as_str()))
+        .unzip();
+    if let Some(claim) = &run.claim {
+        let ended = sqlx::query!(
+            "WITH instructed AS (
+                 INSERT INTO run_instructions (vault_id, hash, text)
+                 SELECT $1, hash, text FROM unnest($13::text[], $14::text[]) AS given (hash, text)
+                 ON CONFLICT (vault_id, hash) DO NOTHING
+             )
+             UPDATE updates
+             SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
+                 request = $10::text::jsonb, exchanges = $11::text::jsonb, outcome = $12::text::jsonb,
+                 queue_place = NULL, not_before = NULL, claim_id = NULL, lease_until = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+            run.vault_id.as_str(),
+            run.memory_id.as_str(),
+            run.update_id.as_str(),
+            claim,
+            run.status.name(),
+            run.finished_at,
+            run.base_version,
+            version,
+            context_id,
+            said.request,
+            said.exchanges,
+            said.outcome,
+            &said.hashes,
+            &said.instructions,
+        )
+        .execute(connection)
+        .await?;
+        return match ended.rows_affected() {
+            1 => Ok(()),
+            _ => Err(StorageError::ClaimLost(run.update_id.clone())),
+        };
+    }
+    sqlx::query!(
+        "WITH instructed AS (
+             INSERT INTO run_instructions (vault_id, hash, text)
+             SELECT $1, hash, text FROM unnest($16::text[], $17::text[]) AS given (hash, text)
+             ON CONFLICT (vault_id, hash) DO NOTHING
+         )
+         INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                              base_version, version, context_id, resolved_by, request, exchanges, outcome)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb, $14::text::jsonb,
+                 $15::text::jsonb)",
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.update_id.as_str(),
+        run.kind.name(),
+        run.status.name(),
+        run.actor_id.as_str(),
+        run.created_at,
+        run.finished_at,
+        run.base_version,
+        version,
+        context_id,
+        run.resolved_by.as_ref().map(UpdateId::as_str),
+        said.request,
+        said.exchanges,
+        said.outcome,
+        &said.hashes,
+        &said.instructions,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// What a run says, as JSON; the instructions that it names, in the order of their hashes, so that no two transactions
+/// wait for each other.
+#[derive(Debug)]
+pub(in crate::storage) struct RunJson {
+    pub(in crate::storage) request: String,
+    pub(in crate::storage) exchanges: String,
+    pub(in crate::storage) outcome: String,
+    pub(in crate::storage) hashes: Vec<String>,
+    pub(in crate::storage) instructions: Vec<String>,
+}
+
+impl RunJson {
+    pub(in crate::storage) fn of(run: &Run) -> Self {
+        let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
+        let packed = Packed::of(shown, &run.request, &run.exchanges);
+        let (hashes, instructions) = packed.instructions.into_iter().unzip();
+        Self {
+            request: run.request.to_string(),
+            exchanges: packed.exchanges.to_string(),
+            outcome: run.outcome.to_string(),
+            hashes,
+            instructions,
+        }
+    }
+
+    /// Of a run that quotes what was redacted.
+    fn redacted() -> Self {
+        Self {
+            request: redacted_json().to_string(),
+            exchanges: "[]".to_owned(),
+            outcome: redacted_json().to_string(),
+            hashes: Vec::new(),
+            instructions: Vec::new(),
+        }
+    }
+}
