@@ -293,6 +293,9 @@ impl Pipeline {
             None => RunStatus::Applied,
         };
         let mut run = self.run_of_answer(running, status, &answer, None);
+        if status == RunStatus::Applied {
+            run.leave_to_its_version();
+        }
         if let Some(end) = run.events.last_mut() {
             // Not before the version it made.
             end.created_at = end.created_at.max(head.now);

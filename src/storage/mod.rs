@@ -32,6 +32,7 @@ pub mod memories_sorted;
 pub mod memory_paths;
 mod migrate;
 pub mod origins;
+mod outcomes;
 mod pages;
 mod pool;
 pub mod prompt_items;

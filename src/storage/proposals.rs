@@ -40,7 +40,15 @@ impl Storage {
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
-                      '[]'::jsonb AS "exchanges!", outcome
+                      '[]'::jsonb AS "exchanges!", outcome,
+                      CASE WHEN outcome ? 'in_version' THEN (
+                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                    'before', before.context)
+                          FROM memory_contexts AS made
+                          LEFT JOIN memory_contexts AS before
+                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                          WHERE made.vault_id = $1 AND made.memory_id = updates.memory_id AND made.version = updates.version
+                      ) END AS made
                FROM updates
                WHERE vault_id = $1 AND ($2::text IS NULL OR status = $2)
                  AND (update_id, memory_id) < ($3, $4)

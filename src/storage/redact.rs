@@ -144,12 +144,13 @@ impl Storage {
         let now = self.clock.now().max(head.changed_at);
         // Here, not by the database: where that is distributed, no statement that changes rows may compute it.
         let hash = hex::encode(Sha256::digest(text.as_bytes()));
+        // Before the words of versions: what runs say of them is put together out of these.
+        let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
         clear_words(&mut transaction, &place, &quotations).await?;
         clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
         clear_archive_reasons(&mut transaction, &place, &quotations).await?;
         clear_tasks(&mut transaction, &place, &quotations).await?;
-        let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
         forget_vectors(&mut transaction, vault, memory).await?;
         let context_id = &metadata.context_id;

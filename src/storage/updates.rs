@@ -54,7 +54,15 @@ impl Storage {
             let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                      base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome
+                      base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!", outcome,
+                      CASE WHEN outcome ? 'in_version' THEN (
+                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                    'before', before.context)
+                          FROM memory_contexts AS made
+                          LEFT JOIN memory_contexts AS before
+                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                          WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                      ) END AS made
                FROM updates
                WHERE vault_id = $1 AND memory_id = $2 AND update_id < COALESCE($3, (
                      SELECT max(update_id) || 'x' FROM updates WHERE vault_id = $1 AND memory_id = $2
@@ -94,7 +102,15 @@ impl Storage {
                     (SELECT context FROM memory_contexts
                      WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
                        AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
-                       AND redacted_at IS NULL) AS shown
+                       AND redacted_at IS NULL) AS shown,
+                    CASE WHEN outcome ? 'in_version' THEN (
+                        SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                  'before', before.context)
+                        FROM memory_contexts AS made
+                        LEFT JOIN memory_contexts AS before
+                          ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                        WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                    ) END AS made
              FROM updates
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
             vault.as_str(),
@@ -130,6 +146,7 @@ impl Storage {
             request: row.request,
             exchanges,
             outcome: row.outcome,
+            made: row.made,
         })))
     }
 }

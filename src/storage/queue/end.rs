@@ -135,7 +135,8 @@ impl Storage {
                  claim_id = NULL, lease_until = NULL
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
              RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                       base_version, version, context_id, resolved_by, request, exchanges, outcome",
+                       base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                       NULL::jsonb AS made",
             vault.as_str(),
             memory.as_str(),
             id.as_str(),

@@ -152,7 +152,8 @@ async fn insert_queued(
          VALUES ($1, $2, $3, 'update', 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $5, $9)
          ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
          RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                   base_version, version, context_id, resolved_by, request, exchanges, outcome",
+                   base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                   NULL::jsonb AS made",
         new.vault.as_str(),
         new.memory.as_str(),
         new.update_id.as_str(),

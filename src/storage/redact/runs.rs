@@ -6,6 +6,7 @@ use crate::domain::ids::UpdateId;
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
 use crate::storage::connection::Connection;
+use crate::storage::outcomes;
 use crate::storage::updates::{redacted_json, said};
 use serde_json::Value;
 
@@ -21,13 +22,21 @@ pub(super) async fn clear_runs(
     let mut all = Vec::new();
     loop {
         let rows = sqlx::query!(
-            r#"SELECT update_id, request, exchanges, outcome,
+            r#"SELECT update_id, version, request, exchanges, outcome,
                       (base_version = $4 OR version IN ($4, $4 + 1)
                        OR exchanges ->> 'base' = $4::bigint::text) IS TRUE AS "touches!",
                       (SELECT context FROM memory_contexts AS shown
                        WHERE shown.vault_id = $1 AND shown.memory_id = $2
                          AND shown.version = (updates.exchanges ->> 'base')::bigint
-                         AND redacted_at IS NULL) AS shown
+                         AND redacted_at IS NULL) AS shown,
+                      CASE WHEN outcome ? 'in_version' THEN (
+                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                    'before', before.context)
+                          FROM memory_contexts AS made
+                          LEFT JOIN memory_contexts AS before
+                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                          WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                      ) END AS made
                FROM updates
                WHERE vault_id = $1 AND memory_id = $2 AND update_id > $3
                ORDER BY update_id
@@ -48,7 +57,8 @@ pub(super) async fn clear_runs(
             // instructions, which stay, quote nothing.
             let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
             let exchanges = said(id, shown, &row.request, row.exchanges, &Value::Null)?;
-            let parts = [&row.request, &exchanges, &row.outcome];
+            let outcome = outcomes::unpack(row.outcome, row.version, row.made.as_ref());
+            let parts = [&row.request, &exchanges, &outcome];
             if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
                 cleared.push(row.update_id);
             }

@@ -5,6 +5,7 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::StorageError;
 use crate::storage::connection::Connection;
 use crate::storage::exchanges::pack_whole;
+use crate::storage::outcomes;
 use crate::storage::updates::{RunKind, RunStatus, said};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -84,7 +85,15 @@ pub(super) fn read<'c>(
                   (SELECT context FROM memory_contexts
                    WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
                      AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
-                     AND redacted_at IS NULL) AS shown
+                     AND redacted_at IS NULL) AS shown,
+                  CASE WHEN outcome ? 'in_version' THEN (
+                      SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                'before', before.context)
+                      FROM memory_contexts AS made
+                      LEFT JOIN memory_contexts AS before
+                        ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                      WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                  ) END AS made
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
            ORDER BY update_id COLLATE "C""#,
@@ -115,7 +124,7 @@ pub(super) fn read<'c>(
                 resolved_by: row.resolved_by,
                 request: row.request,
                 exchanges,
-                outcome: row.outcome,
+                outcome: outcomes::unpack(row.outcome, row.version, row.made.as_ref()),
             }),
         )
     }))

@@ -2,6 +2,7 @@
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::events::NewEvent;
+use crate::storage::outcomes;
 use crate::storage::pages::size_of;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -133,6 +134,8 @@ pub(in crate::storage) struct Row {
     pub(in crate::storage) request: Value,
     pub(in crate::storage) exchanges: Value,
     pub(in crate::storage) outcome: Value,
+    /// What the version that it made says of it.
+    pub(in crate::storage) made: Option<Value>,
 }
 
 impl From<Row> for Run {
@@ -153,7 +156,7 @@ impl From<Row> for Run {
             request: row.request,
             exchanges: row.exchanges,
             shown: None,
-            outcome: row.outcome,
+            outcome: outcomes::unpack(row.outcome, row.version, row.made.as_ref()),
             claim: None,
             events: Vec::new(),
         }
@@ -161,6 +164,11 @@ impl From<Row> for Run {
 }
 
 impl Run {
+    /// Leaves out what the version that it makes says already; it is put together again when it is read.
+    pub fn leave_to_its_version(&mut self) {
+        outcomes::pack(&mut self.outcome);
+    }
+
     /// About how many bytes it takes in a list.
     pub(in crate::storage) fn size(&self) -> usize {
         size_of(&self.request) + size_of(&self.exchanges) + size_of(&self.outcome)

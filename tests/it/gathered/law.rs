@@ -165,8 +165,8 @@ async fn rows(service: &Service) -> Vec<String> {
          ORDER BY memory_id, created_at, event_id, version",
         "SELECT concat_ws('|', memory_id, kind, details - 'millis' - 'context_id' - 'update_id') FROM events
          WHERE kind = 'update' ORDER BY 1",
-        "SELECT concat_ws('|', memory_id, kind, status, actor_id, base_version, version, request, outcome -> 'log',
-                          outcome -> 'diff', outcome -> 'operations', jsonb_array_length(exchanges -> 'packed'))
+        "SELECT concat_ws('|', memory_id, kind, status, actor_id, base_version, version, request, outcome ->> 'in_version',
+                          outcome -> 'rejected', outcome -> 'warnings', jsonb_array_length(exchanges -> 'packed'))
          FROM updates ORDER BY memory_id, base_version, 1",
         "SELECT concat_ws('|', day, model, role, runs, calls, failures, input_tokens) FROM model_usage ORDER BY 1",
     ];

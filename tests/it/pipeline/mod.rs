@@ -15,6 +15,7 @@ mod many;
 mod masked;
 mod merged;
 mod options;
+mod outcomes;
 mod payload;
 mod recorded;
 mod stored;

@@ -1,0 +1,97 @@
+//! What a run came to is said once, by its version or by itself, and read as if it were said by the run.
+
+use super::dictated::{Dictated, dictate, learning, progress};
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use working_memory::clock::Clock;
+use working_memory::domain::retention::Retention;
+
+/// What an answer and its run have in common.
+const PARTS: [&str; 8] = [
+    "diff",
+    "document",
+    "log",
+    "models",
+    "operations",
+    "rebased",
+    "rejected",
+    "warnings",
+];
+
+const NEWEST: Retention = Retention {
+    max_versions: Some(1),
+    max_age: None,
+    keep_provenance: false,
+};
+
+async fn update(memory: &Memory<'_>, content: &str) -> Value {
+    let body = dictate(json!({ "learnings": learning(content), "progress": progress("Wire it") }));
+    let request = memory.request(Method::POST, "update").json(&body);
+    Answer::to(request).await.is(200).json()
+}
+
+async fn outcome_of(memory: &Memory<'_>, answer: &Value) -> Value {
+    let id = answer["update_id"].as_str().unwrap();
+    let mut run = memory.get(&format!("updates/{id}")).await.is(200).json();
+    run["outcome"].take()
+}
+
+fn is_as_answered(outcome: &Value, answer: &Value) {
+    for part in PARTS {
+        assert_eq!(outcome[part], answer[part], "{part}");
+    }
+    assert!(outcome.get("in_version").is_none(), "{outcome}");
+}
+
+async fn listed(service: &Service, path: &str) -> Vec<Value> {
+    let list = service.get(path).await.is(200).json();
+    let items = list["items"].as_array().unwrap();
+    items.iter().map(|item| item["outcome"].clone()).collect()
+}
+
+#[tokio::test]
+async fn every_reader_of_a_run_gets_what_was_answered() {
+    let service = Dictated::new().service().await;
+    let memory = service.memory("agent");
+    let first = update(&memory, "pin the tool chain").await;
+    let second = update(&memory, "keep the lock file").await;
+    assert_eq!((&first["version"], &second["version"]), (&json!(1), &json!(2)));
+
+    let kept: Vec<String> = sqlx::query_scalar("SELECT outcome::text FROM updates")
+        .fetch_all(service.rows())
+        .await
+        .unwrap();
+    assert!(
+        kept.iter()
+            .all(|kept| !kept.contains("pin the tool") && !kept.contains("lock file")),
+        "{kept:?}"
+    );
+    for answer in [&first, &second] {
+        is_as_answered(&outcome_of(&memory, answer).await, answer);
+    }
+    for path in [
+        "/v1/vaults/acme/memories/agent/updates",
+        "/v1/vaults/acme/updates",
+    ] {
+        let outcomes = listed(&service, path).await;
+        for (outcome, answer) in outcomes.iter().zip([&second, &first]) {
+            is_as_answered(outcome, answer);
+        }
+    }
+
+    // A version that is gone says nothing any more.
+    let pruned = service
+        .storage()
+        .prune_versions(&NEWEST, service.clock.now())
+        .await;
+    assert_eq!(pruned.unwrap(), 1);
+    let outcome = outcome_of(&memory, &first).await;
+    assert_eq!(
+        (&outcome["diff"], &outcome["log"], &outcome["operations"]),
+        (&json!(""), &json!(""), &json!([]))
+    );
+    assert_eq!(outcome["models"], first["models"]);
+    let outcome = outcome_of(&memory, &second).await;
+    assert_eq!((&outcome["diff"], &outcome["log"]), (&json!(""), &second["log"]));
+}
