@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Force;
 use super::facts::Facts;
 use super::known::{Known, Memory, RARE};
-use super::spans::{old, old_text, retired};
+use super::spans::{is_contrast, is_named, old, old_text, retired};
 use crate::llm::extractive::cues::{Language, Sign};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
@@ -23,6 +23,8 @@ pub(super) struct Clause {
     pub(super) old: Option<Terms>,
     /// The values of that: "ten" and "10" are one.
     old_values: Vec<String>,
+    /// "…, not main": it is one plain word, behind what holds.
+    old_is_plain: bool,
     /// What is given up.
     pub(super) retired: Option<Terms>,
     /// What is left of it without the words that are cues.
@@ -56,6 +58,7 @@ impl Clause {
             old_values: old_text(said).map_or_else(Vec::new, |text| {
                 values(text).into_iter().map(|(_, value)| value).collect()
             }),
+            old_is_plain: is_contrast(said) && old(said).is_some_and(|old| !is_named(said, &old)),
             old: old(said).filter(|_| !is_hour),
             retired: retired(said),
             content: said.content().clone(),
@@ -115,11 +118,13 @@ impl Clause {
         let about = |terms: &Terms| terms.without(old).shared(theirs);
         let named_around = || {
             memory.is_alone_with(old)
+                && (words == old.words.len() || says_value)
                 && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
-        // A name says itself what it is about, also one with a number in it.
-        let is_whole = words > 0 && words == old.words.len();
+        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record.
+        let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain;
+        let is_whole = words > 0 && words == old.words.len() && names_it;
         let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= MUCH);
         says_old && (same_thing || is_told || named_around())
     }

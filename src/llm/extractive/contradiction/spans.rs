@@ -32,6 +32,27 @@ pub(super) fn old_text(said: &Said) -> Option<&str> {
     longest(said, Sign::Old).map(|hit| said.line.between(hit.end, span_end(said, hit.end)))
 }
 
+/// "Merge it to develop, not main": the word for it stands behind a comma, and denies nothing but what comes then.
+pub(super) fn is_contrast(said: &Said) -> bool {
+    longest(said, Sign::Old)
+        .is_some_and(|hit| said.line.folded[hit.start..hit.end].starts_with([',', '、', '，']))
+}
+
+/// Whether a word of these is written as names are: with a capital letter, or in a script that has none.
+pub(super) fn is_named(said: &Said, terms: &Terms) -> bool {
+    let mut words = said.line.words().filter(|(_, word)| {
+        let of_word = Terms::of_folded(word).words;
+        !of_word.is_empty() && of_word.is_subset(&terms.words)
+    });
+    words.any(|(at, word)| {
+        let written = said.line.between(at, at + word.len());
+        written
+            .chars()
+            .find(|c| c.is_alphabetic())
+            .is_some_and(|first| !first.is_lowercase())
+    })
+}
+
 /// What a sentence says to be given up.
 pub(in crate::llm::extractive) fn retired(said: &Said) -> Option<Terms> {
     let span = |hit: &Hit| Terms::of(said.line.between(hit.end, thing_end(said, hit.end)));

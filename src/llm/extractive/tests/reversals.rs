@@ -48,6 +48,27 @@ fn what_is_said_not_to_be_so() {
 }
 
 #[test]
+fn one_plain_word_of_a_contrast_may_stand_in_any_record() {
+    leaves(&[
+        ("we merge to main", "Merge it to develop, not main."),
+        (
+            "Le départ de la croisière se fait de Brest",
+            "On part finalement de Lorient et non de Brest.",
+        ),
+    ]);
+    stays(&[
+        (
+            "The conference takes place in the Corn Exchange, main hall, 180 seats.",
+            "Merge it to develop, not main, we release from main only on Thursdays.",
+        ),
+        (
+            "because a cousin told it: Anna's maiden name was Petersen",
+            "In letters call me Ms Abara please, not by first name.",
+        ),
+    ]);
+}
+
+#[test]
 fn another_cause_of_the_same_thing() {
     leaves(&[(
         "The 502s on checkout come from long GC pauses",
