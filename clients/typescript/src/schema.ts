@@ -4300,6 +4300,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5214,6 +5216,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5528,6 +5532,8 @@ export interface operations {
                     Link?: string | null;
                     /** @description Accept */
                     Vary?: string;
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5645,6 +5651,8 @@ export interface operations {
                     Link?: string | null;
                     /** @description Accept */
                     Vary?: string;
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5928,6 +5936,8 @@ export interface operations {
                     Vary?: string;
                     /** @description Its number. */
                     "X-Context-Version"?: number;
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6255,6 +6265,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6373,6 +6385,8 @@ export interface operations {
                     Vary?: string;
                     /** @description Its number. */
                     "X-Context-Version"?: number;
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6527,6 +6541,8 @@ export interface operations {
                     Vary?: string;
                     /** @description Its number. */
                     "X-Context-Version"?: number;
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8525,6 +8541,8 @@ export interface operations {
                     Link?: string | null;
                     /** @description Accept */
                     Vary?: string;
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9212,6 +9230,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11514,6 +11534,8 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description Where a standby answered: how many seconds it was behind at most when the request came. `Cache-Control: no-cache` or `max-age` in the request bounds it. */
+                    "X-Replica-Lag"?: number;
                     [name: string]: unknown;
                 };
                 content: {
