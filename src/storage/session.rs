@@ -14,6 +14,7 @@ use super::{Class, Storage, StorageError};
 use crate::fair::Permit;
 use crate::random::secret_bytes;
 use crate::telemetry::meters;
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Row, SqlSafeStr};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
@@ -86,19 +87,53 @@ const ASKED_FOR: Duration = Duration::from_secs(10);
 /// How long a session that does nothing may wait for another's transaction. Where it has to, they share a connection.
 const WAITS_FOR: Duration = Duration::from_secs(2);
 
-/// How often is tried: a busy pooler may give a session the same server connection a few times.
-const PROBES: usize = 6;
+/// How often is tried behind a pooler: a busy one may give a session the same server connection many times.
+const PROBES: usize = 48;
 
 async fn try_sessions(url: &str) -> Result<bool, StorageError> {
     let options = connect_options(Hosts::parse(url)?.primary().await?, false);
     let mut watched = PgConnection::connect_with(&options).await?;
-    let mut beside = PgConnection::connect_with(&options).await?;
-    let first = session_of(&mut watched).await?;
+    let keeps = is_direct(&options).await? || keeps_server_connection(&mut watched, &options).await?;
+    if keeps {
+        // Whether the good-bye arrives changes nothing.
+        let _ = watched.close().await;
+    }
+    Ok(keeps)
+}
+
+/// A setting of nobody, by which a session is known.
+const MARK: &str = "working_memory.session";
+
+/// Whether the server itself answers: a session that is begun with a setting has it. A pooler refuses such a start, or
+/// forgets the setting, since its connections to the server began before.
+async fn is_direct(options: &PgConnectOptions) -> Result<bool, StorageError> {
+    let Some(mark) = secret_bytes().map(hex::encode) else {
+        return Ok(false);
+    };
+    let marked = options.clone().options([(MARK, &mark)]);
+    // Each pooler refuses in its own way; what else is wrong meets the next connection too.
+    let Ok(mut marked) = PgConnection::connect_with(&marked).await else {
+        return Ok(false);
+    };
+    let statement = format!("SELECT current_setting('{MARK}', true)");
+    let found = sqlx::raw_sql(AssertSqlSafe(statement)).fetch_one(&mut marked).await?;
+    let found: Option<String> = found.try_get(0)?;
+    let _ = marked.close().await;
+    Ok(found.is_some_and(|found| found == mark))
+}
+
+/// Whether a pooler leaves this session its server connection.
+async fn keeps_server_connection(
+    watched: &mut PgConnection,
+    options: &PgConnectOptions,
+) -> Result<bool, StorageError> {
+    let mut beside = PgConnection::connect_with(options).await?;
+    let first = session_of(watched).await?;
     for _ in 0..PROBES {
         // A transaction has its session to itself: a pooler that lent out this one has to take another.
         let mut transaction = beside.begin().await?;
         let held = session_of(&mut transaction).await?;
-        let Ok(now) = timeout(WAITS_FOR, session_of(&mut watched)).await else {
+        let Ok(now) = timeout(WAITS_FOR, session_of(watched)).await else {
             return Ok(false);
         };
         let now = now?;
@@ -107,10 +142,7 @@ async fn try_sessions(url: &str) -> Result<bool, StorageError> {
             return Ok(false);
         }
     }
-    for session in [watched, beside] {
-        // Whether the good-bye arrives changes nothing.
-        let _ = session.close().await;
-    }
+    let _ = beside.close().await;
     Ok(true)
 }
 

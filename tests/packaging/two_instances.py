@@ -31,7 +31,7 @@ DIRECT = os.environ["DATABASE_URL"]
 SOCKET = urllib.parse.parse_qs(urllib.parse.urlparse(DIRECT).query)["host"][0]
 PASSWORD = 'p@ss:w/o"rd#%'
 WRITERS, WRITES = 8, 120
-BESIDE = 60
+BESIDE = 240
 
 
 def ports(number: int) -> list[int]:
