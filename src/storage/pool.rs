@@ -13,7 +13,8 @@ use super::stored::{Quotas, Room};
 use super::write::GroupCommit;
 use super::{Deadlines, StorageError};
 use crate::clock::Clock;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::pool::PoolConnectionMetadata;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgPool};
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,21 +122,31 @@ fn pool_options(
         })
         .before_acquire(move |connection, about| {
             let liveness = asked.clone();
-            Box::pin(async move {
-                if liveness.is_outdated(about.age) {
-                    return Ok(false);
-                }
-                // One that was used a moment ago is believed: to ask costs as much as most statements.
-                if about.idle_for > BELIEVED_FOR {
-                    let answered = timeout(silence_after, connection.ping()).await;
-                    // Where one is lost, others are.
-                    answered
-                        .unwrap_or_else(|_| Err(silence()))
-                        .inspect_err(|_| liveness.retire())?;
-                }
-                Ok(true)
-            })
+            Box::pin(async move { is_usable(connection, &about, &liveness, silence_after).await })
         })
+}
+
+/// Whether a connection that waited in a pool may be given to somebody.
+///
+/// # Errors
+/// That it does not answer: where one is lost, others are, and all of its generation are given up.
+pub(super) async fn is_usable(
+    connection: &mut PgConnection,
+    about: &PoolConnectionMetadata,
+    liveness: &Liveness,
+    silence_after: Duration,
+) -> Result<bool, sqlx::Error> {
+    if liveness.is_outdated(about.age) {
+        return Ok(false);
+    }
+    // One that was used a moment ago is believed: to ask costs as much as most statements.
+    if about.idle_for > BELIEVED_FOR {
+        let answered = timeout(silence_after, connection.ping()).await;
+        answered
+            .unwrap_or_else(|_| Err(silence()))
+            .inspect_err(|_| liveness.retire())?;
+    }
+    Ok(true)
 }
 
 impl Storage {

@@ -12,15 +12,15 @@ mod progress;
 
 use super::connection::Connection;
 use super::hosts::Hosts;
-use super::liveness::{Beat, Liveness, silence};
-use super::pool::{BELIEVED_FOR, connect_options};
+use super::liveness::{Beat, Liveness};
+use super::pool::{connect_options, is_usable};
 use super::session::{Door, Reader};
 use super::transaction::Transaction;
 use super::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use progress::Progress;
+use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{Connection as _, PgPool};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::error::RecvError;
@@ -97,18 +97,7 @@ impl Storage {
             .test_before_acquire(false)
             .before_acquire(move |connection, about| {
                 let liveness = asked.clone();
-                Box::pin(async move {
-                    if liveness.is_outdated(about.age) {
-                        return Ok(false);
-                    }
-                    if about.idle_for > BELIEVED_FOR {
-                        let answered = timeout(silence_after, connection.ping()).await;
-                        answered
-                            .unwrap_or_else(|_| Err(silence()))
-                            .inspect_err(|_| liveness.retire())?;
-                    }
-                    Ok(true)
-                })
+                Box::pin(async move { is_usable(connection, &about, &liveness, silence_after).await })
             })
             .connect_lazy_with(connect_options(server, self.prepared_statements));
         self.replica = Some(Arc::new(Replica {

@@ -72,7 +72,7 @@ pub async fn keeps_prepared_statements(url: &str) -> Result<bool, StorageError> 
 /// # Errors
 /// A URL that is none, or a database that does not answer.
 pub(super) async fn keeps_sessions(url: &str) -> Result<bool, StorageError> {
-    bounded(try_sessions(url)).await
+    Box::pin(bounded(try_sessions(url))).await
 }
 
 /// These questions are asked by connections of their own, before there is a pool.
@@ -116,7 +116,9 @@ async fn is_direct(options: &PgConnectOptions) -> Result<bool, StorageError> {
         return Ok(false);
     };
     let statement = format!("SELECT current_setting('{MARK}', true)");
-    let found = sqlx::raw_sql(AssertSqlSafe(statement)).fetch_one(&mut marked).await?;
+    let found = sqlx::raw_sql(AssertSqlSafe(statement))
+        .fetch_one(&mut marked)
+        .await?;
     let found: Option<String> = found.try_get(0)?;
     let _ = marked.close().await;
     Ok(found.is_some_and(|found| found == mark))

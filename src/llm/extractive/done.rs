@@ -50,6 +50,17 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
     own || ended || (told && !piece.has(Sign::Change))
 }
 
+/// What takes the weight of a report.
+const AGAINST: [Sign; 7] = [
+    Sign::NotYet,
+    Sign::Negation,
+    Sign::Condition,
+    Sign::Hedge,
+    Sign::Hypothesis,
+    Sign::Hearsay,
+    Sign::Plan,
+];
+
 /// What is done: a report in the past or a state that is the end of work.
 pub(super) fn is_done(piece: &Said) -> bool {
     tells_done(piece, true)
@@ -57,22 +68,13 @@ pub(super) fn is_done(piece: &Said) -> bool {
 
 /// The same of a part of a sentence; a participle alone tells something only at the beginning.
 pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
-    let against = [
-        Sign::NotYet,
-        Sign::Negation,
-        Sign::Condition,
-        Sign::Hedge,
-        Sign::Hypothesis,
-        Sign::Hearsay,
-        Sign::Plan,
-    ];
     if piece.language == Language::Japanese {
         return japanese_done(piece);
     }
     if is_now_so(piece) {
         return true;
     }
-    if piece.holds(Sign::Done, &against).is_some()
+    if piece.holds(Sign::Done, &AGAINST).is_some()
         || piece.hits.iter().any(|hit| {
             hit.sign == Sign::Closing && piece.content().is_empty() && hit.start <= piece.body_start()
         })
@@ -94,7 +96,7 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
         let against_before = piece
             .hits
             .iter()
-            .any(|hit| against.contains(&hit.sign) && hit.start <= *place);
+            .any(|hit| AGAINST.contains(&hit.sign) && hit.start <= *place);
         if against_before {
             return false;
         }
@@ -129,24 +131,17 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
 
 /// "stg_counters now reads either name", as the assistant tells it: somebody saw to it.
 fn is_now_so(piece: &Said) -> bool {
-    let against = [
-        Sign::NotYet,
-        Sign::Negation,
-        Sign::Condition,
-        Sign::Hedge,
-        Sign::Hypothesis,
-        Sign::Hearsay,
-        Sign::Plan,
-        Sign::Open,
-        Sign::Trouble,
-        Sign::Next,
-    ];
+    let unfinished = [Sign::Open, Sign::Trouble, Sign::Next];
     let now = piece.first(Sign::Now);
     let told = |now: super::cues::Hit| {
         let before = Terms::of(piece.line.between(piece.body_start(), now.start));
         !before.is_empty() && !piece.line.folded[..now.start].contains([',', ':', ';'])
     };
-    piece.voice == Voice::Assistant && !piece.asks && !piece.has_any(&against) && now.is_some_and(told)
+    piece.voice == Voice::Assistant
+        && !piece.asks
+        && !piece.has_any(&AGAINST)
+        && !piece.has_any(&unfinished)
+        && now.is_some_and(told)
 }
 
 fn japanese_done(piece: &Said) -> bool {

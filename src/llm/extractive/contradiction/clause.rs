@@ -54,12 +54,13 @@ impl Clause {
         let facts = Facts::of(said);
         // "Closes at six" is no end.
         let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
+        let old = old(said).filter(|_| !is_hour);
         Self {
             old_values: old_text(said).map_or_else(Vec::new, |text| {
                 values(text).into_iter().map(|(_, value)| value).collect()
             }),
-            old_is_plain: is_contrast(said) && old(said).is_some_and(|old| !is_named(said, &old)),
-            old: old(said).filter(|_| !is_hour),
+            old_is_plain: is_contrast(said) && old.as_ref().is_some_and(|old| !is_named(said, old)),
+            old,
             retired: retired(said),
             content: said.content().clone(),
             is_denial: Language::lists(said.language.words().denying, first),
