@@ -4,14 +4,14 @@ mod version;
 
 pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
 
-use super::head_cache::CachedHead;
+use super::head_cache::{CachedHead, FillToken};
 use super::pages::{Reading, Rows};
-use super::{Storage, StorageError, origins};
+use super::{Class, Storage, StorageError, origins};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::connection::Connection;
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A row of `memory_contexts` as it is stored; `context` is empty where a statement leaves it out.
@@ -47,10 +47,7 @@ impl Newest {
     fn into_head(self) -> CachedHead {
         let stored = self.line_origins.as_deref();
         let origins = stored.and_then(|stored| origins::from_stored(stored, &self.context.text));
-        CachedHead {
-            context: Arc::new(self.context.without_log()),
-            origins: origins.map(Arc::new),
-        }
+        CachedHead::new(self.context.without_log(), origins)
     }
 }
 
@@ -127,6 +124,29 @@ impl Storage {
             self.head_cache.fill(token, head.clone());
         }
         Ok(head)
+    }
+
+    /// The heads of memories of a vault for a search, read in one statement and kept; without those of more bytes.
+    pub(super) async fn heads_up_to(
+        &self,
+        vault: &VaultId,
+        memories: &[&MemoryId],
+        most_bytes: i32,
+    ) -> Result<Vec<CachedHead>, StorageError> {
+        let token = |memory: &&MemoryId| ((*memory).clone(), self.head_cache.fill_token(vault, memory));
+        let mut tokens: HashMap<MemoryId, FillToken> = memories.iter().map(token).collect();
+        let wanted = memories.iter().map(|memory| (vault, *memory)).collect();
+        // What the process keeps is read where it is made.
+        let mut reader = self.primary_reader_for(Class::Search).await?;
+        let newest = latest_of(&mut reader, &wanted, most_bytes).await?;
+        let heads = newest.into_iter().map(Newest::into_head);
+        Ok(heads
+            .inspect(|head| {
+                if let Some(token) = tokens.remove(&head.context.metadata.memory_id) {
+                    self.head_cache.fill(token, head.clone());
+                }
+            })
+            .collect())
     }
 
     /// The newest version of a memory, as the database has it; `None` if the memory does not exist. It replaces an
@@ -321,11 +341,12 @@ pub(super) async fn latest(
     Ok(row.map(Row::into_newest))
 }
 
-/// The newest versions of those of the memories that exist, in one statement.
+/// The newest versions of those of the memories that exist, in one statement; only those of at most so many bytes.
 #[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
 pub(super) async fn latest_of(
     connection: &mut Connection,
     wanted: &HashSet<(&VaultId, &MemoryId)>,
+    most_bytes: i32,
 ) -> Result<Vec<Newest>, StorageError> {
     let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
         .iter()
@@ -342,9 +363,11 @@ pub(super) async fn latest_of(
              WHERE memory_contexts.vault_id = wanted.vault_id AND memory_contexts.memory_id = wanted.memory_id
              ORDER BY version DESC
              LIMIT 1
-         ) AS newest",
+         ) AS newest
+         WHERE newest.bytes <= $3",
         &vaults as &[&str],
         &memories as &[&str],
+        most_bytes,
     )
     .fetch_all(connection)
     .await?;

@@ -245,7 +245,8 @@ impl Storage {
         self.primary_reader_for(Class::Read).await
     }
 
-    async fn primary_reader_for(&self, class: Class) -> Result<Reader, StorageError> {
+    /// The same for work of this class.
+    pub(super) async fn primary_reader_for(&self, class: Class) -> Result<Reader, StorageError> {
         let waiting = Instant::now();
         let turn = self.lanes.connection().await?;
         let reader = self.reader_of(&self.pool, class, turn).await?;

@@ -7,6 +7,7 @@ use super::snippet;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
 use foldhash::fast::RandomState;
+use memchr::memchr;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -57,9 +58,12 @@ pub fn record_places(text: &str) -> Vec<(RecordId, Range<usize>)> {
     RecordLines::of(text).places
 }
 
-/// The record and the title of the section that stand at a byte of a document. Linear.
+/// The record and the title of the section in which a word of a document stands, by the word's first byte. Linear; what
+/// stands behind the word's line is not read.
 #[must_use]
 pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
+    let line_end = memchr(b'\n', &text.as_bytes()[byte..]);
+    let text = line_end.map_or(text, |end| &text[..=byte + end]);
     let Layout {
         sections, bullets, ..
     } = Layout::of(text);
@@ -311,4 +315,30 @@ fn text_of_lines(first: &str, rest: &str) -> String {
     }
     content.truncate(content.trim_end_matches(BLANKS).len());
     content
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition, by the whole document.
+    fn defined(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
+        let places = record_places(text);
+        let record = places.into_iter().find(|(_, range)| range.contains(&byte));
+        let sections = Layout::of(text).sections;
+        let section = sections.into_iter().find(|section| section.range.contains(&byte));
+        (record.map(|(id, _)| id), section.map(|section| section.title))
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_is_where_the_whole_document_says(
+            text in "((# (Key Learnings|Verbatim Context|Other)|- (KL-[12] )?[ab]|  c|```|d|)\r?\n){0,14}",
+        ) {
+            for byte in text.match_indices(char::is_alphanumeric).map(|(byte, _)| byte) {
+                prop_assert_eq!(place_of(&text, byte), defined(&text, byte), "{}", byte);
+            }
+        }
+    }
 }

@@ -1,14 +1,18 @@
 //! The part of a document that shows what was searched for.
 
 use super::query::Query;
-use super::words::{matches, words};
+use super::words::{BYTES, Byte, matches, word_from, words};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// How many words an extract shows.
 const WORDS: usize = 32;
 
 /// How many of them stand before the first match.
 const WORDS_BEFORE: usize = 6;
+
+/// From how many words on, the match and those behind it, an extract is made.
+const IN_SIGHT: usize = WORDS - WORDS_BEFORE;
 
 /// How many matches are looked at to find the best place.
 const MATCHES: usize = 1_000;
@@ -19,43 +23,52 @@ const PART_CHARS: usize = 80;
 /// The bytes of most extracts, with their marks.
 const ROOM: usize = 512;
 
-/// A word of the text that was searched for.
-struct Match {
-    /// Which word of the text.
-    index: usize,
-    /// Where it begins.
-    at: usize,
-    /// Where the extract begins that is shown if this is the best place.
-    from: usize,
+/// What a byte of a text is to the words that are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It divides words.
+    Divides,
+    /// One of the words may begin with it.
+    Begins,
+    /// Of a word.
+    Word,
+    /// Of a character that has to be decoded.
+    Other,
 }
 
 /// The words that are marked.
+#[derive(Debug)]
 struct Terms<'q> {
     /// Each with whether longer ones that begin with it are too.
     words: Vec<(&'q str, bool)>,
-    /// By its first byte, whether a word of a text may be one of them. Most words are not looked at further.
-    first: [bool; 256],
+    /// By the byte. Most words are only passed over.
+    roles: [Role; 256],
 }
 
 impl<'q> Terms<'q> {
     fn of(query: &'q Query) -> Self {
         let words = query.marked();
-        let mut first = [false; 256];
-        // What is not ASCII may be an accented form of what is.
-        first[0x80..].fill(true);
+        let mut roles = BYTES.map(|byte| match byte {
+            Byte::Divides => Role::Divides,
+            Byte::Word => Role::Word,
+            Byte::Other => Role::Other,
+        });
         for (word, _) in &words {
-            if let Some(&byte) = word.as_bytes().first() {
-                first[usize::from(byte.to_ascii_lowercase())] = true;
-                first[usize::from(byte.to_ascii_uppercase())] = true;
+            if let Some(&byte) = word.as_bytes().first()
+                && byte.is_ascii()
+            {
+                roles[usize::from(byte.to_ascii_lowercase())] = Role::Begins;
+                roles[usize::from(byte.to_ascii_uppercase())] = Role::Begins;
             }
         }
-        Self { words, first }
+        Self { words, roles }
     }
 
     /// Which of them a word of a text is.
     fn position(&self, word: &str) -> Option<usize> {
         let first = *word.as_bytes().first()?;
-        if !self.first[usize::from(first)] {
+        // What is not ASCII may be an accented form of what is.
+        if self.roles[usize::from(first)] == Role::Word {
             return None;
         }
         self.words
@@ -64,88 +77,178 @@ impl<'q> Terms<'q> {
     }
 }
 
+/// The words of a text that are among the terms, each with which of them it is. Only a word that may be one is divided
+/// from the others; the rest is passed over, byte by byte.
+struct Matches<'t, 'q> {
+    text: &'t str,
+    terms: &'t Terms<'q>,
+    /// Where a word may begin.
+    at: usize,
+}
+
+impl<'t, 'q> Matches<'t, 'q> {
+    fn new(text: &'t str, terms: &'t Terms<'q>) -> Self {
+        Self { text, terms, at: 0 }
+    }
+
+    /// The next word that has to be looked at.
+    fn candidate(&self) -> Option<Range<usize>> {
+        // `from` is where the word that `at` is in begins, or something before it that is no word.
+        let (mut from, mut at) = (self.at, self.at);
+        let mut begins = true;
+        let bytes = self.text.as_bytes();
+        loop {
+            match self.terms.roles[usize::from(*bytes.get(at)?)] {
+                Role::Divides => {
+                    from = at + 1;
+                    begins = true;
+                }
+                Role::Begins if begins => return word_from(self.text, at),
+                Role::Begins | Role::Word => begins = false,
+                Role::Other => return word_from(self.text, from),
+            }
+            at += 1;
+        }
+    }
+}
+
+impl Iterator for Matches<'_, '_> {
+    type Item = (Range<usize>, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let word = self.candidate()?;
+            self.at = word.end;
+            if let Some(term) = self.terms.position(&self.text[word.clone()]) {
+                return Some((word, term));
+            }
+        }
+    }
+}
+
 /// The part of `text` with most different words of the query, as HTML: the words stand in `<mark>…</mark>`, everything
 /// else is escaped, blanks and line breaks are single blanks. The beginning of the text if none is in it.
 #[must_use]
 pub fn extract(text: &str, query: &Query) -> String {
-    extract_at(text, query).0
+    Extractor::new(query).extract(text).0
 }
 
-/// As [`extract`], with the byte at which what was searched for stands; `None` where nothing of it does.
-#[must_use]
-pub fn extract_at(text: &str, query: &Query) -> (String, Option<usize>) {
-    let terms = Terms::of(query);
-    let best = best_place(text, &terms);
-    let mut html = String::with_capacity(ROOM);
-    let mut at = match &best {
-        Some(best) if best.index > WORDS_BEFORE => {
-            html.push_str("… ");
-            best.from
-        }
-        _ => text.len() - text.trim_start().len(),
-    };
-    let mut rest = words(&text[at..]);
-    let from = at;
-    for place in rest.by_ref().take(WORDS) {
-        let place = from + place.start..from + place.end;
-        push(&mut html, &text[at..place.start]);
-        let word = &text[place.clone()];
-        let marked = terms.position(word).is_some();
-        html.push_str(if marked { "<mark>" } else { "" });
-        push(&mut html, word);
-        html.push_str(if marked { "</mark>" } else { "" });
-        at = place.end;
-    }
-    if rest.next().is_some() {
-        html.push_str(" …");
-    } else {
-        push(&mut html, text[at..].trim_end());
-    }
-    (html, best.map(|best| best.at))
+/// Shows texts of one search.
+#[derive(Debug)]
+pub struct Extractor<'q> {
+    terms: Terms<'q>,
 }
 
-/// The match from which most different words of the query are in sight; of several the first. The text is read only as
-/// far as a better one can come.
-fn best_place(text: &str, terms: &Terms<'_>) -> Option<Match> {
-    let mut best: Option<(usize, Match)> = None;
-    // Matches whose sight may still grow, with the words that are in it.
-    let mut open: VecDeque<(Vec<usize>, Match)> = VecDeque::new();
-    let mut before = [0; WORDS_BEFORE];
-    let mut seen = 0;
-    let mut close = |(in_sight, found): (Vec<usize>, Match)| {
-        if best.as_ref().is_none_or(|(most, _)| in_sight.len() > *most) {
-            best = Some((in_sight.len(), found));
+impl<'q> Extractor<'q> {
+    /// For the words of a query.
+    #[must_use]
+    pub fn new(query: &'q Query) -> Self {
+        Self {
+            terms: Terms::of(query),
+        }
+    }
+
+    /// As [`extract`], with the byte at which what was searched for stands; `None` where nothing of it does.
+    #[must_use]
+    pub fn extract(&self, text: &str) -> (String, Option<usize>) {
+        let best = best_place(text, &self.terms);
+        let mut html = String::with_capacity(ROOM);
+        let mut at = match best.and_then(|best| words_before(text, best)) {
+            Some(from) => {
+                html.push_str("… ");
+                from
+            }
+            None => text.len() - text.trim_start().len(),
+        };
+        let mut rest = words(&text[at..]);
+        let from = at;
+        for place in rest.by_ref().take(WORDS) {
+            let place = from + place.start..from + place.end;
+            push(&mut html, &text[at..place.start]);
+            let word = &text[place.clone()];
+            let marked = self.terms.position(word).is_some();
+            html.push_str(if marked { "<mark>" } else { "" });
+            push(&mut html, word);
+            html.push_str(if marked { "</mark>" } else { "" });
+            at = place.end;
+        }
+        if rest.next().is_some() {
+            html.push_str(" …");
+        } else {
+            push(&mut html, text[at..].trim_end());
+        }
+        (html, best)
+    }
+}
+
+/// The byte of the match from which most different words of the query are in sight; of several the first. The text is
+/// read only as far as a better one can come.
+fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
+    let mut best: Option<(usize, usize)> = None;
+    // Matches whose sight may still grow: which word of the text each is, its byte, and the terms that are in its sight.
+    let mut open: VecDeque<(usize, usize, Vec<usize>)> = VecDeque::new();
+    let mut close = |(_, at, in_sight): (usize, usize, Vec<usize>)| {
+        if best.is_none_or(|(most, _)| in_sight.len() > most) {
+            best = Some((in_sight.len(), at));
         }
     };
-    for (index, place) in words(text).enumerate() {
-        let word = &text[place.clone()];
-        let out_of_sight = |(_, found): &(Vec<usize>, Match)| index - found.index >= WORDS - WORDS_BEFORE;
-        while let Some(over) = open.pop_front_if(|oldest| out_of_sight(oldest)) {
+    let (mut index, mut end) = (0, 0);
+    for (word, term) in Matches::new(text, terms).take(MATCHES) {
+        // Words that are farther away than one can see are not counted.
+        let between = words(&text[end..word.start]).take(IN_SIGHT).count();
+        index += between + 1;
+        end = word.end;
+        while let Some(over) = open.pop_front_if(|(oldest, ..)| index - *oldest >= IN_SIGHT) {
             close(over);
         }
-        let slot = index % WORDS_BEFORE;
-        if let Some(term) = terms.position(word) {
-            let from = if index < WORDS_BEFORE { 0 } else { before[slot] };
-            let at = place.start;
-            open.push_back((Vec::new(), Match { index, at, from }));
-            for (in_sight, _) in &mut open {
-                if !in_sight.contains(&term) {
-                    in_sight.push(term);
-                }
-            }
-            seen += 1;
-            // Nothing can be better than a place with all of them, and nothing before it has as many.
-            let all = open
-                .iter()
-                .any(|(in_sight, _)| in_sight.len() == terms.words.len());
-            if all || seen == MATCHES {
-                break;
+        open.push_back((index, word.start, Vec::new()));
+        for (.., in_sight) in &mut open {
+            if !in_sight.contains(&term) {
+                in_sight.push(term);
             }
         }
-        before[slot] = place.start;
+        // Nothing can be better than a place with all of them, and nothing before it has as many.
+        if open
+            .iter()
+            .any(|(.., in_sight)| in_sight.len() == terms.words.len())
+        {
+            break;
+        }
     }
     open.into_iter().for_each(close);
-    best.map(|(_, found)| found)
+    best.map(|(_, at)| at)
+}
+
+/// Where an extract begins that shows some words before this one; `None` if the text begins there.
+fn words_before(text: &str, word: usize) -> Option<usize> {
+    let mut from = word;
+    let mut parts = WORDS_BEFORE + 1;
+    loop {
+        // What ASCII divides are whole words, of some scripts many.
+        for _ in 0..parts {
+            from = part_before(text, from);
+        }
+        let before: Vec<_> = words(&text[from..word]).collect();
+        if before.len() > WORDS_BEFORE {
+            return Some(from + before[before.len() - WORDS_BEFORE].start);
+        }
+        if from == 0 {
+            return None;
+        }
+        parts *= 2;
+    }
+}
+
+/// Where the part of a text begins that ends at `end`, with what divides it from what is behind.
+fn part_before(text: &str, end: usize) -> usize {
+    let divides = |byte: &u8| BYTES[usize::from(*byte)] == Byte::Divides;
+    let bytes = &text.as_bytes()[..end];
+    let last = bytes
+        .iter()
+        .rposition(|byte| !divides(byte))
+        .map_or(0, |last| last + 1);
+    let divider = bytes[..last].iter().rposition(divides);
+    divider.map_or(0, |divider| divider + 1)
 }
 
 /// Adds text, escaped and shortened.
@@ -246,9 +349,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_place_is_the_first_with_most_words(text in "([a-d] |[x-z]{1,3} ?|[-.] ){0,150}", query in "[a-e]( [a-e]){0,3}") {
+        fn the_place_is_the_first_with_most_words(
+            text in "([a-d] |[x-z]{1,3} ?|[-.] |[aäé—記\u{301}カ]{1,4} ?){0,150}",
+            query in "[a-eé記]( [a-e]){0,3}",
+        ) {
             let query = Query::parse(&query);
-            prop_assert_eq!(extract_at(&text, &query).1, defined(&text, &Terms::of(&query)));
+            let extractor = Extractor::new(&query);
+            let (shown, place) = extractor.extract(&text);
+            prop_assert_eq!(place, defined(&text, &extractor.terms));
+            let before = place.map_or(0, |place| words(&text[..place]).count());
+            prop_assert_eq!(shown.starts_with("… "), before > WORDS_BEFORE);
+            if before > WORDS_BEFORE {
+                let begin = words(&text).nth(before - WORDS_BEFORE).unwrap();
+                prop_assert_eq!(words_before(&text, place.unwrap()), Some(begin.start));
+            }
         }
 
         #[test]

@@ -25,7 +25,7 @@ mod vector;
 pub mod vectors;
 pub mod words;
 
-pub use extract::{extract, extract_at};
+pub use extract::{Extractor, extract};
 pub use passages::{Passage, PassageHash};
 pub use query::Query;
 pub use ranked::ranked;

@@ -27,7 +27,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 
 /// What a byte is to a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Byte {
+pub(super) enum Byte {
     /// It divides words.
     Divides,
     /// A letter or digit.
@@ -37,7 +37,7 @@ enum Byte {
 }
 
 /// By the byte: a look into a table is the cheapest test where a whole document is divided.
-static BYTES: [Byte; 256] = {
+pub(super) static BYTES: [Byte; 256] = {
     let mut bytes = [Byte::Other; 256];
     let mut byte = 0_u8;
     while byte.is_ascii() {
@@ -54,7 +54,7 @@ static BYTES: [Byte; 256] = {
 /// The first word that begins at `from`, which is the start of a character, or behind it. Most texts are mostly ASCII,
 /// of which no character has to be decoded.
 #[inline]
-fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
+pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
     let (start, alone) = loop {

@@ -264,9 +264,9 @@ impl Meaning {
         vault: &VaultId,
         mut hits: Vec<Hit>,
     ) -> Result<Vec<Hit>, StorageError> {
-        let records: Vec<(MemoryId, RecordId)> = hits
+        let records: Vec<(&MemoryId, i64, RecordId)> = hits
             .iter()
-            .filter_map(|hit| Some((hit.memory.clone(), hit.passage.record?)))
+            .filter_map(|hit| Some((&hit.memory, hit.version, hit.passage.record?)))
             .collect();
         let mut origins = self.storage.record_origins(vault, &records).await?;
         for hit in &mut hits {

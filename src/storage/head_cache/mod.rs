@@ -18,12 +18,14 @@
 //! Heads are bounded by their bytes; which of them stay is the cache's choice. What a head holds is shared, not
 //! copied.
 
+mod known_records;
 mod lease;
 
 use super::Context;
 use super::listen::Notification;
 use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
+pub(super) use known_records::KnownRecords;
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
 use quick_cache::sync::Cache;
@@ -60,6 +62,19 @@ pub(super) struct CachedHead {
     pub(super) context: Arc<Context>,
     /// Where its lines come from; `None` if that is not kept with it.
     pub(super) origins: Option<Arc<Origins>>,
+    /// Where some of its records come from.
+    pub(super) records: Arc<KnownRecords>,
+}
+
+impl CachedHead {
+    /// Of its records nothing is known yet.
+    pub(super) fn new(context: Context, origins: Option<Origins>) -> Self {
+        Self {
+            context: Arc::new(context),
+            origins: origins.map(Arc::new),
+            records: Arc::default(),
+        }
+    }
 }
 
 /// How the heads of a process are used.
@@ -114,6 +129,12 @@ impl HeadCache {
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
+    }
+
+    /// The head of a memory if it is this version; not counted as a reading.
+    pub(super) fn peek(&self, vault: &VaultId, memory: &MemoryId, version: i64) -> Option<CachedHead> {
+        let found = self.cached.peek(&Borrowed(vault, memory))?;
+        (self.lease.holds() && found.context.metadata.version == version).then_some(found)
     }
 
     /// To be taken before the head is read from the database, or before the row of a memory that is changed is locked.

@@ -3,12 +3,14 @@
 use super::{SearchMatch, SearchPlace, SearchResult, frequent};
 use crate::domain::document::place_of;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
-use crate::domain::search::{Query, extract_at};
+use crate::domain::search::{Extractor, Query};
 use crate::fair;
 use crate::storage::connection::Connection;
+use crate::storage::head_cache::CachedHead;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
+use std::collections::HashMap;
 
 /// How many matches are ranked: of more, those changed last. A word that stands in every document would otherwise
 /// make the database read all of them.
@@ -19,6 +21,12 @@ const READ: i64 = 3_000;
 
 /// The characters of a document in which an extract is looked for.
 const EXTRACT_FROM_CHARS: i32 = 200_000;
+
+/// Heads that are read together to be shown and kept: their texts are held at once.
+const HEADS_READ: usize = 16;
+
+/// The bytes of a text that a search has the process keep.
+const MOST_BYTES_KEPT: i32 = 64 * 1024;
 
 /// How many of the newest documents are ranked for words that stand in many of them, and how few of those are too few.
 pub(super) const RANKED_OF_MANY: u8 = 150;
@@ -49,13 +57,24 @@ impl Storage {
             return Ok(Vec::new());
         }
         let _turn = self.search_turn().await?;
+        let found = self.search_entries(vault, query, after).await?;
+        self.still_newest(vault, found, usize::try_from(limit).unwrap_or(usize::MAX))
+            .await
+    }
+
+    /// What the entries of a vault say, by rank; some of them may be of versions that were replaced.
+    async fn search_entries(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        after: Option<&SearchPlace>,
+    ) -> Result<Vec<SearchMatch>, StorageError> {
         let known = self.frequent_words(vault).await?;
-        let place = (after, limit);
         if known.is_small() {
-            return ranked(&mut *self.reader_for(Class::Search).await?, vault, query, place).await;
+            return ranked(&mut *self.reader_for(Class::Search).await?, vault, query, after).await;
         }
         if let Some(share) = known.share(query)
-            && let Some(found) = self.search_newest(vault, query, share, place).await?
+            && let Some(found) = self.search_newest(vault, query, share, after).await?
         {
             return Ok(found);
         }
@@ -68,9 +87,70 @@ impl Storage {
         )
         .fetch_one(&mut *transaction)
         .await?;
-        let found = ranked(&mut transaction, vault, query, place).await?;
+        let found = ranked(&mut transaction, vault, query, after).await?;
         transaction.commit().await?;
         Ok(found)
+    }
+
+    /// The first `limit` of these that are the newest versions of their memories. What the process keeps proves it of
+    /// most; the database is asked about the others, no more of them than are needed.
+    async fn still_newest(
+        &self,
+        vault: &VaultId,
+        found: Vec<SearchMatch>,
+        limit: usize,
+    ) -> Result<Vec<SearchMatch>, StorageError> {
+        let mut newest = Vec::with_capacity(limit.min(found.len()));
+        let mut rest = found.into_iter();
+        while newest.len() < limit && !rest.as_slice().is_empty() {
+            let part: Vec<SearchMatch> = rest.by_ref().take(limit - newest.len()).collect();
+            let is_kept = |found: &SearchMatch| {
+                let kept = self.head_cache.peek(vault, &found.place.memory, found.version);
+                kept.is_some()
+            };
+            let kept: Vec<bool> = part.iter().map(is_kept).collect();
+            let unknown: Vec<&SearchMatch> = part
+                .iter()
+                .zip(&kept)
+                .filter(|(_, kept)| !**kept)
+                .map(|(found, _)| found)
+                .collect();
+            let versions = self.head_versions(vault, &unknown).await?;
+            let is_newest = |(found, kept): &(SearchMatch, bool)| {
+                *kept || versions.get(&found.place.memory) == Some(&found.version)
+            };
+            newest.extend(
+                part.into_iter()
+                    .zip(kept)
+                    .filter(is_newest)
+                    .map(|(found, _)| found),
+            );
+        }
+        Ok(newest)
+    }
+
+    /// The versions that these memories have come to, of those that are there.
+    async fn head_versions(
+        &self,
+        vault: &VaultId,
+        of: &[&SearchMatch],
+    ) -> Result<HashMap<MemoryId, i64>, StorageError> {
+        if of.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let memories: Vec<&str> = of.iter().map(|found| found.place.memory.as_str()).collect();
+        let rows = sqlx::query!(
+            r#"SELECT memory_id AS "memory_id: MemoryId", head_version
+               FROM memories WHERE vault_id = $1 AND memory_id = ANY($2)"#,
+            vault.as_str(),
+            &memories as &[&str],
+        )
+        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| (row.memory_id, row.head_version))
+            .collect())
     }
 
     /// Of a query whose words stand in this share of a vault's documents, as far as is known, the newest are ranked: its
@@ -81,7 +161,7 @@ impl Storage {
         vault: &VaultId,
         query: &Query,
         share: f32,
-        (after, limit): (Option<&SearchPlace>, i64),
+        after: Option<&SearchPlace>,
     ) -> Result<Option<Vec<SearchMatch>>, StorageError> {
         let rows = sqlx::query!(
             r#"WITH newest AS MATERIALIZED (
@@ -94,8 +174,6 @@ impl Storage {
                SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
                       ts_rank(newest.words, $3::text::tsquery, 1) AS "rank!"
                FROM newest
-               JOIN memories m
-                 ON m.vault_id = $1 AND m.memory_id = newest.memory_id AND m.head_version = newest.version
                WHERE newest.words @@ $2::text::tsquery
                LIMIT $5"#,
             vault.as_str(),
@@ -124,7 +202,6 @@ impl Storage {
             let by_memory = || one.place.memory.cmp(&other.place.memory);
             other.place.rank.total_cmp(&one.place.rank).then_with(by_memory)
         });
-        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(Some(found))
     }
 
@@ -139,34 +216,58 @@ impl Storage {
         query: &Query,
         found: &[SearchMatch],
     ) -> Result<Vec<SearchResult>, StorageError> {
+        let extractor = Extractor::new(query);
         let mut results = Vec::with_capacity(found.len());
         let mut missing = Vec::new();
         for (place, found) in found.iter().enumerate() {
             // The process keeps most of what is read or written often.
-            let kept = self.head_cache.get(vault, &found.place.memory);
-            match kept.filter(|head| head.context.metadata.version == found.version) {
-                Some(head) => {
-                    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
-                    results.push((
-                        place,
-                        shown(query, found, &of.context_id, of.creation_time, text).await,
-                    ));
-                }
+            match self.head_cache.peek(vault, &found.place.memory, found.version) {
+                Some(head) => results.push((place, shown_of(&extractor, found, &head).await)),
                 None => missing.push((place, found)),
             }
         }
-        if !missing.is_empty() {
-            self.read_shown(vault, query, &missing, &mut results).await?;
-            results.sort_unstable_by_key(|(place, _)| *place);
+        if !missing.is_empty() && !self.has_replica() {
+            missing = self.show_heads(vault, &extractor, missing, &mut results).await?;
         }
+        if !missing.is_empty() {
+            self.read_shown(vault, &extractor, &missing, &mut results).await?;
+        }
+        results.sort_unstable_by_key(|(place, _)| *place);
         Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// Adds what is shown of these out of heads, which are kept for who searches next; returns those that are too long
+    /// for that, or were replaced just now.
+    async fn show_heads<'f>(
+        &self,
+        vault: &VaultId,
+        extractor: &Extractor<'_>,
+        missing: Vec<(usize, &'f SearchMatch)>,
+        results: &mut Vec<(usize, SearchResult)>,
+    ) -> Result<Vec<(usize, &'f SearchMatch)>, StorageError> {
+        let mut left = Vec::new();
+        for part in missing.chunks(HEADS_READ) {
+            let memories: Vec<&MemoryId> = part.iter().map(|(_, found)| &found.place.memory).collect();
+            let heads = self.heads_up_to(vault, &memories, MOST_BYTES_KEPT).await?;
+            for (place, found) in part {
+                let is_it = |head: &&CachedHead| {
+                    let metadata = &head.context.metadata;
+                    (&metadata.memory_id, metadata.version) == (&found.place.memory, found.version)
+                };
+                match heads.iter().find(is_it) {
+                    Some(head) => results.push((*place, shown_of(extractor, found, head).await)),
+                    None => left.push((*place, *found)),
+                }
+            }
+        }
+        Ok(left)
     }
 
     /// Adds what is shown of these, each with its place.
     async fn read_shown(
         &self,
         vault: &VaultId,
-        query: &Query,
+        extractor: &Extractor<'_>,
         missing: &[(usize, &SearchMatch)],
         results: &mut Vec<(usize, SearchResult)>,
     ) -> Result<(), StorageError> {
@@ -194,7 +295,7 @@ impl Storage {
         while let Some(row) = rows.try_next().await? {
             let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
             if let Some((place, found)) = missing.get(index) {
-                let shown = shown(query, found, &row.context_id, row.creation_time, &row.context).await;
+                let shown = shown(extractor, found, &row.context_id, row.creation_time, &row.context).await;
                 results.push((*place, shown));
             }
         }
@@ -213,16 +314,22 @@ fn head_of(text: &str) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
+/// What is shown of a document that is at hand.
+async fn shown_of(extractor: &Extractor<'_>, found: &SearchMatch, head: &CachedHead) -> SearchResult {
+    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
+    shown(extractor, found, &of.context_id, of.creation_time, text).await
+}
+
 /// What is shown of a document.
 async fn shown(
-    query: &Query,
+    extractor: &Extractor<'_>,
     found: &SearchMatch,
     context_id: &ContextId,
     creation_time: DateTime<Utc>,
     text: &str,
 ) -> SearchResult {
     let shown = || {
-        let (extract, byte) = extract_at(text, query);
+        let (extract, byte) = extractor.extract(text);
         let (record, section) = byte.map_or((None, None), |byte| place_of(text, byte));
         (extract, record, section)
     };
@@ -243,7 +350,7 @@ async fn ranked(
     connection: &mut Connection,
     vault: &VaultId,
     query: &Query,
-    (after, limit): (Option<&SearchPlace>, i64),
+    after: Option<&SearchPlace>,
 ) -> Result<Vec<SearchMatch>, StorageError> {
     let rows = sqlx::query!(
         r#"WITH found AS MATERIALIZED (
@@ -253,26 +360,22 @@ async fn ranked(
                FROM search_entries
                WHERE vault_id = $1 AND words @@ $2::text::tsquery
                ORDER BY creation_time DESC, memory_id
-               LIMIT $8
+               LIMIT $7
              ) AS candidates
-             WHERE NOT $9::boolean OR words @@ $3::text::tsquery
-             LIMIT $7
+             WHERE NOT $8::boolean OR words @@ $3::text::tsquery
+             LIMIT $6
            ), ranked AS MATERIALIZED (
              SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
            )
-           SELECT ranked.memory_id AS "memory_id: MemoryId", ranked.version, ranked.rank AS "rank!"
+           SELECT memory_id AS "memory_id: MemoryId", version, rank AS "rank!"
            FROM ranked
-           JOIN memories m
-             ON m.vault_id = $1 AND m.memory_id = ranked.memory_id AND m.head_version = ranked.version
-           WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND ranked.memory_id > $5)
-           ORDER BY rank DESC, ranked.memory_id
-           LIMIT $6"#,
+           WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND memory_id > $5)
+           ORDER BY rank DESC, memory_id"#,
         vault.as_str(),
         query.candidates(vault),
         query.tsquery(),
         after.map(|after| after.rank),
         after.map(|after| after.memory.as_str()),
-        limit,
         RANKED,
         if query.has_neighbours() { READ } else { RANKED },
         query.has_neighbours(),

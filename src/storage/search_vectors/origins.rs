@@ -24,19 +24,51 @@ pub struct RecordOrigin {
 }
 
 impl Storage {
-    /// Where these records of a vault come from.
+    /// Where records of memories of a vault come from, each as it stands in this version of its memory, which was the
+    /// newest a moment ago.
     ///
     /// # Errors
     /// The database's.
-    #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
     pub async fn record_origins(
         &self,
         vault: &VaultId,
-        records: &[(MemoryId, RecordId)],
+        wanted: &[(&MemoryId, i64, RecordId)],
     ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
-        if records.is_empty() {
-            return Ok(HashMap::new());
+        let mut origins = HashMap::with_capacity(wanted.len());
+        let mut unknown = Vec::new();
+        for (memory, version, id) in wanted {
+            let head = self.head_cache.peek(vault, memory, *version);
+            let known = head.as_ref().map(|head| &head.records);
+            match known.and_then(|known| known.get(*id)) {
+                Some(origin) => {
+                    origins.insert(((*memory).clone(), *id), origin);
+                }
+                None => unknown.push(((*memory, *id), known.cloned())),
+            }
         }
+        if unknown.is_empty() {
+            return Ok(origins);
+        }
+        let records: Vec<_> = unknown.iter().map(|(record, _)| *record).collect();
+        let mut read = self.read_origins(vault, &records).await?;
+        for ((memory, id), known) in unknown {
+            let Some((record, origin)) = read.remove_entry(&(memory.clone(), id)) else {
+                continue;
+            };
+            if let Some(known) = known {
+                known.keep(id, &origin);
+            }
+            origins.insert(record, origin);
+        }
+        Ok(origins)
+    }
+
+    #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
+    async fn read_origins(
+        &self,
+        vault: &VaultId,
+        records: &[(&MemoryId, RecordId)],
+    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
         let memories: Vec<&str> = records.iter().map(|(memory, _)| memory.as_str()).collect();
         let kinds: Vec<&str> = records.iter().map(|(_, id)| id.kind.prefix()).collect();
         let numbers: Vec<i64> = records.iter().map(|(_, id)| id.number).collect();

@@ -13,7 +13,6 @@ use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::updates::{Run, RunJson, RunStatus, quotes_the_head_only};
 use crate::telemetry::meters;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// A version with everything derived from it. It is saved only if the head of its memory is still `base`.
 #[derive(Debug)]
@@ -99,10 +98,7 @@ impl Storage {
             metadata: metadata.clone(),
             text: new.text,
         };
-        let head = CachedHead {
-            context: Arc::new(context.without_log()),
-            origins: prepared.origins.map(Arc::new),
-        };
+        let head = CachedHead::new(context.without_log(), prepared.origins);
         self.head_cache.fill_written(token, head);
         meters::version_made(metadata.source.name());
         self.appended(&metadata.vault_id, &events);
