@@ -14,6 +14,13 @@ const WORDS_BEFORE: usize = 6;
 /// From how many words on, the match and those behind it, an extract is made.
 const IN_SIGHT: usize = WORDS - WORDS_BEFORE;
 
+/// Bytes that are passed over at once, and of how many words at most the beginnings are known for that.
+const BLOCK: usize = 32;
+const FIRST: usize = 4;
+
+/// The bit that makes an ASCII letter small; of what is none it makes something else.
+const SMALL: u8 = 0x20;
+
 /// How many matches are looked at to find the best place.
 const MATCHES: usize = 1_000;
 
@@ -22,6 +29,25 @@ const PART_CHARS: usize = 80;
 
 /// The bytes of most extracts, with their marks.
 const ROOM: usize = 512;
+
+/// Whether a word that begins with one of these bytes, or a character that is not ASCII, may begin in a block behind its
+/// first byte. Without branches, so that it is done for many bytes at once.
+fn may_begin(block: &[u8], first: [u8; FIRST]) -> bool {
+    let begins = |(before, byte): (&u8, &u8)| {
+        let small = byte | SMALL;
+        let is_first = first
+            .iter()
+            .fold(false, |is_first, first| is_first | (small == *first));
+        let is_letter = (before | SMALL).wrapping_sub(b'a') < 26;
+        let is_digit = before.wrapping_sub(b'0') < 10;
+        (is_first & !(is_letter | is_digit)) | !byte.is_ascii()
+    };
+    let (before, bytes) = (&block[..BLOCK], &block[1..]);
+    before
+        .iter()
+        .zip(bytes)
+        .fold(false, |any, pair| any | begins(pair))
+}
 
 /// What a byte of a text is to the words that are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +67,11 @@ enum Role {
 struct Terms<'q> {
     /// Each with whether longer ones that begin with it are too.
     words: Vec<(&'q str, bool)>,
-    /// By the byte. Most words are only passed over.
+    /// By the byte.
     roles: [Role; 256],
+    /// The bytes that they begin with, with the bit that makes letters small; of fewer also one that is not ASCII. `None`
+    /// if they are too many.
+    first: Option<[u8; FIRST]>,
 }
 
 impl<'q> Terms<'q> {
@@ -61,14 +90,39 @@ impl<'q> Terms<'q> {
                 roles[usize::from(byte.to_ascii_uppercase())] = Role::Begins;
             }
         }
-        Self { words, roles }
+        let mut small = words
+            .iter()
+            .filter_map(|(word, _)| word.bytes().next())
+            .map(|byte| byte | SMALL);
+        let mut first = [u8::MAX; FIRST];
+        first.fill_with(|| small.next().unwrap_or(u8::MAX));
+        let first = small.next().is_none().then_some(first);
+        Self { words, roles, first }
+    }
+
+    fn role(&self, byte: u8) -> Role {
+        self.roles[usize::from(byte)]
+    }
+
+    /// The beginning of the first block behind `at` in which one of them may begin, or of the last part of the text. Most
+    /// of a text is passed over here, some bytes at once.
+    fn pass_over(&self, bytes: &[u8], mut at: usize) -> usize {
+        let Some(first) = self.first else { return at };
+        // What stands before the first byte of a text divides.
+        while at > 0
+            && let Some(block) = bytes.get(at - 1..at + BLOCK)
+            && !may_begin(block, first)
+        {
+            at += BLOCK;
+        }
+        at
     }
 
     /// Which of them a word of a text is.
     fn position(&self, word: &str) -> Option<usize> {
         let first = *word.as_bytes().first()?;
         // What is not ASCII may be an accented form of what is.
-        if self.roles[usize::from(first)] == Role::Word {
+        if self.role(first) == Role::Word {
             return None;
         }
         self.words
@@ -78,7 +132,7 @@ impl<'q> Terms<'q> {
 }
 
 /// The words of a text that are among the terms, each with which of them it is. Only a word that may be one is divided
-/// from the others; the rest is passed over, byte by byte.
+/// from the others.
 struct Matches<'t, 'q> {
     text: &'t str,
     terms: &'t Terms<'q>,
@@ -93,21 +147,29 @@ impl<'t, 'q> Matches<'t, 'q> {
 
     /// The next word that has to be looked at.
     fn candidate(&self) -> Option<Range<usize>> {
-        // `from` is where the word that `at` is in begins, or something before it that is no word.
-        let (mut from, mut at) = (self.at, self.at);
-        let mut begins = true;
         let bytes = self.text.as_bytes();
+        let mut at = self.at;
         loop {
-            match self.terms.roles[usize::from(*bytes.get(at)?)] {
-                Role::Divides => {
-                    from = at + 1;
-                    begins = true;
-                }
-                Role::Begins if begins => return word_from(self.text, at),
-                Role::Begins | Role::Word => begins = false,
-                Role::Other => return word_from(self.text, from),
+            at = self.terms.pass_over(bytes, at);
+            let end = bytes.len().min(at + BLOCK);
+            if at == end {
+                return None;
             }
-            at += 1;
+            for (at, byte) in (at..end).zip(&bytes[at..end]) {
+                match self.terms.role(*byte) {
+                    Role::Divides | Role::Word => {}
+                    Role::Begins if at > self.at && self.terms.role(bytes[at - 1]) != Role::Divides => {}
+                    Role::Begins => return word_from(self.text, at),
+                    Role::Other => {
+                        let before = &bytes[self.at..at];
+                        let divider = before
+                            .iter()
+                            .rposition(|byte| self.terms.role(*byte) == Role::Divides);
+                        return word_from(self.text, self.at + divider.map_or(0, |divider| divider + 1));
+                    }
+                }
+            }
+            at = end;
         }
     }
 }
