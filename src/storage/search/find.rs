@@ -172,9 +172,9 @@ impl Storage {
                  LIMIT $4
                )
                SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
-                      ts_rank(newest.words, $3::text::tsquery, 1) AS "rank!"
+                      ts_rank(newest.words, (SELECT $3::text::tsquery), 1) AS "rank!"
                FROM newest
-               WHERE newest.words @@ $2::text::tsquery
+               WHERE newest.words @@ (SELECT $2::text::tsquery)
                LIMIT $5"#,
             vault.as_str(),
             query.candidates(vault),
@@ -365,7 +365,8 @@ async fn ranked(
              WHERE NOT $8::boolean OR words @@ $3::text::tsquery
              LIMIT $6
            ), ranked AS MATERIALIZED (
-             SELECT memory_id, version, ts_rank(words, $3::text::tsquery, 1) AS rank FROM found
+             -- A query is read once where it is asked for by itself, and for each row otherwise.
+             SELECT memory_id, version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS rank FROM found
            )
            SELECT memory_id AS "memory_id: MemoryId", version, rank AS "rank!"
            FROM ranked
