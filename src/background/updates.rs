@@ -365,7 +365,7 @@ async fn queue_changes(
         match told.recv().await {
             Ok(notification) => {
                 let wanted = of.is_none_or(|of| of == (&notification.vault, &notification.memory));
-                if wanted && (notification.queue || notification.gone) {
+                if wanted && (notification.queue || notification.forget) {
                     return Some(notification.vault);
                 }
             }

@@ -65,8 +65,9 @@ pub struct Notification {
     pub version: Option<i64>,
     /// Its id. A number may be given again, once the memory was deleted; an id never is.
     pub context: Option<ContextId>,
-    /// The memory was deleted.
-    pub gone: bool,
+    /// What is kept of the memory counts no more: it was deleted, one of its versions was redacted, or its records were
+    /// rebuilt.
+    pub forget: bool,
     /// Its queue of updates changed: one came, or one was called off.
     pub queue: bool,
 }
@@ -75,6 +76,18 @@ pub struct Notification {
 const CONTEXT: &str = "context=";
 
 impl Notification {
+    /// Of a memory, with nothing told of it yet.
+    pub(super) fn of(vault: &VaultId, memory: &MemoryId) -> Self {
+        Self {
+            vault: vault.clone(),
+            memory: memory.clone(),
+            version: None,
+            context: None,
+            forget: false,
+            queue: false,
+        }
+    }
+
     /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
     pub(super) fn to_line(&self) -> String {
         let version = self
@@ -86,7 +99,7 @@ impl Notification {
             line.push_str(CONTEXT);
             line.push_str(context.as_str());
         }
-        for (is, word) in [(self.gone, " gone"), (self.queue, " queue")] {
+        for (is, word) in [(self.forget, " gone"), (self.queue, " queue")] {
             if is {
                 line.push_str(word);
             }
@@ -105,7 +118,7 @@ impl Notification {
             context: flags
                 .iter()
                 .find_map(|flag| flag.strip_prefix(CONTEXT)?.parse().ok()),
-            gone: flags.contains(&"gone"),
+            forget: flags.contains(&"gone"),
             queue: flags.contains(&"queue"),
         })
     }
@@ -329,13 +342,13 @@ mod tests {
 
     #[test]
     fn a_notification_is_read_as_it_is_written() {
-        for (version, gone, queue) in [(Some(7), false, false), (None, true, false), (None, false, true)] {
+        for (version, forget, queue) in [(Some(7), false, false), (None, true, false), (None, false, true)] {
             let notification = Notification {
                 vault: "acme".parse().unwrap(),
                 memory: "agent:1".parse().unwrap(),
                 version,
                 context: version.map(|version| format!("id-{version}").parse().unwrap()),
-                gone,
+                forget,
                 queue,
             };
             let line = notification.to_line();

@@ -1,6 +1,7 @@
 //! Records and their history made anew from the versions.
 
 use super::contexts::Source;
+use super::listen::{Notification, notify};
 use super::write::{lock_memory, told_by, told_tasks};
 use super::{Storage, StorageError, record_history, records};
 use crate::domain::changelog::left_out_by;
@@ -11,6 +12,7 @@ use crate::storage::Class;
 use crate::storage::connection::Connection;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::{HashMap, HashSet};
+use std::slice::from_ref;
 
 /// Versions read at once; each may have 100 KiB and more.
 const VERSIONS_AT_ONCE: i64 = 32;
@@ -85,6 +87,13 @@ impl Storage {
             return Ok(None);
         }
         let mended = project_versions(&mut transaction, vault, memory).await?;
+        if mended {
+            let told = Notification {
+                forget: true,
+                ..Notification::of(vault, memory)
+            };
+            notify(&mut transaction, from_ref(&told)).await?;
+        }
         transaction.commit().await?;
         Ok(Some(mended))
     }

@@ -168,7 +168,7 @@ impl Storage {
         loop {
             tokio::select! {
                 told = told.recv() => match told {
-                    Ok(notification) if !notification.gone => {}
+                    Ok(notification) if !notification.forget => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => self.replica_must_catch_up(),
                     // The storage that sends is the one that is asked here.
                     Err(RecvError::Closed) => return,

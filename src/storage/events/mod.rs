@@ -247,21 +247,19 @@ pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notific
     let mut told: Vec<Notification> = Vec::new();
     for event in events {
         let (version, context) = event.version.clone().unzip();
-        let gone = event.kind == EventKind::MemoryDeleted;
+        let forget = matches!(event.kind, EventKind::MemoryDeleted | EventKind::Redacted);
         match told.iter_mut().find(|known| known.memory == event.memory) {
             Some(known) => {
                 if version > known.version {
                     (known.version, known.context) = (version, context);
                 }
-                known.gone |= gone;
+                known.forget |= forget;
             }
             None => told.push(Notification {
-                vault: vault.clone(),
-                memory: event.memory.clone(),
                 version,
                 context,
-                gone,
-                queue: false,
+                forget,
+                ..Notification::of(vault, &event.memory)
             }),
         }
     }

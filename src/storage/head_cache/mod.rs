@@ -190,16 +190,16 @@ impl HeadCache {
             memory,
             version,
             context,
-            gone,
+            forget,
             ..
         } = change;
-        if version.is_none() && !gone {
+        if version.is_none() && !forget {
             return;
         }
         let key = Borrowed(vault, memory);
         let hash = self.hasher.hash_one(key);
         let mut changes = self.stripe(hash);
-        let context = context.as_ref().filter(|_| !gone);
+        let context = context.as_ref().filter(|_| !forget);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
         let is_other = |head: &CachedHead| Some(&head.context.metadata.context_id) != context;

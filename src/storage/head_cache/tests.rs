@@ -45,14 +45,14 @@ fn a_peek_is_at_one_version_and_no_reading() {
     assert_eq!((heads.usage().hits, heads.usage().misses), (0, 0));
 }
 
-fn change(version: Option<i64>, gone: bool) -> Notification {
+fn change(version: Option<i64>, forget: bool) -> Notification {
     let (vault, memory) = ids();
     Notification {
         vault,
         memory,
         version,
         context: version.map(|version| format!("c{version}").parse().unwrap()),
-        gone,
+        forget,
         queue: false,
     }
 }

@@ -72,12 +72,8 @@ impl Storage {
 
 fn changed(vault: &VaultId, memory: &MemoryId) -> listen::Notification {
     listen::Notification {
-        vault: vault.clone(),
-        memory: memory.clone(),
-        version: None,
-        gone: false,
-        context: None,
         queue: true,
+        ..listen::Notification::of(vault, memory)
     }
 }
 

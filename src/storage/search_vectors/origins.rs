@@ -49,13 +49,15 @@ impl Storage {
         if unknown.is_empty() {
             return Ok(origins);
         }
+        // A replica may not have heard of a redaction yet.
+        let may_keep = self.replica.is_none();
         let records: Vec<_> = unknown.iter().map(|(record, _)| *record).collect();
         let mut read = self.read_origins(vault, &records).await?;
         for ((memory, id), known) in unknown {
             let Some((record, origin)) = read.remove_entry(&(memory.clone(), id)) else {
                 continue;
             };
-            if let Some(known) = known {
+            if let Some(known) = known.filter(|_| may_keep) {
                 known.keep(id, &origin);
             }
             origins.insert(record, origin);

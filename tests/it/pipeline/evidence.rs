@@ -352,6 +352,47 @@ async fn evidence_stands_with_the_change_its_record_and_its_line_until_it_is_red
 }
 
 #[tokio::test]
+async fn searches_keep_what_carried_a_record_until_it_is_redacted() {
+    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
+    let service = service(json!({"learnings": learnings})).await;
+    service.listen().await;
+    let memory = service.memory("agent");
+    let update = memory.update(body()).await.is(200).json();
+    let text = memory.get("context").await.is(200).text().to_owned();
+    memory.put(format!("{text}\nmore\n")).await.is(201);
+    let found = || async {
+        let page = service
+            .get("/v1/vaults/acme/search?q=unacknowledged&consistent=true")
+            .await;
+        page.is(200).json()["items"][0].clone()
+    };
+    let by = |actor: &'static str| sqlx::query("UPDATE records SET created_by = $1").bind(actor);
+
+    // Until the process has heard of its own commits it keeps nothing.
+    let mut tries = 0;
+    loop {
+        by("one").execute(service.rows()).await.unwrap();
+        assert_eq!(found().await["evidence"], update["operations"][0]["evidence"]);
+        by("two").execute(service.rows()).await.unwrap();
+        if found().await["recorded_by"] == "one" {
+            break;
+        }
+        tries += 1;
+        assert!(tries < 200, "nothing is kept");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+
+    memory.redact("1").await.is(200);
+    for _ in 0..2 {
+        let now = found().await;
+        assert_eq!(
+            (&now["recorded_by"], &now["evidence"]),
+            (&json!("two"), &json!([]))
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_quotation_never_shows_a_credential() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the staging database runs PostgreSQL 17\n";
     let service = service(json!({"learnings": learnings})).await;
