@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use working_memory::clock::{Clock, SystemClock};
 use working_memory::domain::ids::VaultId;
 use working_memory::domain::search::vectors::{quantised, signs, similarity};
-use working_memory::storage::search_vectors::{Nearest, PassageFilter};
+use working_memory::storage::search::vectors::{Nearest, PassageFilter};
 use working_memory::storage::{Deadlines, PoolOptions, Storage};
 
 const PER_MEMORY: usize = 20;

@@ -9,7 +9,7 @@ use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
 use crate::domain::duration;
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::storage::Storage;
-use crate::storage::keys::NewKey;
+use crate::storage::access::keys::NewKey;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use super::serve::Peer;
 use super::state::AppState;
 use crate::dashboard::{Door, Facts, Routes};
 use crate::domain::access::{Caller, Token};
-use crate::storage::sessions::{SESSION_DAYS, Session};
+use crate::storage::access::sessions::{SESSION_DAYS, Session};
 use async_trait::async_trait;
 use axum::Router;
 use axum::extract::Request;

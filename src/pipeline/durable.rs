@@ -8,7 +8,7 @@ use crate::domain::ids::{KeyId, UpdateId};
 use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
-use crate::storage::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
+use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::updates::{Run, RunKind};
 use crate::storage::{EntityTags, Preconditions};
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use crate::domain::ids::{KeyId, RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, OperationName};
 use crate::domain::operation::{Operation, Progress};
 use crate::domain::window::{SessionRecord, Task};
-use crate::storage::evidence;
+use crate::storage::records::evidence;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -15,8 +15,8 @@ use crate::domain::ids::{ActorId, ContextId, KeyId, MemoryId, RecordId, UpdateId
 use crate::domain::operation::Role;
 use crate::domain::window::{SessionRecord, one_line};
 use crate::storage::events::{EventKind, NewEvent};
-use crate::storage::queue::is_redacted;
 use crate::storage::records::StoredRecord;
+use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
 use serde_json::json;

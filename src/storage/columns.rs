@@ -1,9 +1,6 @@
 //! How identifiers and names are read out of their columns: as the text that they print as. Which column is read as which
 //! type stands in `sqlx.toml`.
 
-use super::contexts::Source;
-use super::events::EventKind;
-use super::updates::{RunKind, RunStatus};
 use crate::domain::access::AccessRole;
 use crate::domain::handoff::Window;
 use crate::domain::history::ChangeKind;
@@ -11,6 +8,9 @@ use crate::domain::ids::{
     ActorId, Category, ContextId, HandoffId, ItemId, KeyId, MemoryId, RecordId, RecordKind, RootName, TaskId,
     UpdateId, VaultId,
 };
+use crate::storage::contexts::Source;
+use crate::storage::events::EventKind;
+use crate::storage::updates::{RunKind, RunStatus};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArgumentBuffer;

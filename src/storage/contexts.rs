@@ -1,14 +1,15 @@
 //! Versions of documents: `memory_contexts`, read side.
 
+pub mod origins;
 mod version;
 
 pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
 
-use super::head_cache::{CachedHead, FillToken};
-use super::pages::{Reading, Rows};
-use super::{Class, Storage, StorageError, origins};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::head_cache::{CachedHead, FillToken};
+use crate::storage::pages::{Reading, Rows};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};

@@ -49,14 +49,14 @@ pub enum StorageError {
     KeyTakenOver,
     /// The vault would hold more than it may. Nothing was saved.
     #[error(transparent)]
-    OverQuota(#[from] super::OverQuota),
+    OverQuota(#[from] crate::storage::OverQuota),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
 }
 
 /// What a database of several nodes says of a node that it lost, or of rows that two changed at once (XX000): whether it
-/// was done is not known. A single server says so of its own faults, which is another error ([`super::connection`]).
+/// was done is not known. A single server says so of its own faults, which is another error ([`crate::storage::database::connection`]).
 #[derive(Debug, thiserror::Error)]
 #[error("a node of the database failed, and whether it was done is not known: {0}")]
 pub(super) struct OutcomeUnknown(pub(super) Box<dyn DatabaseError>);

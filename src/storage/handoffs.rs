@@ -1,13 +1,15 @@
 //! Kept handoffs: `handoffs`.
 
-use super::events::{self, EventKind, NewEvent};
-use super::repeat::Repeats;
-use super::write::lock_memory;
-use super::{Storage, StorageError, records};
+pub(in crate::storage) mod reads;
+
 use crate::domain::handoff::{Cited, CitedLine, Snapshot, Window};
 use crate::domain::history::Life;
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::database::repeat::repeated;
+use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::write::lock_memory;
+use crate::storage::{Storage, StorageError, records};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
@@ -223,13 +225,10 @@ impl Storage {
         handoff: Handoff,
         keep: i64,
     ) -> Result<SaveHandoff, StorageError> {
-        let mut repeats = Repeats::of("db.handoffs.save");
-        loop {
-            let done = self.try_save_handoff(snapshot, handoff.clone(), keep).await;
-            if let Some(end) = repeats.end(done).await {
-                return end;
-            }
-        }
+        repeated("db.handoffs.save", || {
+            self.try_save_handoff(snapshot, handoff.clone(), keep)
+        })
+        .await
     }
 
     async fn try_save_handoff(

@@ -1,17 +1,19 @@
 //! Vaults and memories as a whole: `memories`, lists, one memory's state, deletion.
 
-use super::contexts::Source;
-use super::events::{self, EventKind};
-use super::idempotency::bury_all;
-use super::prompt_items::forget_items;
-use super::repeat::{Repeats, TransactionError};
-use super::stored::{self, Stored};
-use super::write::lock_memory;
-use super::{Preconditions, Storage, StorageError};
+pub mod paths;
+pub mod sorted;
+
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::Class;
+use crate::storage::contexts::Source;
+use crate::storage::database::repeat::{TransactionError, repeated};
+use crate::storage::events::{self, EventKind};
+use crate::storage::idempotency::bury_all;
+use crate::storage::prompt_items::forget_items;
+use crate::storage::usage::stored::{self, Stored};
+use crate::storage::write::lock_memory;
+use crate::storage::{Class, Preconditions, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 /// A vault: it is there as long as it has a memory.
@@ -265,13 +267,10 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), DeleteError> {
-        let mut repeats = Repeats::of("db.memories.delete");
-        loop {
-            let done = self.try_delete(vault, memory, preconditions).await;
-            if let Some(end) = repeats.end(done).await {
-                return end;
-            }
-        }
+        repeated("db.memories.delete", || {
+            self.try_delete(vault, memory, preconditions)
+        })
+        .await
     }
 
     async fn try_delete(

@@ -1,14 +1,16 @@
 //! Records with their present state: `records`, read side.
 
+pub mod evidence;
+pub mod history;
 mod stored;
 
 pub use stored::{RecordEnd, RecordFilter, RecordStatus, StoredRecord};
 
-use super::pages::{Reading, Rows};
-use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::Task;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::pages::{Reading, Rows};
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 

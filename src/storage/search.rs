@@ -6,16 +6,16 @@
 mod find;
 mod frequent;
 mod searched;
+pub mod vectors;
 
 pub(super) use frequent::FrequentWords;
 pub(super) use searched::Searched;
 
-use super::repeat::Repeats;
-use super::{Storage, StorageError, error};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
 use crate::fair;
-use crate::storage::Class;
+use crate::storage::database::repeat::repeated_after;
+use crate::storage::{Class, Storage, StorageError, error};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fmt;
 use std::str::FromStr;
@@ -194,13 +194,7 @@ impl Storage {
     async fn index_together(&self, pending: &[Pending]) -> Result<(), StorageError> {
         // Lost to another indexer, or to who deleted one of the memories between two statements.
         let may_repeat = |error: &StorageError| error::may_repeat(error) || error::is_gone(error);
-        let mut repeats = Repeats::after("db.search_entries.index", may_repeat);
-        loop {
-            let done = self.try_index(pending).await;
-            if let Some(end) = repeats.end(done).await {
-                return end;
-            }
-        }
+        repeated_after("db.search_entries.index", may_repeat, || self.try_index(pending)).await
     }
 
     #[tracing::instrument(name = "db.search_entries.index", skip_all, fields(memories = pending.len()))]

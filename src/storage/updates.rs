@@ -1,19 +1,22 @@
 //! Runs of the pipeline: `updates`.
 
+pub(in crate::storage) mod exchanges;
 mod insert;
+pub(in crate::storage) mod outcomes;
+pub mod proposals;
+pub mod queue;
 mod run;
 
 pub(super) use insert::{RunJson, insert_run, quotes_the_head_only};
 pub(super) use run::Row;
 pub use run::{Run, RunKind, RunStatus};
 
-use super::events;
-use super::exchanges;
-use super::idempotency::{IdempotencyClaim, Saved, note_one};
-use super::pages::{Reading, Rows};
-use super::{Storage, StorageError};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::events;
+use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
+use crate::storage::pages::{Reading, Rows};
+use crate::storage::{Storage, StorageError};
 use serde_json::Value;
 
 impl Storage {

@@ -3,12 +3,14 @@
 //! The service's clock says which day it is, in UTC. Nothing here belongs to a memory: tokens stay spent when one is
 //! deleted.
 
-use super::batcher::{Batcher, Batchers, SmallWrite};
-use super::repeat::Repeats;
-use super::{Storage, StorageError};
+pub(in crate::storage) mod stored;
+
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
-use crate::storage::connection::Connection;
+use crate::storage::batcher::{Batcher, Batchers, SmallWrite};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::repeat::repeated;
+use crate::storage::{Storage, StorageError};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
 
@@ -137,13 +139,10 @@ impl Storage {
             let key = (vault.clone(), day, model.clone(), role.name());
             counts.entry(key).or_default().add(spent);
         }
-        let mut repeats = Repeats::of("db.model_usage.add");
-        loop {
-            let done = self.write_batched(Counts(counts.clone())).await;
-            if let Some(end) = repeats.end(done).await {
-                return end;
-            }
-        }
+        repeated("db.model_usage.add", || {
+            self.write_batched(Counts(counts.clone()))
+        })
+        .await
     }
 
     /// What a vault's models cost from one day to another, both included, by day and then by model.

@@ -1,9 +1,12 @@
 //! Reads of tasks and decisions: what is known of them beside their lines, the archive, and roll-ups of it.
 
-use super::{Storage, StorageError};
+pub mod archivings;
+pub(in crate::storage) mod prune_runs;
+
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, Known, Task};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use std::collections::HashMap;

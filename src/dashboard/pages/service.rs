@@ -5,7 +5,7 @@ use super::super::layout::{self, Crumb, Page};
 use super::super::parts::{Bar, When, grouped, size, took};
 use super::super::visit::Visit;
 use super::metrics::{Metrics, Slow};
-use crate::storage::server_state::ServerState;
+use crate::storage::database::server_state::ServerState;
 use crate::telemetry::failures;
 use askama::Template;
 use axum::http::{Method, StatusCode};

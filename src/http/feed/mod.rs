@@ -13,8 +13,8 @@ pub(crate) use frame::{COMMENT, EventBody, Frame, frame};
 
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
+use crate::storage::database::listen::Notification;
 use crate::storage::events::EventKind;
-use crate::storage::listen::Notification;
 use crate::storage::{Storage, StorageError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

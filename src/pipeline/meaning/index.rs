@@ -6,7 +6,7 @@ use crate::domain::search::PassageHash;
 use crate::domain::search::vectors::{quantised, signs};
 use crate::llm::embeddings::{EmbedError, Embedded, Wanted};
 use crate::storage::search::Pending;
-use crate::storage::search_vectors::{Kept, Saved, Space, SpaceSettings};
+use crate::storage::search::vectors::{Kept, Saved, Space, SpaceSettings};
 use crate::storage::usage::Spent;
 use crate::storage::{Class, FailingVaults, StorageError};
 use crate::telemetry::meters;

@@ -6,7 +6,7 @@ use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
 use crate::domain::search::{Passage, PassageHash, Query, extract, ranked};
 use crate::fair;
-use crate::storage::search_vectors::{PassageFilter, SourceRecord, Sources};
+use crate::storage::search::vectors::{PassageFilter, SourceRecord, Sources};
 use crate::storage::{Class, StorageError};
 use std::collections::{BTreeMap, HashMap};
 

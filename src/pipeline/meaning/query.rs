@@ -3,9 +3,9 @@
 use super::{Meaning, Model};
 use crate::domain::ids::VaultId;
 use crate::llm::embeddings::{EmbedError, Wanted};
-use crate::storage::search_vectors::Space;
+use crate::storage::search::vectors::Space;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
-use crate::storage::{StorageError, search_vectors::Spaces};
+use crate::storage::{StorageError, search::vectors::Spaces};
 use crate::telemetry::meters;
 use quick_cache::sync::Cache;
 use std::sync::{Arc, Mutex, PoisonError};

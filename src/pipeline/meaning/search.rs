@@ -8,7 +8,7 @@ use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
 use crate::domain::search::{Passage, Query, ranked};
 use crate::storage::search::SearchPlace;
-use crate::storage::search_vectors::{Near, Nearest, PassageFilter, SourceRecord, Sources};
+use crate::storage::search::vectors::{Near, Nearest, PassageFilter, SourceRecord, Sources};
 use crate::storage::{Class, StorageError};
 pub use hit::{Hit, HitPassage};
 use std::collections::HashMap;

@@ -3,10 +3,10 @@
 //! A connection that goes back to the pool is asked whether it lives, a message more for every statement, and comes
 //! back after all the others: at little load each of them would still be planning what it is sent for the first time.
 
-use super::super::connection::Connection;
-use super::super::pool::BELIEVED_FOR;
-use super::super::transaction::Transaction;
-use super::super::{Class, Storage, StorageError};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::pool::BELIEVED_FOR;
+use crate::storage::database::transaction::Transaction;
+use crate::storage::{Class, Storage, StorageError};
 use sqlx::Connection as _;
 use std::fmt;
 use std::ops::{Deref, DerefMut};

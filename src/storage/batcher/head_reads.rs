@@ -2,8 +2,8 @@
 
 use super::{Batcher, Batchers, Job, unanswered};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::connection::Connection;
 use crate::storage::contexts::{self, Newest};
+use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 
 /// A memory whose newest version is wanted, as it is now or later.

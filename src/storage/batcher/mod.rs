@@ -5,7 +5,7 @@
 //!
 //! | batcher | what it sends |
 //! |---|---|
-//! | [`changes`](Batchers::changes) | versions of memories, a group commit ([`super::write`]) |
+//! | [`changes`](Batchers::changes) | versions of memories, a group commit ([`crate::storage::write`]) |
 //! | [`reads`](Batchers::reads) | newest versions, in one statement that begins after each was asked for ([`head_reads`]) |
 //! | [`usage`](Batchers::usage), [`events`](Batchers::events) | what models cost, and steps of updates ([`small_writes`]): transactions that notify commit one after another |
 //!
@@ -19,11 +19,11 @@ mod connection;
 mod head_reads;
 mod small_writes;
 
-use super::events::Appended;
-use super::usage::Counts;
-use super::write::Submitted;
-use super::{Distribution, Storage, StorageError};
 use crate::domain::ids::VaultId;
+use crate::storage::events::Appended;
+use crate::storage::usage::Counts;
+use crate::storage::write::Submitted;
+use crate::storage::{Distribution, Storage, StorageError};
 use head_reads::Wanted;
 pub(super) use small_writes::SmallWrite;
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! Small writes of several requests, in one statement.
 
 use super::{Batcher, Batchers, Job, cancelled, unanswered};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError, error};
 use std::slice::from_ref;
 

@@ -96,10 +96,18 @@ impl Account {
         command
     }
 
+    /// The ids of its user and group, if it is not the process's own.
+    pub(super) fn ids(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Own => None,
+            Self::Other { uid, gid } => Some((uid, gid)),
+        }
+    }
+
     /// Gives the cluster and all in it to this account, if root owns it (a copy or a restore made by root).
     pub(super) fn own_restored(self, home: &Folder) -> Result<(), EmbeddedError> {
         let cluster = home.path().join("cluster");
-        let Self::Other { uid, gid } = self else {
+        let Some((uid, gid)) = self.ids() else {
             return Ok(());
         };
         let own = || -> io::Result<()> {

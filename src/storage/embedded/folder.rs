@@ -240,7 +240,7 @@ pub(crate) fn is_new_name(name: &OsStr) -> bool {
 /// Makes a new folder that only `account` (and root) may enter.
 fn private_dir(parent: &Folder, name: &str, account: Account) -> Result<(), EmbeddedError> {
     parent
-        .make_folder(name, account)
+        .make_folder(name, account.ids())
         .map(drop)
         .map_err(EmbeddedError::folder("make", &parent.path().join(name)))
 }
@@ -252,7 +252,7 @@ fn private_dir_at(path: &Path, account: Account) -> Result<(), EmbeddedError> {
         let (Some(parent), Some(name)) = (parent, name) else {
             return Err(std::io::ErrorKind::InvalidInput.into());
         };
-        Folder::open(&parent.canonicalize()?)?.make_folder(name, account)?;
+        Folder::open(&parent.canonicalize()?)?.make_folder(name, account.ids())?;
         Ok(())
     };
     made().map_err(EmbeddedError::folder("make", path))

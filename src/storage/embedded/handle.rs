@@ -5,7 +5,6 @@
 //! looked up in an open folder, a link is never followed, only a regular file that has no other name is read or
 //! written, and what is made or written has the mode 0600.
 
-use super::account::Account;
 use rustix::fs::{
     AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fsync, mkdirat, open, openat, readlinkat,
     renameat, statat, unlinkat,
@@ -57,23 +56,17 @@ impl Folder {
         })
     }
 
-    /// Makes a folder in it that only `account` and root may enter.
-    pub(super) fn make_folder(&self, name: &str, account: Account) -> io::Result<Self> {
+    /// Makes a folder in it that only the account with these ids, or this process's own, and root may enter.
+    pub(super) fn make_folder(&self, name: &str, ids: Option<(u32, u32)>) -> io::Result<Self> {
         mkdirat(&self.handle, name, Mode::RWXU)?;
         let made = self.folder(name)?;
         if made.owner()? != rustix::process::geteuid().as_raw() {
             return Err(io::Error::other("somebody has put another folder in its place"));
         }
-        made.give_to(account)?;
-        Ok(made)
-    }
-
-    /// Gives the folder itself to an account.
-    pub(super) fn give_to(&self, account: Account) -> io::Result<()> {
-        match account {
-            Account::Own => Ok(()),
-            Account::Other { uid, gid } => std::os::unix::fs::fchown(&self.handle, Some(uid), Some(gid)),
+        if let Some((uid, gid)) = ids {
+            std::os::unix::fs::fchown(&made.handle, Some(uid), Some(gid))?;
         }
+        Ok(made)
     }
 
     /// Takes the folder for root; others may go through it to what they have in it, and not look around.

@@ -26,11 +26,11 @@ mod sequence;
 
 pub use read::{Event, Place, Resumed, StreamState};
 
-use super::batcher::{Batcher, Batchers, SmallWrite};
-use super::listen::{self, Notification};
-use super::{Source, Storage, StorageError};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
-use crate::storage::connection::Connection;
+use crate::storage::batcher::{Batcher, Batchers, SmallWrite};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::listen::{self, Notification};
+use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};

@@ -1,8 +1,7 @@
 //! Old events, deleted in small pieces.
 
 use crate::domain::ids::VaultId;
-use crate::storage::Class;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 /// Events that are deleted in one transaction.

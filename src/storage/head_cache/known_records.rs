@@ -2,7 +2,7 @@
 //! and again. What a record is told to come from changes with a new head, or with a redaction, which forgets this one.
 
 use crate::domain::ids::RecordId;
-use crate::storage::search_vectors::RecordOrigin;
+use crate::storage::search::vectors::RecordOrigin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Records of one head of which this is kept.

@@ -21,10 +21,10 @@
 mod known_records;
 mod lease;
 
-use super::Context;
-use super::listen::Notification;
 use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::storage::Context;
+use crate::storage::database::listen::Notification;
 pub(super) use known_records::KnownRecords;
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;

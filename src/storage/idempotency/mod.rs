@@ -13,8 +13,8 @@ pub(super) use saved::{note_one, note_saved};
 pub use tombstones::Gone;
 pub(super) use tombstones::{Redacted, bury_all, bury_redacted};
 
-use super::{FailingVaults, Storage, StorageError};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::{FailingVaults, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use std::collections::BTreeMap;

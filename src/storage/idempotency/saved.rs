@@ -7,7 +7,7 @@
 use super::IdempotencyKey;
 use crate::domain::ids::{ContextId, ItemId, UpdateId};
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 
 /// The claim under which a request runs. What it saves is written down under it, or is not saved.
 #[derive(Debug, Clone, PartialEq, Eq)]

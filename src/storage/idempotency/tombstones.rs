@@ -4,7 +4,7 @@
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr};
 

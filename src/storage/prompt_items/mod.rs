@@ -7,10 +7,10 @@ pub use write::{AddItemsError, Replaced};
 
 pub(super) use write::forget_items;
 
-use super::{Storage, StorageError};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::fmt;

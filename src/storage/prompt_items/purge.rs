@@ -3,8 +3,7 @@
 use super::ItemOwner;
 use super::write::{forget_owner_without_items, lock_present_owner};
 use crate::domain::ids::VaultId;
-use crate::storage::Class;
-use crate::storage::{FailingVaults, Storage, StorageError};
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 

@@ -3,10 +3,10 @@
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::Transaction;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
-use crate::storage::transaction::Transaction;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};

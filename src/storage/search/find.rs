@@ -5,7 +5,7 @@ use crate::domain::document::place_of;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Extractor, Query};
 use crate::fair;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::CachedHead;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};

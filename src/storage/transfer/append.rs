@@ -6,7 +6,7 @@ use super::memory::MemoryLine;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::{changelog, document};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{Head, NewVersion, Source, Storage};
 use chrono::SecondsFormat;

@@ -3,7 +3,7 @@
 use super::check::{Fault, id, json, known, order, said, text, time};
 use crate::domain::document;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use crate::storage::{Source, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;

@@ -5,20 +5,19 @@ mod end;
 use super::append::Append;
 use super::contexts::{self, ContextLine};
 use super::error::LineError;
-use super::import::OnConflict;
 use super::items::{self, ItemLine};
 use super::line::Counts;
 use super::memory::{self, MemoryLine};
+use super::options::OnConflict;
 use super::paths::{self, PathLine};
 use super::records::{self, RecordLine};
 use super::runs::{self, RunLine};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::Class;
+use crate::storage::database::transaction::Transaction;
 use crate::storage::events::{EventKind, NewEvent};
-use crate::storage::rebuild::project_versions;
-use crate::storage::transaction::Transaction;
-use crate::storage::{Storage, Stored, stored};
+use crate::storage::maintenance::rebuild::project_versions;
+use crate::storage::{Class, Storage, Stored, usage::stored};
 use chrono::{DateTime, Utc};
 
 /// What becomes of the lines of a memory.

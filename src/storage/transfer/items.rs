@@ -4,7 +4,7 @@ use super::check::{Fault, id, json, order, said, text, time};
 use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
 use crate::domain::prompt::check_writable;
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;

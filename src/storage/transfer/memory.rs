@@ -4,7 +4,7 @@ use super::check::{Fault, id, order, time};
 use crate::domain::ids::{ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 

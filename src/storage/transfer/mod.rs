@@ -38,13 +38,14 @@ mod incoming;
 mod items;
 mod line;
 mod memory;
+mod options;
 mod paths;
 mod reader;
 mod records;
 mod runs;
 
 pub use error::{ExportError, ImportError};
-pub use import::{ImportOptions, Imported, OnConflict};
+pub use options::{ImportOptions, Imported, OnConflict};
 
 /// The first line's name of the format.
 const FORMAT: &str = "working-memory";

@@ -2,12 +2,12 @@
 
 use super::check::{Fault, id, order, said};
 use super::error::LineError;
-use super::import::OnConflict;
+use super::options::OnConflict;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::memory_files::FilePath;
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
-use crate::storage::memory_paths::{self, FileTree, Place};
+use crate::storage::database::connection::Connection;
+use crate::storage::memories::paths::{self, FileTree, Place};
 use serde::{Deserialize, Serialize};
 
 /// Where the memory around it is a file of the memory tool.
@@ -62,9 +62,9 @@ pub(super) async fn place(
     memory: &MemoryId,
     on_conflict: OnConflict,
 ) -> Result<(), LineError> {
-    memory_paths::hold_root(connection, tree).await?;
-    if memory_paths::place_of(connection, tree, path).await? == Place::Free {
-        memory_paths::insert(connection, tree, path, memory).await?;
+    paths::hold_root(connection, tree).await?;
+    if paths::place_of(connection, tree, path).await? == Place::Free {
+        paths::insert(connection, tree, path, memory).await?;
     } else if on_conflict == OnConflict::Fail {
         return Err(LineError::Problem(format!(
             "path: another file stands at {path} of the root {} already, or in its way",

@@ -3,7 +3,7 @@
 use super::check::{Fault, id, json, known, order, text, time};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use futures::stream::BoxStream;

@@ -3,9 +3,9 @@
 use super::check::{Fault, id, json, known, order, time};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::StorageError;
-use crate::storage::connection::Connection;
-use crate::storage::exchanges::pack_whole;
-use crate::storage::outcomes;
+use crate::storage::database::connection::Connection;
+use crate::storage::updates::exchanges::pack_whole;
+use crate::storage::updates::outcomes;
 use crate::storage::updates::{RunKind, RunStatus, said};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;

@@ -2,9 +2,9 @@
 
 use super::{Run, RunStatus, redacted_json};
 use crate::domain::ids::UpdateId;
-use crate::storage::connection::Connection;
-use crate::storage::exchanges::Packed;
-use crate::storage::{StorageError, proposals};
+use crate::storage::database::connection::Connection;
+use crate::storage::updates::exchanges::Packed;
+use crate::storage::{StorageError, updates::proposals};
 
 /// Whether a run quotes no version but the head that it captured: it made the version behind that one.
 pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {

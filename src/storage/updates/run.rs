@@ -2,8 +2,8 @@
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::events::NewEvent;
-use crate::storage::outcomes;
 use crate::storage::pages::size_of;
+use crate::storage::updates::outcomes;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::sync::Arc;

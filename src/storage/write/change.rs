@@ -7,11 +7,11 @@ use super::prepared::Prepared;
 use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::window::Known;
-use crate::storage::connection::Connection;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::repeat::{TransactionError, repeated};
 use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
 use crate::storage::records::{StoredRecord, find_task};
-use crate::storage::repeat::{Repeats, TransactionError};
 use crate::storage::updates::{Run, insert_run, lives_on};
 use crate::storage::{Storage, StorageError, events, window};
 use std::slice::from_ref;
@@ -106,10 +106,10 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
         mentioned: &[RecordId],
-        mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
+        decide: impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        let mut decide = |head: &Head, _: Found| decide(head);
-        self.change_locked((vault, memory), mentioned, &Wanted::Nothing, &mut decide)
+        let decide = |head: &Head, _: Found| decide(head);
+        self.change_locked((vault, memory), mentioned, &Wanted::Nothing, &decide)
             .await
     }
 
@@ -124,10 +124,10 @@ impl Storage {
         (vault, memory): (&VaultId, &MemoryId),
         snapshot: Option<&HeadSnapshot>,
         mentioned: &[RecordId],
-        mut decide: impl FnMut(&Head) -> Result<Decision<T>, E>,
+        decide: impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let likely = snapshot.map_or(Likely::Unknown, Likely::Snapshot);
-        self.change_likely((vault, memory), likely, mentioned, &mut decide)
+        self.change_likely((vault, memory), likely, mentioned, &decide)
             .await
     }
 
@@ -137,14 +137,13 @@ impl Storage {
         of: (&VaultId, &MemoryId),
         likely: Likely<'_>,
         mentioned: &[RecordId],
-        decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
+        decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         if let Some(outcome) = self.change_optimistic(of, likely, decide).await? {
             return Ok(outcome);
         }
-        let mut decide = |head: &Head, _: Found| decide(head);
-        self.change_locked(of, mentioned, &Wanted::Nothing, &mut decide)
-            .await
+        let decide = |head: &Head, _: Found| decide(head);
+        self.change_locked(of, mentioned, &Wanted::Nothing, &decide).await
     }
 
     /// As [`Self::change`], with what `wanted` names of the memory as it is while its row is locked.
@@ -152,9 +151,9 @@ impl Storage {
         &self,
         of: (&VaultId, &MemoryId),
         wanted: &Wanted<'_>,
-        mut decide: impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
+        decide: impl Fn(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.change_locked(of, &[], wanted, &mut decide).await
+        self.change_locked(of, &[], wanted, &decide).await
     }
 
     #[tracing::instrument(name = "db.memories.change", skip_all)]
@@ -163,16 +162,13 @@ impl Storage {
         of: (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         wanted: &Wanted<'_>,
-        decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
+        decide: &impl Fn(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         self.know_room(of.0).await?;
-        let mut repeats = Repeats::of("db.memories.change");
-        loop {
-            let done = self.try_change(of, mentioned, wanted, decide).await;
-            if let Some(end) = repeats.end(done).await {
-                return end;
-            }
-        }
+        repeated("db.memories.change", || {
+            self.try_change(of, mentioned, wanted, decide)
+        })
+        .await
     }
 
     async fn try_change<T, E>(
@@ -180,7 +176,7 @@ impl Storage {
         (vault, memory): (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         wanted: &Wanted<'_>,
-        decide: &mut impl FnMut(&Head, Found) -> Result<Decision<T>, E>,
+        decide: &impl Fn(&Head, Found) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let token = self.head_cache.fill_token(vault, memory);
         let mut transaction = self.begin().await?;

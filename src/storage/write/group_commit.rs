@@ -132,7 +132,7 @@ impl Storage {
         &self,
         (vault, memory): (&VaultId, &MemoryId),
         likely: Likely<'_>,
-        decide: &mut impl FnMut(&Head) -> Result<Decision<T>, E>,
+        decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Option<Outcome<T>>, ChangeError<E>> {
         if matches!(likely, Likely::Unknown) || !self.commits_in_groups().await? {
             return Ok(None);

@@ -3,9 +3,9 @@
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::connection::Connection;
+use crate::storage::database::connection::Connection;
 use crate::storage::records::archived_among;
-use crate::storage::{Storage, StorageError, origins};
+use crate::storage::{Storage, StorageError, contexts::origins};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use super::head::{Head, counters_of};
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::{Storage, StorageError, origins};
+use crate::storage::{Storage, StorageError, contexts::origins};
 use chrono::{DateTime, Utc};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::domain::document::Record;
 use crate::domain::history::Told;
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::window::{Historic, Task};
-use crate::storage::evidence;
+use crate::storage::records::evidence;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -29,10 +29,10 @@ impl Storage {
         of: (&VaultId, &MemoryId),
         mentioned: &[RecordId],
         task: Option<&TaskId>,
-        mut decide: impl FnMut(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
+        decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let wanted = task.map_or(Wanted::Nothing, Wanted::Task);
-        self.change_locked(of, mentioned, &wanted, &mut |head, found| {
+        self.change_locked(of, mentioned, &wanted, &|head, found| {
             decide(head, found.task)
         })
         .await

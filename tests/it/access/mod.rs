@@ -16,7 +16,7 @@ use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use working_memory::domain::access::{AccessRole, VaultScope};
-use working_memory::storage::keys::NewKey;
+use working_memory::storage::access::keys::NewKey;
 
 /// A key and a service that takes it.
 pub(crate) struct Holder<'s> {

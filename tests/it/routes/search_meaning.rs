@@ -365,7 +365,7 @@ async fn a_new_model_indexes_anew_while_the_old_one_answers() {
     );
     server.is_down(false);
     // It is known, and nothing is embedded with it yet.
-    let settings = working_memory::storage::search_vectors::SpaceSettings {
+    let settings = working_memory::storage::search::vectors::SpaceSettings {
         model: "two".to_owned(),
         dimensions: 256,
         query_prefix: "query: ".to_owned(),

@@ -10,7 +10,7 @@ use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
 use crate::http::settings::Settings;
 use crate::storage::Storage;
-use crate::storage::keys::ActiveKeys;
+use crate::storage::access::keys::ActiveKeys;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -12,7 +12,7 @@ use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::names::RecordKindName;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::archivings::Archiving;
+use crate::storage::window::archivings::Archiving;
 use crate::storage::{Context, ContextRef};
 use axum::Json;
 use axum::extract::State;

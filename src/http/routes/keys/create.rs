@@ -9,7 +9,7 @@ use crate::http::extract::json::JsonBody;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::keys::NewKey;
+use crate::storage::access::keys::NewKey;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -13,7 +13,7 @@ use crate::domain::ids::KeyId;
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::storage::keys::KeyError;
+use crate::storage::access::keys::KeyError;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use chrono::{DateTime, Utc};

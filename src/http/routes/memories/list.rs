@@ -7,7 +7,7 @@ use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::memories::MemorySummary;
-use crate::storage::memories_sorted::MemoryOrder;
+use crate::storage::memories::sorted::MemoryOrder;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};

@@ -12,7 +12,7 @@ use crate::http::extract::query::Query;
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::memory_paths::{FileEntry, FileError, FileTree, FileVersion};
+use crate::storage::memories::paths::{FileEntry, FileError, FileTree, FileVersion};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};

@@ -3,7 +3,7 @@
 use crate::domain::evidence::Evidence;
 use crate::http::names::{ChangeKindName, RecordKindName, RecordStatusName};
 use crate::pipeline::report::EvidenceReport;
-use crate::storage::record_history::PastState;
+use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordStatus, StoredRecord};
 use chrono::{DateTime, Utc};
 use serde::Serialize;

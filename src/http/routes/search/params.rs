@@ -7,7 +7,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::records::list::{StatusChoice, read_status};
 use crate::pipeline::meaning::{Meaning, Mode};
 use crate::storage::records::RecordStatus;
-use crate::storage::search_vectors::PassageFilter;
+use crate::storage::search::vectors::PassageFilter;
 use chrono::{DateTime, Utc};
 
 /// The longest query.

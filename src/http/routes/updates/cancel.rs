@@ -6,7 +6,7 @@ use crate::http::extract::path::EntryPath;
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::storage::queue::Cancelled;
+use crate::storage::updates::queue::Cancelled;
 use axum::Json;
 use axum::extract::State;
 

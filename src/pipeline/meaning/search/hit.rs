@@ -4,7 +4,7 @@ use super::{Candidate, SearchRequest, wanted};
 use crate::domain::ids::{ContextId, MemoryId, RecordId};
 use crate::domain::search::{Passage, Query, extract, ranked};
 use crate::storage::search::SearchResult;
-use crate::storage::search_vectors::{RecordOrigin, SourceRecord, Sources};
+use crate::storage::search::vectors::{RecordOrigin, SourceRecord, Sources};
 use chrono::{DateTime, Utc};
 
 /// Where in a memory something was found.

@@ -1,13 +1,14 @@
 //! The end of a memory on its way in: whether all of it was there, and what is told of it.
 
 use super::super::error::LineError;
-use super::super::import::Imported;
 use super::super::line::End;
+use super::super::options::Imported;
 use super::super::records::{self, Active};
 use super::{Incoming, Target, problem};
 use crate::domain::document;
+use crate::storage::records::history;
 use crate::storage::write::lock_memory;
-use crate::storage::{Source, StorageError, events, record_history, stored};
+use crate::storage::{Source, StorageError, events, usage::stored};
 
 impl Incoming {
     /// Whatever the lines say of the past, the active records are those of the newest document.
@@ -87,11 +88,10 @@ impl Incoming {
                 self.hold_to_newest_text().await?;
                 let (vault, memory) = (&self.vault, &self.memory);
                 if self.has_gaps {
-                    record_history::take_from_records(&mut self.transaction, vault, memory, &self.untold)
-                        .await?;
+                    history::take_from_records(&mut self.transaction, vault, memory, &self.untold).await?;
                 }
                 if self.names_replacements {
-                    record_history::mark_superseded(&mut self.transaction, vault, memory).await?;
+                    history::mark_superseded(&mut self.transaction, vault, memory).await?;
                 }
                 self.tell().await?;
                 self.transaction.commit().await?;

@@ -7,7 +7,7 @@ use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::memory_tool::RootParams;
 use crate::http::state::AppState;
-use crate::storage::memory_paths::FileTree;
+use crate::storage::memories::paths::FileTree;
 use axum::Json;
 use axum::extract::State;
 

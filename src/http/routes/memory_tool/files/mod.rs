@@ -10,7 +10,7 @@ use crate::http::extract::conditions::refused_write;
 use crate::http::extract::query::{FromQuery, QueryReader};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::memory_tool::RootParams;
-use crate::storage::memory_paths::{StoredFile, WriteFileError};
+use crate::storage::memories::paths::{StoredFile, WriteFileError};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use crate::http::extract::query::Query;
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::memory_paths::{FileTree, WrittenFile};
+use crate::storage::memories::paths::{FileTree, WrittenFile};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::ETAG;

@@ -6,7 +6,7 @@ use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
-use crate::storage::memory_paths::FileTree;
+use crate::storage::memories::paths::FileTree;
 use axum::extract::State;
 use axum::http::StatusCode;
 

@@ -1,0 +1,324 @@
+//! API keys: `api_keys`. They belong to the installation and stand under `*`, which no vault's id can be.
+
+mod active;
+
+pub use active::{ActiveKey, ActiveKeys};
+
+use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};
+use crate::domain::ids::{ActorId, KeyId, VaultId};
+use crate::random;
+use crate::storage::database::connection::Connection;
+use crate::storage::{Storage, StorageError};
+use chrono::{DateTime, TimeDelta, Utc};
+use std::sync::Arc;
+
+/// Where keys stand in place of a vault.
+pub(in crate::storage) const INSTALLATION: &str = "*";
+
+/// How many keys may be active at once: every instance holds all of them in memory.
+pub const MAX_ACTIVE_KEYS: usize = 10_000;
+
+/// What a key is to be.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Who holds it.
+    pub name: ActorId,
+    /// What its holder may do.
+    pub role: AccessRole,
+    /// In which vaults.
+    pub scope: VaultScope,
+    /// Whether its holder may name another actor.
+    pub speaks_for_others: bool,
+    /// Who makes it.
+    pub created_by: String,
+    /// From when on it is not taken any more; in the future.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// How many keys may be active within some vaults, this one included; for who makes it and reaches only those.
+    pub quota: Option<(VaultScope, u64)>,
+}
+
+/// Why there is no new secret.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// There is no such key.
+    #[error("there is no such key")]
+    NotFound,
+    /// A key that was revoked or has expired gets no new secret.
+    #[error("the key was revoked or has expired; make a new one")]
+    Ended,
+    /// As many keys are active as may be.
+    #[error("{MAX_ACTIVE_KEYS} keys are active, which is the most there may be; revoke some first")]
+    TooMany,
+    /// As many keys are active within the vaults of the administrator who asks as may be.
+    #[error(
+        "{limit} keys are active within the vaults of this key, which is the most there may be; revoke some first"
+    )]
+    TooManyWithin {
+        /// How many may be.
+        limit: u64,
+    },
+    /// The machine gives no randomness.
+    #[error("the machine gives no randomness to make a secret of")]
+    NoRandomness,
+    /// The database.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+struct Row {
+    key_id: KeyId,
+    name: ActorId,
+    role: AccessRole,
+    vaults: Option<Vec<VaultId>>,
+    vault_prefix: Option<VaultId>,
+    speaks_for_others: bool,
+    created_by: String,
+    created_at: DateTime<Utc>,
+    rotated_at: Option<DateTime<Utc>>,
+    expires_at: Option<DateTime<Utc>>,
+    revoked_at: Option<DateTime<Utc>>,
+}
+
+impl From<Row> for ApiKey {
+    fn from(row: Row) -> Self {
+        let scope = match (row.vaults, row.vault_prefix) {
+            (Some(vaults), _) => VaultScope::List(Arc::new(vaults.into_iter().collect())),
+            (None, Some(prefix)) => VaultScope::Prefix(prefix),
+            (None, None) => VaultScope::All,
+        };
+        Self {
+            key_id: row.key_id,
+            name: row.name,
+            role: row.role,
+            scope,
+            speaks_for_others: row.speaks_for_others,
+            created_by: row.created_by,
+            created_at: row.created_at,
+            rotated_at: row.rotated_at,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+        }
+    }
+}
+
+fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
+    Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
+}
+
+/// How many keys are active that reach nothing but what `within` reaches.
+#[tracing::instrument(name = "db.api_keys.count", skip_all)]
+async fn active_within(
+    connection: &mut Connection,
+    within: &VaultScope,
+    now: DateTime<Utc>,
+) -> Result<u64, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                expires_at, revoked_at
+         FROM api_keys
+         WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+        INSTALLATION,
+        now,
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut count = 0;
+    for row in rows {
+        count += u64::from(within.includes(&ApiKey::from(row).scope));
+    }
+    Ok(count)
+}
+
+impl Storage {
+    /// Makes a key. The token is the only place where its secret will ever be shown.
+    ///
+    /// # Errors
+    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or the database's.
+    #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
+    pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
+        let now = self.clock.now();
+        // The last digits of an id are its own; the first are the time, which says nothing here.
+        let id = self.clock.new_id().simple().to_string();
+        let key_id: KeyId = id[20..].parse().map_err(|_| KeyError::NoRandomness)?;
+        let token = Token::new(
+            key_id.clone(),
+            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
+        );
+        let (hash, listed) = (token.hash(), list_of(&new.scope));
+        let mut transaction = self.begin().await?;
+        let active = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM api_keys
+               WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"#,
+            INSTALLATION,
+            now,
+        )
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(StorageError::from)?;
+        if active >= MAX_ACTIVE_KEYS as i64 {
+            return Err(KeyError::TooMany);
+        }
+        if let Some((within, limit)) = &new.quota
+            && active_within(&mut transaction, within, now).await? >= *limit
+        {
+            return Err(KeyError::TooManyWithin { limit: *limit });
+        }
+        sqlx::query!(
+            "INSERT INTO api_keys (vault_id, key_id, name, role, vaults, vault_prefix, speaks_for_others, secret_hash,
+                                   created_by, created_at, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            INSTALLATION,
+            key_id.as_str(),
+            new.name.as_str(),
+            new.role.name(),
+            listed.as_deref(),
+            new.scope.prefix().map(VaultId::as_str),
+            new.speaks_for_others,
+            hash.as_bytes(),
+            new.created_by,
+            now,
+            new.expires_at,
+        )
+        .execute(&mut *transaction)
+        .await
+        .map_err(StorageError::from)?;
+        transaction.commit().await.map_err(StorageError::from)?;
+        let key = ApiKey {
+            key_id,
+            name: new.name,
+            role: new.role,
+            scope: new.scope,
+            speaks_for_others: new.speaks_for_others,
+            created_by: new.created_by,
+            created_at: now,
+            rotated_at: None,
+            expires_at: new.expires_at,
+            revoked_at: None,
+        };
+        Ok((key, token))
+    }
+
+    /// One key; `None` if there is none with this id.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.get", skip_all)]
+    pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                    expires_at, revoked_at
+             FROM api_keys
+             WHERE vault_id = $1 AND key_id = $2",
+            INSTALLATION,
+            key_id.as_str(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        Ok(row.map(ApiKey::from))
+    }
+
+    /// Keys by id, those behind `after` that reach nothing but what `within` reaches, at most `limit`; revoked and
+    /// expired ones too.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.list", skip_all)]
+    pub async fn list_keys(
+        &self,
+        within: &VaultScope,
+        after: Option<&KeyId>,
+        limit: i64,
+    ) -> Result<Vec<ApiKey>, StorageError> {
+        let mut after = after.cloned();
+        let mut found = Vec::new();
+        loop {
+            let rows = sqlx::query_as!(
+                Row,
+                "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at,
+                        rotated_at, expires_at, revoked_at
+                 FROM api_keys
+                 WHERE vault_id = $1 AND key_id > COALESCE($2::text, '')
+                 ORDER BY key_id
+                 LIMIT $3",
+                INSTALLATION,
+                after.as_ref().map(KeyId::as_str),
+                limit,
+            )
+            .fetch_all(&mut *self.reader().await?)
+            .await?;
+            let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < limit);
+            after = rows.last().map(|row| row.key_id.clone());
+            for row in rows {
+                let key = ApiKey::from(row);
+                if within.includes(&key.scope) {
+                    found.push(key);
+                }
+            }
+            let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+            if is_last || found.len() >= wanted {
+                found.truncate(wanted);
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Revokes a key. Revoking it again changes nothing. `false` if there is no such key.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.api_keys.revoke", skip_all)]
+    pub async fn revoke_key(&self, key_id: &KeyId) -> Result<bool, StorageError> {
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) WHERE vault_id = $1 AND key_id = $2",
+            INSTALLATION,
+            key_id.as_str(),
+            self.clock.now(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Gives a key a new secret. The old one is taken for `grace` more; one that is older still ends at once.
+    ///
+    /// # Errors
+    /// [`KeyError::NotFound`], [`KeyError::Ended`], [`KeyError::NoRandomness`], or the database's.
+    #[tracing::instrument(name = "db.api_keys.rotate", skip_all)]
+    pub async fn rotate_key(&self, key_id: &KeyId, grace: TimeDelta) -> Result<(ApiKey, Token), KeyError> {
+        let now = self.clock.now();
+        let token = Token::new(
+            key_id.clone(),
+            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
+        );
+        let hash = token.hash();
+        let until = (grace > TimeDelta::zero()).then(|| now + grace);
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query_as!(
+            Row,
+            "UPDATE api_keys
+             SET previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE secret_hash END,
+                 previous_until = $4, secret_hash = $3, rotated_at = $5
+             WHERE vault_id = $1 AND key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $5)
+             RETURNING key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                       expires_at, revoked_at",
+            INSTALLATION,
+            key_id.as_str(),
+            hash.as_bytes(),
+            until,
+            now,
+        )
+        .fetch_optional(&mut *transaction)
+        .await
+        .map_err(StorageError::from)?;
+        transaction.commit().await.map_err(StorageError::from)?;
+        match row {
+            Some(row) => Ok((row.into(), token)),
+            None if self.key(key_id).await?.is_some() => Err(KeyError::Ended),
+            None => Err(KeyError::NotFound),
+        }
+    }
+}

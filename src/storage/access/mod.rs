@@ -1,0 +1,4 @@
+//! Who may come in: API keys, and the sessions of the dashboard.
+
+pub mod keys;
+pub mod sessions;

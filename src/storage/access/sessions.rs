@@ -1,0 +1,140 @@
+//! Sessions at the dashboard: `sessions`. They belong to keys, and stand under `*` as those do.
+
+use crate::domain::access::SecretHash;
+use crate::domain::ids::KeyId;
+use crate::storage::access::keys::INSTALLATION;
+use crate::storage::{Storage, StorageError};
+use chrono::TimeDelta;
+
+/// How long a session lasts.
+pub const SESSION_DAYS: i64 = 7;
+
+/// Sessions that a key may have; the oldest ends when another one begins.
+const MOST_PER_KEY: i64 = 100;
+
+/// How many rows to delete at once.
+const BATCH: i64 = 500;
+
+/// What a session was begun with.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// The key.
+    pub key_id: KeyId,
+    /// Of its secret, as it was shown.
+    pub secret: SecretHash,
+}
+
+impl Storage {
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.sessions.insert", skip_all)]
+    pub async fn begin_session(&self, hash: &SecretHash, session: &Session) -> Result<(), StorageError> {
+        let now = self.clock.now();
+        let mut transaction = self.begin().await?;
+        sqlx::query!(
+            "INSERT INTO sessions (vault_id, session_hash, key_id, secret_hash, created_at, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            INSTALLATION,
+            hash.as_bytes(),
+            session.key_id.as_str(),
+            session.secret.as_bytes(),
+            now,
+            now + TimeDelta::days(SESSION_DAYS),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query!(
+            "DELETE FROM sessions
+             WHERE vault_id = $1
+               AND session_hash IN (SELECT session_hash FROM sessions
+                                    WHERE vault_id = $1 AND key_id = $2
+                                    ORDER BY created_at DESC, session_hash
+                                    OFFSET $3)",
+            INSTALLATION,
+            session.key_id.as_str(),
+            MOST_PER_KEY,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// The session of this hash, unless it has expired. Whether its key is still taken is not looked at here.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.sessions.get", skip_all)]
+    pub async fn session(&self, hash: &SecretHash) -> Result<Option<Session>, StorageError> {
+        let row = sqlx::query!(
+            "SELECT key_id, secret_hash FROM sessions WHERE vault_id = $1 AND session_hash = $2 AND expires_at > $3",
+            INSTALLATION,
+            hash.as_bytes(),
+            self.clock.now(),
+        )
+        .fetch_optional(&mut *self.reader().await?)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let secret = SecretHash::from_bytes(&row.secret_hash).ok_or_else(|| StorageError::Corrupt {
+            table: "sessions",
+            column: "secret_hash",
+            row: row.key_id.to_string(),
+            problem: "not what the service writes".to_owned(),
+        })?;
+        Ok(Some(Session {
+            key_id: row.key_id,
+            secret,
+        }))
+    }
+
+    /// Ends a session, if there is one.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.sessions.delete", skip_all)]
+    pub async fn end_session(&self, hash: &SecretHash) -> Result<(), StorageError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query!(
+            "DELETE FROM sessions WHERE vault_id = $1 AND session_hash = $2",
+            INSTALLATION,
+            hash.as_bytes(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Deletes sessions that have expired, and says how many they were.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.sessions.purge", skip_all)]
+    pub async fn purge_sessions(&self) -> Result<u64, StorageError> {
+        let now = self.clock.now();
+        let mut total = 0;
+        loop {
+            let mut transaction = self.begin().await?;
+            let deleted = sqlx::query!(
+                "DELETE FROM sessions
+                 WHERE vault_id = $1
+                   AND session_hash IN (SELECT session_hash FROM sessions
+                                        WHERE vault_id = $1 AND expires_at <= $2
+                                        LIMIT $3)",
+                INSTALLATION,
+                now,
+                BATCH,
+            )
+            .execute(&mut *transaction)
+            .await?
+            .rows_affected();
+            transaction.commit().await?;
+            total += deleted;
+            if deleted < BATCH.unsigned_abs() {
+                return Ok(total);
+            }
+        }
+    }
+}

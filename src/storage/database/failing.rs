@@ -1,0 +1,120 @@
+//! Vaults whose work failed, so that what goes through all vaults passes over them and goes on with the others.
+//!
+//! An error that a statement was answered with says nothing of the other vaults: a lock that somebody holds, a trigger, a
+//! node of a distributed database that is down. Where the database did not answer at all, nothing is to be had of it for
+//! any vault, and the work ends.
+
+use crate::storage::StorageError;
+use crate::storage::error::is_of_a_statement;
+use crate::telemetry::meters;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How long a vault is let be at first; each further failure doubles it.
+const FIRST_WAIT: Duration = Duration::from_secs(2);
+
+/// How long at most.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+
+/// The vaults that one work passes over.
+#[derive(Debug)]
+pub struct FailingVaults {
+    work: &'static str,
+    vaults: HashMap<String, Failing>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Failing {
+    wait: Duration,
+    until: Instant,
+}
+
+impl FailingVaults {
+    /// None yet. `work` is what fails, in a word of the metrics.
+    #[must_use]
+    pub fn new(work: &'static str) -> Self {
+        Self {
+            work,
+            vaults: HashMap::new(),
+        }
+    }
+
+    /// Whether a vault is let be for now.
+    #[must_use]
+    pub fn waits(&self, vault: &str) -> bool {
+        let now = Instant::now();
+        self.vaults.get(vault).is_some_and(|failing| now < failing.until)
+    }
+
+    /// All that are let be for now.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<String> {
+        let now = Instant::now();
+        let waiting = self.vaults.iter().filter(|(_, failing)| now < failing.until);
+        waiting.map(|(vault, _)| vault.clone()).collect()
+    }
+
+    /// What came of the work for a vault: it is let be where that failed.
+    ///
+    /// # Errors
+    /// The same, where it says something of all vaults.
+    pub fn pass_over<T>(
+        &mut self,
+        vault: &str,
+        done: Result<T, StorageError>,
+    ) -> Result<Option<T>, StorageError> {
+        match done {
+            Ok(done) => {
+                self.vaults.remove(vault);
+                Ok(Some(done))
+            }
+            Err(error) if is_of_a_statement(&error) => {
+                self.fails(vault, &error);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn fails(&mut self, vault: &str, error: &StorageError) {
+        let before = self.vaults.get(vault);
+        let wait = before.map_or(FIRST_WAIT, |before| (before.wait * 2).min(LONGEST_WAIT));
+        let until = Instant::now() + wait;
+        self.vaults.insert(vault.to_owned(), Failing { wait, until });
+        meters::vault_passed_over(self.work);
+        let (work, wait_seconds) = (self.work, wait.as_secs());
+        tracing::warn!(%vault, work, wait_seconds, %error, "a vault is passed over for now");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_the_connection_is_not_of_one_vault() {
+        let mut failing = FailingVaults::new("test");
+        let vault = "acme";
+        let away = failing.pass_over::<()>(vault, Err(sqlx::Error::PoolTimedOut.into()));
+        assert!(away.is_err() && !failing.waits(vault) && failing.waiting().is_empty());
+        assert_eq!(failing.pass_over(vault, Ok(7)).unwrap(), Some(7));
+    }
+
+    #[test]
+    fn the_wait_grows_and_ends_with_success() {
+        let mut failing = FailingVaults::new("test");
+        let vault = "acme";
+        let error: StorageError = sqlx::Error::RowNotFound.into();
+        failing.fails(vault, &error);
+        failing.fails(vault, &error);
+        assert!(failing.waits(vault));
+        assert_eq!(failing.waiting(), ["acme"]);
+        assert_eq!(failing.vaults[vault].wait, FIRST_WAIT * 2);
+        for _ in 0..20 {
+            failing.fails(vault, &error);
+        }
+        assert_eq!(failing.vaults[vault].wait, LONGEST_WAIT);
+        failing.pass_over(vault, Ok(())).unwrap();
+        assert!(!failing.waits(vault));
+    }
+}

@@ -1,0 +1,165 @@
+//! The heartbeat: a small write, again and again, on a connection of its own.
+//!
+//! One statement does three things.
+//! - It is a *word* that this instance says to itself: heard on the listening connection, it renews the invalidation
+//!   lease ([`crate::storage::head_cache`]).
+//! - It is a commit, so that it is known whether writes get through, and not only whether the database answers.
+//! - It is answered at once by any database that lives: where it is not, and nothing else is answered either, the
+//!   database is silent ([`crate::storage::database::liveness`]), and all that waits for it is given up.
+//!
+//! It is sent several times a second while anybody relies on the database, and seldom otherwise.
+
+use crate::storage::database::connection::READ_ONLY;
+use crate::storage::database::liveness::{Beat, Liveness};
+use crate::storage::head_cache::HeadCache;
+use crate::storage::{Storage, StorageError, database::listen};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+
+/// What the connection calls itself, so that an operator finds it in `pg_stat_activity`.
+const HEARTBEAT: &str = "working-memory heartbeat";
+
+/// How often, while somebody relies on the database: several times in [`crate::storage::STALENESS_BOUND`].
+const BUSY_EVERY: Duration = Duration::from_millis(250);
+
+/// How often otherwise.
+const IDLE_EVERY: Duration = Duration::from_secs(5);
+
+/// Which server a connection leads to: no two were started at the same microsecond.
+pub(in crate::storage) async fn server_of(connection: &mut PgConnection) -> Result<String, sqlx::Error> {
+    // One message, as a pooler may need it.
+    let row = sqlx::raw_sql("SELECT pg_postmaster_start_time()::text")
+        .fetch_one(connection)
+        .await?;
+    row.try_get(0)
+}
+
+/// A new connection leads to `server`. If earlier ones led to another, nothing of before counts any more: what is
+/// cached was read there, and what still waits there is given up after a while, as that server may be silent.
+pub(in crate::storage) fn leads_to(
+    server: &str,
+    liveness: &Liveness,
+    head_cache: &HeadCache,
+    grace: Duration,
+) {
+    let Some(earlier) = liveness.connected_to(server) else {
+        return;
+    };
+    tracing::info!("another server answers at the address of the database");
+    head_cache.next_epoch();
+    tokio::spawn(async move {
+        sleep(grace).await;
+        earlier.given_up().cancel();
+    });
+}
+
+/// The heartbeat's own connection, and the server that it leads to.
+struct Pulse {
+    connection: PgConnection,
+    server: String,
+}
+
+impl Storage {
+    /// Sends the heartbeat for as long as it is polled.
+    pub async fn heartbeat(&self) {
+        let mut pulse = None;
+        loop {
+            let begun = Instant::now();
+            let beat = timeout(self.deadlines.silence, self.beat(&mut pulse)).await;
+            match beat {
+                Ok(Ok(false)) => self.liveness.beat(Beat::Written),
+                Ok(Ok(true)) => {
+                    pulse = None;
+                    self.read_only();
+                }
+                Ok(Err(error)) => {
+                    pulse = None;
+                    self.not_written(&error);
+                }
+                Err(_) => {
+                    pulse = None;
+                    self.unanswered(begun);
+                }
+            }
+            sleep(BUSY_EVERY.saturating_sub(begun.elapsed())).await;
+            if pulse.is_some() {
+                let _ = timeout(IDLE_EVERY, self.liveness.wanted()).await;
+            }
+        }
+    }
+
+    /// Whether the server is read-only.
+    async fn beat(&self, pulse: &mut Option<Pulse>) -> Result<bool, StorageError> {
+        // A new connection of the pool has shown that another server is written to.
+        if let Some(old) = pulse.take_if(|pulse| !self.liveness.is_server(&pulse.server)) {
+            drop(old);
+        }
+        if pulse.is_none() {
+            *pulse = Some(self.connect_pulse().await?);
+        }
+        let Some(Pulse { connection, .. }) = pulse else {
+            return Ok(false);
+        };
+        let lease = self.head_cache.lease();
+        let number = lease.word();
+        // One message, as a pooler may need it. A word has letters, digits, blanks and hyphens.
+        let statement = format!(
+            "SELECT pg_notify('{}', '{}')::text, current_setting('transaction_read_only')",
+            listen::CHANNEL,
+            self.notifications.word(number)
+        );
+        let row = sqlx::raw_sql(AssertSqlSafe(statement))
+            .fetch_one(&mut *connection)
+            .await?;
+        self.liveness.answered();
+        lease.committed(number);
+        Ok(row.try_get::<&str, _>(1)? == "on")
+    }
+
+    async fn connect_pulse(&self) -> Result<Pulse, StorageError> {
+        let options = self.find_primary().await?.application_name(HEARTBEAT);
+        let mut connection = PgConnection::connect_with(&options).await?;
+        let server = server_of(&mut connection).await?;
+        leads_to(&server, &self.liveness, &self.head_cache, self.deadlines.silence);
+        Ok(Pulse { connection, server })
+    }
+
+    fn not_written(&self, error: &StorageError) {
+        if let StorageError::Unavailable(sqlx::Error::Database(database)) = error
+            && database.code().is_some_and(|code| code == READ_ONLY)
+        {
+            self.read_only();
+        } else {
+            self.say(Beat::NotWritten("a test write failed"), Some(error));
+        }
+    }
+
+    /// It was the primary, or is not yet: connections are closed until they lead to one.
+    fn read_only(&self) {
+        self.liveness.retire_read_only();
+        self.say(Beat::NotWritten("the database is read-only"), None);
+    }
+
+    fn unanswered(&self, begun: Instant) {
+        if self.liveness.answered_since(begun) {
+            self.say(Beat::NotWritten("a test write had no answer in time"), None);
+        } else {
+            if self.liveness.generation().is_ok() {
+                tracing::warn!("the database is silent: what waits for it is given up");
+            }
+            self.liveness.give_up();
+        }
+    }
+
+    /// Each failure is logged once.
+    fn say(&self, beat: Beat, error: Option<&StorageError>) {
+        if let Beat::NotWritten(problem) = &beat
+            && self.liveness.last_beat().map(|(last, _)| last) != Some(beat)
+        {
+            let error = error.map(ToString::to_string);
+            tracing::warn!(problem, error, "writes do not get through");
+        }
+        self.liveness.beat(beat);
+    }
+}

@@ -1,0 +1,262 @@
+//! The servers that a database URL names: a primary and its standbys.
+//!
+//! As in libpq, `postgres://user@one:5432,two:5433/db?target_session_attrs=read-write` names two servers of one database,
+//! and so do lists in `host` and `port`. The driver takes one address, so it is found out here which server takes
+//! writes: all are asked at once, so that a silent one costs no time. The heartbeat asks again whenever its connection
+//! is lost or turns read-only, so a promotion needs no restart.
+
+use crate::storage::StorageError;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection as _, PgConnection, Row as _};
+use std::io;
+use std::str::FromStr;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a server may take to say what it is: less than a heartbeat.
+const ASKED_FOR: Duration = Duration::from_secs(1);
+
+/// What this service, which writes, may ask of a server.
+const TARGETS: [&str; 3] = ["any", "read-write", "primary"];
+
+/// The servers of one database, at least one.
+#[derive(Debug)]
+pub(in crate::storage) struct Hosts {
+    servers: Vec<PgConnectOptions>,
+}
+
+impl Hosts {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// A URL that is none, that lists as many ports as no list of hosts has, or that asks for a standby.
+    pub(in crate::storage) fn parse(url: &str) -> Result<Self, StorageError> {
+        let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
+        let servers: Result<_, _> = urls.iter().map(|url| PgConnectOptions::from_str(url)).collect();
+        Ok(Self { servers: servers? })
+    }
+
+    /// The first one, as long as nobody was asked.
+    pub(in crate::storage) fn first(&self) -> &PgConnectOptions {
+        &self.servers[0]
+    }
+
+    /// The only one; `None` of several.
+    pub(in crate::storage) fn only(&self) -> Option<&PgConnectOptions> {
+        match &*self.servers {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The server that takes writes. A single one is not asked.
+    ///
+    /// # Errors
+    /// None does; the error says of each what it is.
+    pub(in crate::storage) async fn primary(&self) -> Result<&PgConnectOptions, StorageError> {
+        if let [only] = &*self.servers {
+            return Ok(only);
+        }
+        let asked = self.servers.iter().enumerate();
+        let mut asked: FuturesUnordered<_> = asked
+            .map(|(number, server)| async move { (number, why_not(server).await) })
+            .collect();
+        let mut others = Vec::new();
+        while let Some((number, why_not)) = asked.next().await {
+            let Some(why_not) = why_not else {
+                return Ok(&self.servers[number]);
+            };
+            others.push((number, why_not));
+        }
+        others.sort_unstable();
+        let told: Vec<String> = others
+            .into_iter()
+            .map(|(number, why_not)| format!("{} {why_not}", name(&self.servers[number])))
+            .collect();
+        let told = format!("no server of the database takes writes: {}", told.join("; "));
+        Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::NotConnected, told)).into())
+    }
+}
+
+/// How a server is named to an operator.
+fn name(server: &PgConnectOptions) -> String {
+    match server.get_socket() {
+        Some(socket) => format!("{}:{}", socket.display(), server.get_port()),
+        None => format!("{}:{}", server.get_host(), server.get_port()),
+    }
+}
+
+/// Why a server does not take writes; `None` if it does.
+async fn why_not(server: &PgConnectOptions) -> Option<String> {
+    let asking = async {
+        let mut connection = PgConnection::connect_with(server).await?;
+        // One message, as a pooler may need it.
+        let asked = "SELECT pg_is_in_recovery()::text, current_setting('transaction_read_only')";
+        let row = sqlx::raw_sql(asked).fetch_one(&mut connection).await?;
+        let (standby, read_only) = (
+            row.try_get::<&str, _>(0)? == "t",
+            row.try_get::<&str, _>(1)? == "on",
+        );
+        // Whether the good-bye arrives changes nothing.
+        let _ = connection.close().await;
+        Ok::<_, sqlx::Error>((standby, read_only))
+    };
+    match timeout(ASKED_FOR, asking).await {
+        Ok(Ok((false, false))) => None,
+        Ok(Ok((true, _))) => Some("is a standby".to_owned()),
+        Ok(Ok((false, true))) => Some("is read-only".to_owned()),
+        Ok(Err(error)) => Some(format!("does not answer ({error})")),
+        Err(_) => Some("is silent".to_owned()),
+    }
+}
+
+/// The parts of a URL that say where: each with one host. What they say stays as it is written.
+fn split(url: &str) -> Result<Vec<String>, String> {
+    let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, behind) = rest.split_at(end);
+    let (user, hosts) = match authority.rsplit_once('@') {
+        Some((user, hosts)) => (format!("{user}@"), hosts),
+        None => (String::new(), authority),
+    };
+    let (path, query) = behind.split_once('?').unwrap_or((behind, ""));
+    let mut named: [(&str, Vec<String>); 3] = [("host", vec![]), ("hostaddr", vec![]), ("port", vec![])];
+    let mut more: Vec<&str> = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if key == "target_session_attrs" {
+            if !TARGETS.contains(&value) {
+                return Err(format!(
+                    "target_session_attrs must be one of {}: the service writes",
+                    TARGETS.join(", ")
+                ));
+            }
+        } else if let Some((_, list)) = named.iter_mut().find(|(name, _)| *name == key) {
+            let value = value.replace("%2C", ",").replace("%2c", ",");
+            *list = value.split(',').map(str::to_owned).collect();
+        } else {
+            more.push(pair);
+        }
+    }
+    let hosts: Vec<&str> = hosts.split(',').collect();
+    let count = named
+        .iter()
+        .map(|(_, list)| list.len())
+        .fold(hosts.len(), usize::max);
+    if count > 1 && hosts.len() == count && hosts.iter().any(|host| host.is_empty()) {
+        return Err("one of the hosts of its list is empty".to_owned());
+    }
+    let all = (hosts.len(), "hosts");
+    let lists = named.iter().map(|(name, list)| (list.len(), *name));
+    if let Some((length, name)) = lists
+        .chain([all])
+        .find(|(length, _)| *length > 1 && *length != count)
+    {
+        return Err(format!(
+            "it lists {length} values for {name} and {count} servers; give one for all, or one for each"
+        ));
+    }
+    let one = |number: usize| {
+        let of_list = |(name, list): &(&str, Vec<String>)| {
+            let value = list.get(number).or(list.first())?;
+            Some(format!("{name}={value}"))
+        };
+        let host = hosts.get(number).or(hosts.first()).copied().unwrap_or_default();
+        let query: Vec<String> = named
+            .iter()
+            .filter_map(of_list)
+            .chain(more.iter().map(|pair| (*pair).to_owned()))
+            .collect();
+        let query = match query.is_empty() {
+            true => String::new(),
+            false => format!("?{}", query.join("&")),
+        };
+        format!("{scheme}://{user}{host}{path}{query}")
+    };
+    Ok((0..count).map(one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_one_server_or_several() {
+        for (url, wanted) in [
+            ("postgres://u:p%40@h/d", vec!["postgres://u:p%40@h/d"]),
+            (
+                "postgresql://u:a,b@h:1,k:2/d?sslmode=disable&target_session_attrs=read-write",
+                vec![
+                    "postgresql://u:a,b@h:1/d?sslmode=disable",
+                    "postgresql://u:a,b@k:2/d?sslmode=disable",
+                ],
+            ),
+            (
+                "postgres://u@[::1]:1,[::2]/d",
+                vec!["postgres://u@[::1]:1/d", "postgres://u@[::2]/d"],
+            ),
+            (
+                "postgres://u@localhost/d?host=/a,/b&port=1%2C2",
+                vec![
+                    "postgres://u@localhost/d?host=/a&port=1",
+                    "postgres://u@localhost/d?host=/b&port=2",
+                ],
+            ),
+            (
+                "postgres://u@h,k/d?port=7",
+                vec!["postgres://u@h/d?port=7", "postgres://u@k/d?port=7"],
+            ),
+        ] {
+            assert_eq!(split(url).unwrap(), wanted, "{url}");
+        }
+        let hosts = Hosts::parse("postgres://u@one:1,two:2/d").unwrap();
+        assert_eq!(
+            hosts.servers.iter().map(name).collect::<Vec<_>>(),
+            ["one:1", "two:2"]
+        );
+        assert_eq!(name(hosts.first()), "one:1");
+    }
+
+    #[test]
+    fn what_cannot_be_a_primary_is_refused() {
+        for (url, what) in [
+            (
+                "postgres://u@a,b/d?target_session_attrs=standby",
+                "target_session_attrs",
+            ),
+            ("postgres://u@a,b,c/d?port=1,2", "2 values for port and 3 servers"),
+            ("postgres://u@a,,b/d", "empty"),
+            ("nonsense", "scheme"),
+        ] {
+            let error = Hosts::parse(url).unwrap_err().to_string();
+            assert!(error.contains(what), "{url}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn it_is_told_what_each_server_is() {
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = closed.local_addr().unwrap().port();
+        drop(closed);
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let other = silent.local_addr().unwrap().port();
+        let hosts = Hosts::parse(&format!(
+            "postgres://u:secret@127.0.0.1:{port},127.0.0.1:{other}/d"
+        ))
+        .unwrap();
+        let error = hosts.primary().await.unwrap_err();
+        assert!(matches!(error, StorageError::Unavailable(_)));
+        let StorageError::Unavailable(cause) = error else {
+            return;
+        };
+        let cause = cause.to_string();
+        assert!(
+            cause.contains(&format!("127.0.0.1:{port} does not answer")),
+            "{cause}"
+        );
+        assert!(cause.contains(&format!("127.0.0.1:{other} is silent")), "{cause}");
+        assert!(!cause.contains("secret"), "{cause}");
+    }
+}

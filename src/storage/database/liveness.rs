@@ -1,0 +1,302 @@
+//! Whether the database answers, as this process sees it.
+//!
+//! The connections of a process are of *generations*. A generation ends
+//! - when it is **retired**: a connection was lost, the server turned read-only, or another server answers at the
+//!   address. Idle connections of it are closed when they are asked for, the others when they are released;
+//! - when it is **given up**, because the database is silent: nothing at all was answered for
+//!   [`Deadlines::silence`](crate::storage::Deadlines::silence), not even the heartbeat ([`crate::storage::database::heartbeat`]). What waits on
+//!   its connections fails at once, and so does what asks for a connection, until the heartbeat is answered again.
+//!
+//! A slow statement is not silence: as long as others are answered, it may take until its own deadline.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Connections to a read-only server are not closed more often: those who read lose them too.
+const BETWEEN_RETIREMENTS: Duration = Duration::from_secs(1);
+
+/// What a server is told from every other by: the time when it was started.
+pub(in crate::storage) type ServerIdentity = String;
+
+/// Why nothing is written while nothing is answered.
+const SILENT: &str = "the database is silent";
+
+/// What is known of the database.
+#[derive(Debug)]
+pub(in crate::storage) struct Liveness {
+    origin: Instant,
+    state: Mutex<State>,
+    /// Microseconds after `origin` at which anything was answered last.
+    answered: AtomicU64,
+    /// Statements without an answer yet.
+    in_flight: AtomicUsize,
+    /// Somebody relies on the database at the moment, so that the heartbeat is worth its price.
+    wanted: Notify,
+    /// Whether that was said since the last heartbeat.
+    is_wanted: AtomicBool,
+    /// Whether the tables stand on several nodes, of which one may be lost while the others answer.
+    is_distributed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State {
+    generation: Generation,
+    is_silent: bool,
+    server: Option<ServerIdentity>,
+    /// What the last heartbeat came to, and when.
+    beat: Option<(Beat, Instant)>,
+}
+
+/// What a heartbeat came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::storage) enum Beat {
+    /// It was committed.
+    Written,
+    /// It was not, for this reason.
+    NotWritten(&'static str),
+}
+
+/// The connections that were made between two failures.
+#[derive(Debug, Clone)]
+pub(in crate::storage) struct Generation {
+    number: u64,
+    began: Instant,
+    given_up: CancellationToken,
+}
+
+impl Generation {
+    fn new(number: u64) -> Self {
+        Self {
+            number,
+            began: Instant::now(),
+            given_up: CancellationToken::new(),
+        }
+    }
+
+    /// Cancelled when all that waits on its connections is given up.
+    pub(in crate::storage) fn given_up(&self) -> &CancellationToken {
+        &self.given_up
+    }
+}
+
+impl Default for Liveness {
+    fn default() -> Self {
+        Self {
+            origin: Instant::now(),
+            state: Mutex::new(State {
+                generation: Generation::new(0),
+                is_silent: false,
+                server: None,
+                beat: None,
+            }),
+            answered: AtomicU64::new(0),
+            in_flight: AtomicUsize::new(0),
+            wanted: Notify::new(),
+            is_wanted: AtomicBool::new(false),
+            is_distributed: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Liveness {
+    /// The present generation, for a connection that is asked for.
+    ///
+    /// # Errors
+    /// The database is silent.
+    pub(in crate::storage) fn generation(&self) -> Result<Generation, sqlx::Error> {
+        let state = self.state();
+        if state.is_silent {
+            return Err(silence());
+        }
+        Ok(state.generation.clone())
+    }
+
+    /// Whether connections of this generation may be used again.
+    pub(in crate::storage) fn is_current(&self, generation: &Generation) -> bool {
+        self.state().generation.number == generation.number
+    }
+
+    /// Whether a connection of this age is of an earlier generation.
+    pub(in crate::storage) fn is_outdated(&self, age: Duration) -> bool {
+        self.state().generation.began.elapsed() < age
+    }
+
+    /// Ends the generation; what waits on its connections goes on.
+    pub(in crate::storage) fn retire(&self) {
+        Self::next_generation(&mut self.state());
+    }
+
+    /// As [`Self::retire`], but not again and again.
+    pub(in crate::storage) fn retire_read_only(&self) {
+        let mut state = self.state();
+        if state.generation.began.elapsed() > BETWEEN_RETIREMENTS {
+            Self::next_generation(&mut state);
+        }
+    }
+
+    /// The database is silent: ends the generation and all that waits on it.
+    pub(in crate::storage) fn give_up(&self) {
+        let mut state = self.state();
+        state.is_silent = true;
+        state.beat = Some((Beat::NotWritten(SILENT), Instant::now()));
+        let given_up = Self::next_generation(&mut state).given_up;
+        drop(state);
+        given_up.cancel();
+    }
+
+    /// A heartbeat was answered, with this outcome.
+    pub(in crate::storage) fn beat(&self, beat: Beat) {
+        let mut state = self.state();
+        state.is_silent = false;
+        state.beat = Some((beat, Instant::now()));
+    }
+
+    /// The last heartbeat's outcome, and when that was; `None` before the first.
+    pub(in crate::storage) fn last_beat(&self) -> Option<(Beat, Instant)> {
+        self.state().beat
+    }
+
+    /// A new connection leads to `server`. The generation of the connections that led to another one, which ends.
+    pub(in crate::storage) fn connected_to(&self, server: &str) -> Option<Generation> {
+        let mut state = self.state();
+        if state.server.as_deref() == Some(server) {
+            return None;
+        }
+        let is_another = state.server.replace(server.to_owned()).is_some();
+        is_another.then(|| Self::next_generation(&mut state))
+    }
+
+    /// Whether the newest connection leads to this server.
+    pub(in crate::storage) fn is_server(&self, server: &str) -> bool {
+        self.state().server.as_deref() == Some(server)
+    }
+
+    /// It was found out whether the tables stand on several nodes.
+    pub(in crate::storage) fn set_distributed(&self, is_distributed: bool) {
+        self.is_distributed.store(is_distributed, Ordering::Relaxed);
+    }
+
+    /// Whether they do, as far as is known.
+    pub(in crate::storage) fn is_distributed(&self) -> bool {
+        self.is_distributed.load(Ordering::Relaxed)
+    }
+
+    /// A statement was answered, well or badly.
+    pub(in crate::storage) fn answered(&self) {
+        self.answered
+            .fetch_max(self.micros(Instant::now()), Ordering::Relaxed);
+    }
+
+    /// Whether anything was answered after `time`.
+    pub(in crate::storage) fn answered_since(&self, time: Instant) -> bool {
+        self.answered.load(Ordering::Relaxed) > self.micros(time)
+    }
+
+    /// A statement begins to wait.
+    pub(in crate::storage) fn begin(&self) -> Waiting<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        self.want_beat();
+        Waiting(self)
+    }
+
+    /// Asks for a heartbeat soon.
+    pub(in crate::storage) fn want_beat(&self) {
+        if !self.is_wanted.load(Ordering::Relaxed) {
+            self.is_wanted.store(true, Ordering::Relaxed);
+            self.wanted.notify_one();
+        }
+    }
+
+    /// Returns when somebody relies on the database, at once if a statement waits.
+    pub(in crate::storage) async fn wanted(&self) {
+        if self.in_flight.load(Ordering::Relaxed) == 0 {
+            self.wanted.notified().await;
+        }
+        self.is_wanted.store(false, Ordering::Relaxed);
+    }
+
+    fn next_generation(state: &mut State) -> Generation {
+        let next = Generation::new(state.generation.number + 1);
+        std::mem::replace(&mut state.generation, next)
+    }
+
+    fn micros(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.origin).as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A statement without an answer yet.
+#[derive(Debug)]
+pub(in crate::storage) struct Waiting<'l>(&'l Liveness);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is said while the database is silent.
+pub(in crate::storage) fn silence() -> sqlx::Error {
+    let problem = "the database is silent: its connections are open and nothing is answered";
+    sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generation_that_is_given_up_ends_what_waits_and_one_that_is_retired_does_not() {
+        let liveness = Liveness::default();
+        let first = liveness.generation().unwrap();
+        liveness.retire();
+        let second = liveness.generation().unwrap();
+        assert!(!liveness.is_current(&first) && liveness.is_current(&second));
+        assert!(!first.given_up().is_cancelled());
+        liveness.give_up();
+        assert!(second.given_up().is_cancelled() && !first.given_up().is_cancelled());
+        assert!(liveness.generation().is_err());
+        liveness.beat(Beat::Written);
+        let third = liveness.generation().unwrap();
+        assert!(!third.given_up().is_cancelled() && !liveness.is_current(&second));
+    }
+
+    #[test]
+    fn connections_of_before_are_outdated_and_those_of_after_are_not() {
+        let liveness = Liveness::default();
+        std::thread::sleep(Duration::from_millis(5));
+        liveness.retire();
+        assert!(liveness.is_outdated(Duration::from_secs(1)));
+        assert!(!liveness.is_outdated(Duration::ZERO));
+    }
+
+    #[test]
+    fn another_server_is_noticed_and_the_first_is_none() {
+        let liveness = Liveness::default();
+        assert!(liveness.connected_to("one").is_none());
+        assert!(liveness.connected_to("one").is_none());
+        let of_one = liveness.connected_to("two").unwrap();
+        assert!(!liveness.is_current(&of_one) && !of_one.given_up().is_cancelled());
+        assert!(liveness.is_server("two") && !liveness.is_server("one"));
+    }
+
+    #[test]
+    fn an_answer_is_of_its_time() {
+        let liveness = Liveness::default();
+        std::thread::sleep(Duration::from_millis(2));
+        let before = Instant::now();
+        assert!(!liveness.answered_since(before));
+        std::thread::sleep(Duration::from_millis(2));
+        liveness.answered();
+        assert!(liveness.answered_since(before));
+        assert!(!liveness.answered_since(Instant::now()));
+    }
+}

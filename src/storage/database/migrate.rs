@@ -1,0 +1,92 @@
+//! The schema's migrations, compiled in.
+
+use crate::storage::database::connection::Connection;
+use crate::storage::database::session::BEGIN_WITHOUT_NAMES;
+use crate::storage::{Class, Storage, StorageError};
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::{Connection as _, Postgres, Transaction};
+use std::sync::LazyLock;
+
+/// The library's own lock is a session's: through a transaction-mode pooler it might never be given back.
+static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrator = sqlx::migrate!();
+    migrator.set_locking(false);
+    migrator
+});
+
+/// The key of the transaction lock that one migrating instance holds against the others.
+const LOCK: i64 = 0x776d_6d69_6772_6174;
+
+impl Storage {
+    /// Brings the schema up to this program's version, all or nothing. Any number of instances may do so at
+    /// once: the first does the work, the others wait for it.
+    ///
+    /// # Errors
+    /// A database that cannot be reached, a migration that fails, or a schema of a newer program.
+    pub async fn migrate(&self) -> Result<(), StorageError> {
+        let mut connection = self.connection(Class::Migration).await?;
+        let mut transaction = self.locked(&mut connection).await?;
+        MIGRATOR
+            .run(&mut *transaction)
+            .await
+            .map_err(into_storage_error)?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Takes back migrations down to and without `target`; 0 takes back all.
+    ///
+    /// # Errors
+    /// As for [`Storage::migrate`].
+    pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
+        let mut connection = self.connection(Class::Migration).await?;
+        let mut transaction = self.locked(&mut connection).await?;
+        MIGRATOR
+            .undo(&mut *transaction, target)
+            .await
+            .map_err(into_storage_error)?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Whether the schema is this program's, or that of a newer one, which came to the same database first.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.migrations.current", skip_all)]
+    pub async fn schema_is_current(&self) -> Result<bool, StorageError> {
+        let own = MIGRATOR.iter().map(|migration| migration.version).max();
+        Ok(Some(self.schema_version().await?) >= own)
+    }
+
+    /// The newest migration that the database has been through; 0 for none.
+    pub(in crate::storage) async fn schema_version(&self) -> Result<i64, StorageError> {
+        // The library's own table, which the database that queries are checked with need not have.
+        let newest: Option<i64> =
+            sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success")
+                .fetch_one(&mut *self.own_reader().await?)
+                .await?;
+        Ok(newest.unwrap_or(0))
+    }
+
+    /// The library makes a savepoint of each migration in a transaction that it knows of.
+    async fn locked<'c>(
+        &self,
+        connection: &'c mut Connection,
+    ) -> Result<Transaction<'c, Postgres>, StorageError> {
+        let connection = connection.raw();
+        let mut transaction = match self.prepared_statements {
+            true => connection.begin().await?,
+            false => connection.begin_with(BEGIN_WITHOUT_NAMES).await?,
+        };
+        sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction)
+    }
+}
+
+fn into_storage_error(error: MigrateError) -> StorageError {
+    match error {
+        MigrateError::Execute(inner) | MigrateError::ExecuteMigration(inner, _) => inner.into(),
+        other => StorageError::Internal(sqlx::Error::Migrate(Box::new(other))),
+    }
+}

@@ -1,0 +1,27 @@
+//! The way to the server: the pool with its connections and transactions, their deadlines and lanes, whether the server
+//! answers and which of several may be written to, what other instances tell, and the schema's migrations.
+
+pub(in crate::storage) mod connection;
+pub(in crate::storage) mod deadline;
+pub(in crate::storage) mod distribution;
+pub(in crate::storage) mod failing;
+pub(in crate::storage) mod heartbeat;
+pub(in crate::storage) mod hosts;
+pub(in crate::storage) mod lanes;
+pub mod listen;
+pub(in crate::storage) mod liveness;
+pub(in crate::storage) mod migrate;
+pub(in crate::storage) mod pool;
+pub(in crate::storage) mod readiness;
+pub(in crate::storage) mod repeat;
+pub(in crate::storage) mod replica;
+pub mod server_state;
+pub(in crate::storage) mod session;
+pub(in crate::storage) mod transaction;
+
+pub use deadline::{Class, Deadlines};
+pub use distribution::Distribution;
+pub use failing::FailingVaults;
+pub use lanes::OWN_CONNECTIONS;
+pub use pool::{PoolOptions, Storage};
+pub use session::keeps_prepared_statements;

@@ -1,0 +1,270 @@
+//! The connection pool and the door to the database.
+
+use crate::clock::Clock;
+use crate::storage::batcher::Batchers;
+use crate::storage::database::heartbeat::{leads_to, server_of};
+use crate::storage::database::hosts::Hosts;
+use crate::storage::database::lanes::{Lanes, OWN_CONNECTIONS};
+use crate::storage::database::listen::Notifications;
+use crate::storage::database::liveness::{Liveness, silence};
+use crate::storage::database::replica::Replica;
+use crate::storage::head_cache::{HeadCache, HeadCacheUse};
+use crate::storage::search::{FrequentWords, Searched};
+use crate::storage::usage::stored::{Quotas, Room};
+use crate::storage::write::GroupCommit;
+use crate::storage::{Deadlines, StorageError};
+use sqlx::pool::PoolConnectionMetadata;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, PgPool};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+/// How the pool is set up.
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// A PostgreSQL URL.
+    pub url: String,
+    /// Connections at most.
+    pub max_connections: u32,
+    /// Whether statements are prepared by name and kept; see `database.prepared_statements`.
+    pub prepared_statements: bool,
+    /// How long a request waits for a connection before it is answered 503.
+    pub acquire_timeout: Duration,
+    /// How long a statement may be without an answer.
+    pub deadlines: Deadlines,
+    /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
+    pub head_cache_bytes: u64,
+    /// Whether changes that come while another is being committed are sent together.
+    pub gather_puts: bool,
+}
+
+/// The database. Cheap to clone.
+#[derive(Clone)]
+pub struct Storage {
+    pub(in crate::storage) pool: PgPool,
+    /// Whose turn it is to have one of its connections.
+    pub(in crate::storage) lanes: Lanes,
+    /// How much vaults may hold.
+    pub(in crate::storage) room: Arc<Room>,
+    pub(in crate::storage) clock: Arc<dyn Clock>,
+    /// How long statements may be without an answer.
+    pub(in crate::storage) deadlines: Deadlines,
+    /// Whether the database answers.
+    pub(in crate::storage) liveness: Arc<Liveness>,
+    /// The servers that may be the primary.
+    pub(in crate::storage) hosts: Arc<Hosts>,
+    /// A standby for reads that may be behind.
+    pub(in crate::storage) replica: Option<Arc<Replica>>,
+    pub(in crate::storage) prepared_statements: bool,
+    /// Whether this service has an embedding model, so that what is indexed is to be embedded too.
+    pub(in crate::storage) embeds: bool,
+    /// Words that stand in many documents, by vault.
+    pub(in crate::storage) frequent_words: Arc<FrequentWords>,
+    /// Vaults that are being searched.
+    pub(in crate::storage) searched: Arc<Searched>,
+    /// Wakes the indexer of this process.
+    pub(in crate::storage) written: Arc<Notify>,
+    /// Wakes what embeds in this process.
+    pub(in crate::storage) indexed: Arc<Notify>,
+    /// The newest versions that are kept in the process.
+    pub(in crate::storage) head_cache: Arc<HeadCache>,
+    /// What sends changes, reads and small writes in batches.
+    pub(in crate::storage) batchers: Arc<Batchers>,
+    pub(in crate::storage) group_commit: Arc<GroupCommit>,
+    /// What was written, here and elsewhere.
+    pub(in crate::storage) notifications: Arc<Notifications>,
+}
+
+/// How every connection to a server is set up.
+pub(in crate::storage) fn connect_options(
+    server: &PgConnectOptions,
+    prepared_statements: bool,
+) -> PgConnectOptions {
+    server
+        .clone()
+        .application_name("working-memory")
+        // A parameter of the start of a session, which poolers refuse. No number here needs it.
+        .extra_float_digits(None)
+        .statement_cache_capacity(if prepared_statements { KEPT_STATEMENTS } else { 0 })
+        .disable_statement_logging()
+}
+
+/// For how long a connection that nobody used is not asked whether it lives.
+pub(in crate::storage) const BELIEVED_FOR: Duration = Duration::from_secs(1);
+
+/// How long the pool may take to close.
+const CLOSED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Prepared statements that a connection keeps: more than the service has.
+const KEPT_STATEMENTS: usize = 256;
+
+/// Connections are of the present generation and of one server, and are asked whether they live.
+fn pool_options(
+    options: &PoolOptions,
+    liveness: &Arc<Liveness>,
+    head_cache: &Arc<HeadCache>,
+) -> PgPoolOptions {
+    let (begun, asked, head_cache) = (liveness.clone(), liveness.clone(), head_cache.clone());
+    let silence_after = options.deadlines.silence;
+    PgPoolOptions::new()
+        .max_connections(options.max_connections)
+        .acquire_timeout(options.acquire_timeout)
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            let (liveness, head_cache) = (begun.clone(), head_cache.clone());
+            Box::pin(async move {
+                match server_of(connection).await {
+                    Ok(server) => leads_to(&server, &liveness, &head_cache, silence_after),
+                    // Whoever uses it learns of that at once; here it would be tried until the time is over.
+                    Err(_) => head_cache.next_epoch(),
+                }
+                Ok(())
+            })
+        })
+        .before_acquire(move |connection, about| {
+            let liveness = asked.clone();
+            Box::pin(async move { is_usable(connection, &about, &liveness, silence_after).await })
+        })
+}
+
+/// Whether a connection that waited in a pool may be given to somebody.
+///
+/// # Errors
+/// That it does not answer: where one is lost, others are, and all of its generation are given up.
+pub(in crate::storage) async fn is_usable(
+    connection: &mut PgConnection,
+    about: &PoolConnectionMetadata,
+    liveness: &Liveness,
+    silence_after: Duration,
+) -> Result<bool, sqlx::Error> {
+    if liveness.is_outdated(about.age) {
+        return Ok(false);
+    }
+    // One that was used a moment ago is believed: to ask costs as much as most statements.
+    if about.idle_for > BELIEVED_FOR {
+        let answered = timeout(silence_after, connection.ping()).await;
+        answered
+            .unwrap_or_else(|_| Err(silence()))
+            .inspect_err(|_| liveness.retire())?;
+    }
+    Ok(true)
+}
+
+impl Storage {
+    /// A pool that connects when it is first used, so that a database that is away for a moment does not
+    /// keep the service from starting.
+    ///
+    /// # Errors
+    /// A URL that is none.
+    pub fn connect_lazy(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
+        let hosts = Hosts::parse(&options.url)?;
+        let connect = connect_options(hosts.first(), options.prepared_statements);
+        let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
+        let liveness = Arc::new(Liveness::default());
+        let set_up = || pool_options(options, &liveness, &head_cache);
+        let pool = set_up().connect_lazy_with(connect.clone());
+        let own = set_up()
+            .max_connections(OWN_CONNECTIONS)
+            .connect_lazy_with(connect);
+        Ok(Self {
+            lanes: Lanes::new(options, own),
+            room: Arc::new(Room::new(Quotas::default())),
+            pool,
+            deadlines: options.deadlines,
+            liveness,
+            hosts: Arc::new(hosts),
+            replica: None,
+            prepared_statements: options.prepared_statements,
+            embeds: false,
+            frequent_words: Arc::default(),
+            searched: Arc::default(),
+            written: Arc::default(),
+            indexed: Arc::default(),
+            notifications: Arc::new(Notifications::new(head_cache.clone())),
+            clock,
+            head_cache,
+            batchers: Arc::default(),
+            group_commit: Arc::new(GroupCommit::new(options.gather_puts)),
+        })
+    }
+
+    /// The same for a service that has an embedding model, or none.
+    #[must_use]
+    pub fn embedding(mut self, embeds: bool) -> Self {
+        self.embeds = embeds;
+        self
+    }
+
+    /// A pool that leads to the server that takes writes, where the URL names several.
+    ///
+    /// # Errors
+    /// A URL that is none, or none of several servers takes writes.
+    pub async fn connect(options: &PoolOptions, clock: Arc<dyn Clock>) -> Result<Self, StorageError> {
+        let storage = Self::connect_lazy(options, clock)?;
+        storage.find_primary().await?;
+        Ok(storage)
+    }
+
+    /// Finds the server that takes writes, and has the pools connect to it from now on.
+    pub(in crate::storage) async fn find_primary(&self) -> Result<PgConnectOptions, StorageError> {
+        let primary = connect_options(self.hosts.primary().await?, self.prepared_statements);
+        for pool in [&self.pool, self.lanes.own()] {
+            pool.set_connect_options(primary.clone());
+        }
+        Ok(primary)
+    }
+
+    /// Asks the database for an answer.
+    ///
+    /// # Errors
+    /// [`StorageError::Unavailable`] when it gives none.
+    pub async fn ping(&self) -> Result<(), StorageError> {
+        sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
+            .fetch_one(&mut *self.own_reader().await?)
+            .await?;
+        Ok(())
+    }
+
+    /// The time now, by the clock that all rows are written by.
+    #[must_use]
+    pub fn now(&self) -> chrono::DateTime<chrono::Utc> {
+        self.clock.now()
+    }
+
+    /// Connections in use and open, for the metrics.
+    #[must_use]
+    pub fn pool_size(&self) -> (u32, usize) {
+        let idle = self.pool.num_idle() + self.batchers.idle_connections();
+        (self.pool.size(), idle)
+    }
+
+    /// Connections that may be open, for the metrics.
+    #[must_use]
+    pub fn most_connections(&self) -> u32 {
+        self.pool.options().get_max_connections()
+    }
+
+    /// How the newest versions that the process keeps are used, for the metrics.
+    #[must_use]
+    pub fn head_cache(&self) -> HeadCacheUse {
+        self.head_cache.usage()
+    }
+
+    /// The pool itself, for tests that look at rows.
+    #[must_use]
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Closes all connections; those on which something is still waited for after a while are left behind.
+    pub async fn close(&self) {
+        let (closed, own) = (self.pool.close(), self.lanes.own().close());
+        self.batchers.clear();
+        let closed = async { tokio::join!(closed, own, self.close_replica()) };
+        if timeout(CLOSED_WITHIN, closed).await.is_err() {
+            tracing::warn!("connections to the database did not end and are left behind");
+        }
+    }
+}

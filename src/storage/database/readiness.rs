@@ -1,0 +1,50 @@
+//! Whether writes get through.
+
+use crate::storage::database::liveness::Beat;
+use crate::storage::{Class, Storage, StorageError, database::listen};
+use sqlx::{AssertSqlSafe, Row as _};
+use std::time::Duration;
+
+/// For how long a heartbeat says whether writes get through.
+const BEAT_LASTS: Duration = Duration::from_secs(1);
+
+/// How long a batch of versions may be in flight before nothing counts as getting through: it waits for no lock.
+const BATCH_LASTS: Duration = Duration::from_secs(5);
+
+impl Storage {
+    /// Why writes do not get through at the moment; `None` if they do.
+    ///
+    /// # Errors
+    /// The database's, where it was asked.
+    pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
+        if let Some(busy) = self.batchers.changes.busy_for()
+            && busy > BATCH_LASTS
+        {
+            let seconds = busy.as_secs();
+            return Ok(Some(format!("versions wait for the database for {seconds} s")));
+        }
+        match self.liveness.last_beat() {
+            Some((Beat::NotWritten(problem), _)) => Ok(Some(problem.to_owned())),
+            Some((Beat::Written, at)) if at.elapsed() < BEAT_LASTS => Ok(None),
+            Some(_) | None => {
+                let is_read_only = self.test_write().await?;
+                Ok(is_read_only.then(|| "the database is read-only".to_owned()))
+            }
+        }
+    }
+
+    /// A commit that changes nothing. Whether the server is read-only.
+    async fn test_write(&self) -> Result<bool, StorageError> {
+        let mut transaction = self.begin_for(Class::Health).await?;
+        let statement = format!(
+            "SELECT pg_notify('{}', 'ready')::text, current_setting('transaction_read_only')",
+            listen::CHANNEL
+        );
+        let row = sqlx::raw_sql(AssertSqlSafe(statement))
+            .fetch_one(&mut *transaction)
+            .await?;
+        let is_read_only = row.try_get::<&str, _>(1)? == "on";
+        transaction.commit().await?;
+        Ok(is_read_only)
+    }
+}

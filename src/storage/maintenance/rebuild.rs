@@ -1,0 +1,285 @@
+//! Records and their history made anew from the versions.
+
+use crate::domain::changelog::left_out_by;
+use crate::domain::history::{Life, Mark, Rebuild, RecordEvent};
+use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
+use crate::domain::window::Task;
+use crate::storage::contexts::Source;
+use crate::storage::database::connection::Connection;
+use crate::storage::database::listen::{Notification, notify};
+use crate::storage::records::history;
+use crate::storage::write::{lock_memory, told_by, told_tasks};
+use crate::storage::{Class, Storage, StorageError, records};
+use sqlx::{Postgres, QueryBuilder};
+use std::collections::{HashMap, HashSet};
+use std::slice::from_ref;
+
+/// Versions read at once; each may have 100 KiB and more.
+const VERSIONS_AT_ONCE: i64 = 32;
+
+/// Memories listed at once.
+const MEMORIES_AT_ONCE: i64 = 500;
+
+/// A record row takes 22 of the 65,535 parameters that a statement may have.
+const RECORDS_PER_STATEMENT: usize = 2_900;
+
+/// Deletions of one statement.
+const DELETIONS_PER_STATEMENT: usize = 4_000;
+
+/// What a rebuilding came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rebuilt {
+    /// Memories that were looked through.
+    pub memories: u64,
+    /// Those of them whose records or history were not what the versions say; they are now.
+    pub mended: u64,
+}
+
+impl Storage {
+    /// Makes `records` and `record_changes` anew from the versions: of all memories, of one vault's, or of one
+    /// memory. Each memory is done in one transaction under the lock of its row. What the versions that are left
+    /// do not tell (see [`crate::domain::history`]) is kept as it is.
+    ///
+    /// # Errors
+    /// The database's; what was done until then stays.
+    #[tracing::instrument(name = "db.records.rebuild", skip_all)]
+    pub async fn rebuild_records(
+        &self,
+        vault: Option<&VaultId>,
+        memory: Option<&MemoryId>,
+    ) -> Result<Rebuilt, StorageError> {
+        let mut rebuilt = Rebuilt::default();
+        let mut after = None;
+        loop {
+            let page = sqlx::query!(
+                "SELECT vault_id, memory_id FROM memories
+                 WHERE (vault_id, memory_id) > ($1, $2)
+                   AND ($3::text IS NULL OR vault_id = $3) AND ($4::text IS NULL OR memory_id = $4)
+                 ORDER BY vault_id, memory_id
+                 LIMIT $5",
+                after
+                    .as_ref()
+                    .map_or("", |(vault, _): &(VaultId, MemoryId)| vault.as_str()),
+                after.as_ref().map_or("", |(_, memory)| memory.as_str()),
+                vault.map(VaultId::as_str),
+                memory.map(MemoryId::as_str),
+                MEMORIES_AT_ONCE,
+            )
+            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+            .await?;
+            let Some(last) = page.last() else {
+                return Ok(rebuilt);
+            };
+            after = Some((last.vault_id.clone(), last.memory_id.clone()));
+            for row in page {
+                if let Some(mended) = self.rebuild_memory(&row.vault_id, &row.memory_id).await? {
+                    rebuilt.memories += 1;
+                    rebuilt.mended += u64::from(mended);
+                }
+            }
+        }
+    }
+
+    /// Whether anything was mended; `None` if the memory was deleted meanwhile.
+    async fn rebuild_memory(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<bool>, StorageError> {
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+            return Ok(None);
+        }
+        let mended = project_versions(&mut transaction, vault, memory).await?;
+        if mended {
+            let told = Notification {
+                forget: true,
+                ..Notification::of(vault, memory)
+            };
+            notify(&mut transaction, from_ref(&told)).await?;
+        }
+        transaction.commit().await?;
+        Ok(Some(mended))
+    }
+}
+
+/// Makes the records of a memory, and their history, what its versions say. Says whether they were something else. The
+/// memory's row has to be locked.
+pub(in crate::storage) async fn project_versions(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<bool, StorageError> {
+    let mut events = history::all(connection, vault, memory).await?;
+    events.sort_by_key(|event| (event.mark.version, event.id));
+    let stored = records::all(connection, vault, memory).await?;
+    let mut lives: Vec<Life> = stored.into_iter().map(Life::from).collect();
+    lives.sort_by_key(|life| life.id);
+    let mut rebuild = Rebuild::new(lives.clone(), events.clone());
+    let tasks = read_versions(connection, vault, memory, &mut rebuild).await?;
+    let (new_lives, new_events) = rebuild.finish();
+    let (same_lives, same_events) = (new_lives == lives, new_events == events);
+    if !same_lives {
+        let mend = Mend::of(&lives, &new_lives);
+        delete_records(connection, vault, memory, &mend.gone).await?;
+        write_records(connection, vault, memory, &mend.written, &tasks).await?;
+    }
+    if !same_events {
+        replace_events(connection, vault, memory, new_events).await?;
+    }
+    Ok(!(same_lives && same_events))
+}
+
+/// What is not as it is stored.
+struct Mend<'l> {
+    gone: Vec<RecordId>,
+    written: Vec<&'l Life>,
+}
+
+impl<'l> Mend<'l> {
+    fn of(stored: &[Life], lives: &'l [Life]) -> Self {
+        let known: HashMap<RecordId, &Life> = stored.iter().map(|life| (life.id, life)).collect();
+        let new: HashSet<RecordId> = lives.iter().map(|life| life.id).collect();
+        let ids = stored.iter().map(|life| life.id);
+        Self {
+            gone: ids.filter(|id| !new.contains(id)).collect(),
+            written: lives
+                .iter()
+                .filter(|life| known.get(&life.id) != Some(life))
+                .collect(),
+        }
+    }
+}
+
+/// Hands all versions to `rebuild`, and returns what they tell of tasks.
+async fn read_versions(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    rebuild: &mut Rebuild,
+) -> Result<HashMap<RecordId, Task>, StorageError> {
+    let mut tasks = HashMap::new();
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            r#"SELECT version, actor_id, creation_time, context, source, operations, redacted_at IS NOT NULL AS "redacted!"
+               FROM memory_contexts
+               WHERE vault_id = $1 AND memory_id = $2 AND version > $3
+               ORDER BY version
+               LIMIT $4"#,
+            vault.as_str(),
+            memory.as_str(),
+            after,
+            VERSIONS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(tasks) };
+        after = last.version;
+        for row in rows {
+            let mark = Mark {
+                version: row.version,
+                at: row.creation_time,
+                by: row.actor_id,
+            };
+            let text = (!row.redacted).then_some(row.context.as_str());
+            let mut told = told_by(row.operations.as_ref());
+            let whole = matches!(row.source, Source::Put | Source::Restore);
+            told.left_out = whole.then(|| left_out_by(row.version));
+            rebuild.version(&mark, text, &told);
+            tasks.extend(told_tasks(row.operations.as_ref()));
+        }
+    }
+}
+
+async fn replace_events(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    events: Vec<RecordEvent>,
+) -> Result<(), StorageError> {
+    history::clear(connection, vault, memory).await?;
+    let events: Vec<_> = events.into_iter().map(|event| (vault, memory, event)).collect();
+    history::insert(connection, &events).await
+}
+
+async fn delete_records(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    ids: &[RecordId],
+) -> Result<(), StorageError> {
+    for ids in ids.chunks(DELETIONS_PER_STATEMENT) {
+        let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
+        sqlx::query!(
+            "DELETE FROM records
+             WHERE vault_id = $1 AND memory_id = $2
+               AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))",
+            vault.as_str(),
+            memory.as_str(),
+            &kinds,
+            &numbers,
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Writes records. Of one that is there, what was told of its task stays: a redaction may have taken some of it.
+///
+/// Built at run time, since the number of rows differs; the text is constant but for the placeholders.
+async fn write_records(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    lives: &[&Life],
+    tasks: &HashMap<RecordId, Task>,
+) -> Result<(), StorageError> {
+    for rows in lives.chunks(RECORDS_PER_STATEMENT) {
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content,
+                                  created_version, created_at, created_by, ended_version, ended_at, ended_by,
+                                  archive_reason, superseded_by, written_at, task_id, intent, summary, outcome,
+                                  epic) ",
+        );
+        statement.push_values(rows, |mut row, life| {
+            let end = life.end.as_ref();
+            let task = tasks.get(&life.id);
+            row.push_bind(vault.as_str())
+                .push_bind(memory.as_str())
+                .push_bind(life.id.kind.prefix())
+                .push_bind(life.id.number)
+                .push_bind(if end.is_some() { "archived" } else { "active" })
+                .push_bind(life.label.as_deref())
+                .push_bind(life.reason.as_deref())
+                .push_bind(life.content.as_str())
+                .push_bind(life.born.version)
+                .push_bind(life.born.at)
+                .push_bind(life.born.by.as_str())
+                .push_bind(end.map(|end| end.mark.version))
+                .push_bind(end.map(|end| end.mark.at))
+                .push_bind(end.map(|end| end.mark.by.as_str()))
+                .push_bind(end.and_then(|end| end.reason.as_deref()))
+                .push_bind(end.and_then(|end| end.superseded_by).map(|id| id.to_string()))
+                .push_bind(life.written_at)
+                .push_bind(task.and_then(|task| task.task_id.as_ref().map(TaskId::as_str)))
+                .push_bind(task.map(|task| task.intent.as_str()))
+                .push_bind(task.map(|task| task.summary.as_str()))
+                .push_bind(task.and_then(|task| task.outcome.as_ref()))
+                .push_bind(task.and_then(|task| task.epic.as_deref()));
+        });
+        statement.push(
+            " ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
+              SET status = excluded.status, label = excluded.label, reason = excluded.reason,
+                  content = excluded.content, created_version = excluded.created_version,
+                  created_at = excluded.created_at, created_by = excluded.created_by,
+                  ended_version = excluded.ended_version, ended_at = excluded.ended_at,
+                  ended_by = excluded.ended_by, archive_reason = excluded.archive_reason,
+                  superseded_by = excluded.superseded_by, written_at = excluded.written_at",
+        );
+        statement
+            .build()
+            .persistent(false)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

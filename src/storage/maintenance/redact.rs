@@ -1,0 +1,220 @@
+//! `RedactContext`'s transaction: the text of a version is gone, from its row and from all that quotes it.
+
+mod place;
+mod records;
+mod runs;
+mod words;
+
+use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
+use crate::domain::redaction::Redaction;
+use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::repeat::{TransactionError, repeated};
+use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::handoffs::forget_handoffs;
+use crate::storage::idempotency::{Redacted, bury_redacted};
+use crate::storage::search::vectors::forget_vectors;
+use crate::storage::usage::stored;
+use crate::storage::write::lock_memory;
+use crate::storage::{Class, Preconditions, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use place::{Place, ROWS_AT_ONCE};
+use records::{clear_archive_reasons, clear_records, clear_tasks};
+use runs::clear_runs;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::slice::from_ref;
+use words::clear_words;
+
+/// Why a version was not redacted.
+#[derive(Debug, thiserror::Error)]
+pub enum RedactError {
+    /// A precondition does not hold.
+    #[error("the precondition does not hold")]
+    PreconditionFailed {
+        /// The newest version's id; `None` if the memory does not exist.
+        current: Option<ContextId>,
+    },
+    /// There is no such memory or version.
+    #[error("there is no such memory or version")]
+    NotFound,
+    /// It is the newest version, which always has a text.
+    #[error("version {version} is the newest")]
+    IsHead {
+        /// Its number.
+        version: i64,
+    },
+    /// The database failed; nothing was redacted.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl TransactionError for RedactError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<sqlx::Error> for RedactError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl Storage {
+    /// Takes the text of a version out for good. The row, its maker and its place stay; beside them stand
+    /// who redacted it, when and why, and the hash of the text. What quotes the text goes with it: the
+    /// version's own log and operations, runs that made it, started from it or quote it, the words of logs
+    /// and operations of other versions, the parts of archived records that no other version holds, and every
+    /// handoff made since the version was: a handoff quotes in another spelling.
+    /// Redacting it again changes nothing.
+    ///
+    /// Old copies in the files of the database last until it cleans up (`VACUUM`), those in backups as long
+    /// as the backups.
+    ///
+    /// # Errors
+    /// As [`RedactError`] says.
+    #[tracing::instrument(name = "db.memory_contexts.redact", skip_all)]
+    pub async fn redact_context(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        reference: &ContextRef,
+        actor: &ActorId,
+        reason: &str,
+        preconditions: &Preconditions,
+    ) -> Result<ContextMetadata, RedactError> {
+        repeated("db.memory_contexts.redact", || {
+            self.try_redact(vault, memory, reference, (actor, reason), preconditions)
+        })
+        .await
+    }
+
+    async fn try_redact(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        reference: &ContextRef,
+        (actor, reason): (&ActorId, &str),
+        preconditions: &Preconditions,
+    ) -> Result<ContextMetadata, RedactError> {
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        let head = lock_memory(&mut transaction, vault, memory).await?;
+        let current = head.as_ref().and_then(|head| head.context_id.clone());
+        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
+            return Err(RedactError::PreconditionFailed { current });
+        }
+        let found = find_context(&mut transaction, vault, memory, reference).await?;
+        let (Some(head), Some(Context { metadata, text })) = (head, found) else {
+            return Err(RedactError::NotFound);
+        };
+        let version = metadata.version;
+        if metadata.redaction.is_some() {
+            return Ok(metadata);
+        }
+        if version == head.version {
+            return Err(RedactError::IsHead { version });
+        }
+        let place = Place {
+            vault,
+            memory,
+            version,
+        };
+        let held = stored::of_memory(&mut transaction, vault, memory).await?;
+        let mut redaction = Redaction::of(&text);
+        keep_other_versions(&mut transaction, &place, &mut redaction).await?;
+        let quotations = redaction.quotations();
+        let now = self.clock.now().max(head.changed_at);
+        // Here, not by the database: where that is distributed, no statement that changes rows may compute it.
+        let hash = hex::encode(Sha256::digest(text.as_bytes()));
+        // Before the words of versions: what runs say of them is put together out of these.
+        let runs = clear_runs(&mut transaction, &place, &quotations).await?;
+        clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
+        clear_words(&mut transaction, &place, &quotations).await?;
+        clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
+        clear_archive_reasons(&mut transaction, &place, &quotations).await?;
+        clear_tasks(&mut transaction, &place, &quotations).await?;
+        forget_handoffs(&mut transaction, vault, memory, version).await?;
+        forget_vectors(&mut transaction, vault, memory).await?;
+        let context_id = &metadata.context_id;
+        let gone = Redacted {
+            context_id,
+            runs: &runs,
+            quotations: &quotations,
+        };
+        bury_redacted(&mut transaction, vault, memory, &gone).await?;
+        let redacted = find_context(&mut transaction, vault, memory, reference).await?;
+        let event = NewEvent {
+            actor: Some(actor.clone()),
+            details: Some(json!({"version": version, "context_id": context_id.as_str()})),
+            ..self.event(memory, EventKind::Redacted)
+        };
+        let left = stored::of_memory(&mut transaction, vault, memory).await?;
+        stored::count(&mut transaction, vault, &event.event_id, (held, left)).await?;
+        events::append(&mut transaction, vault, from_ref(&event)).await?;
+        transaction.commit().await?;
+        self.replica_must_catch_up();
+        self.appended(vault, &[event]);
+        redacted
+            .map(|context| context.metadata)
+            .ok_or(RedactError::NotFound)
+    }
+}
+
+/// Shows the redaction all texts that stay.
+async fn keep_other_versions(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    redaction: &mut Redaction,
+) -> Result<(), StorageError> {
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            "SELECT version, context FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4 AND redacted_at IS NULL
+             ORDER BY version
+             LIMIT $5",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            after,
+            place.version,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.version;
+        for row in &rows {
+            redaction.keep(&row.context);
+        }
+    }
+}
+
+async fn clear_version(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    hash: &str,
+    (actor, reason): (&ActorId, &str),
+    now: DateTime<Utc>,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE memory_contexts
+         SET context = '', operations = NULL, log = $7, redacted_at = $4, redacted_by = $5,
+             redaction_reason = $6, redacted_sha256 = $8
+         WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+        now,
+        actor.as_str(),
+        reason,
+        format!("redacted: {reason}"),
+        hash,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! Which version is being redacted, and how its memory is read.
+
+use crate::domain::ids::{MemoryId, VaultId};
+
+/// Rows read at once: versions and runs may have 100 KiB each and more.
+pub(super) const ROWS_AT_ONCE: i64 = 32;
+
+/// The version being redacted.
+pub(super) struct Place<'a> {
+    pub(super) vault: &'a VaultId,
+    pub(super) memory: &'a MemoryId,
+    pub(super) version: i64,
+}

@@ -1,0 +1,170 @@
+//! Retention: old versions are taken out, where the configuration says so.
+
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::retention::Retention;
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
+use chrono::{DateTime, Utc};
+
+/// Versions deleted in one transaction, so that a writer never waits long for the memory's row.
+const VERSIONS_AT_ONCE: i64 = 500;
+
+/// Memories looked through at once.
+const MEMORIES_AT_ONCE: i64 = 500;
+
+/// A memory that may have versions to take out.
+struct Candidate {
+    vault_id: VaultId,
+    memory_id: MemoryId,
+    head_version: i64,
+}
+
+impl Storage {
+    /// Takes out the versions of all memories that `retention` does not keep at `now`; says how many. Their
+    /// numbers are not used again: the numbers of the versions that stay have gaps at the old end.
+    ///
+    /// Any number of instances may do so at once, and it may be broken off and begun again: memory by
+    /// memory, in short transactions, each version by its key.
+    ///
+    /// # Errors
+    /// The database's, where it does not answer; what was taken out until then stays out. A vault of which a statement
+    /// fails is passed over.
+    #[tracing::instrument(name = "db.memory_contexts.prune", skip_all)]
+    pub async fn prune_versions(
+        &self,
+        retention: &Retention,
+        now: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        let mut pruned = 0;
+        let mut failing = FailingVaults::new("retention");
+        let mut after = None;
+        loop {
+            let candidates = self.candidates(retention, &after).await?;
+            let Some(last) = candidates.last() else {
+                return Ok(pruned);
+            };
+            after = Some((last.vault_id.clone(), last.memory_id.clone()));
+            for candidate in &candidates {
+                let vault = candidate.vault_id.as_str();
+                if !failing.waits(vault) {
+                    let done = self.prune_memory(retention, candidate, now).await;
+                    pruned += failing.pass_over(vault, done)?.unwrap_or_default();
+                }
+            }
+        }
+    }
+
+    async fn candidates(
+        &self,
+        retention: &Retention,
+        after: &Option<(VaultId, MemoryId)>,
+    ) -> Result<Vec<Candidate>, StorageError> {
+        let least = match (retention.max_versions, retention.max_age) {
+            (Some(versions), None) => versions,
+            _ => 1,
+        };
+        Ok(sqlx::query_as!(
+            Candidate,
+            "SELECT vault_id, memory_id, head_version FROM memories
+             WHERE (vault_id, memory_id) > ($1, $2) AND head_version > $3
+             ORDER BY vault_id, memory_id
+             LIMIT $4",
+            after.as_ref().map_or("", |(vault, _)| vault.as_str()),
+            after.as_ref().map_or("", |(_, memory)| memory.as_str()),
+            least,
+            MEMORIES_AT_ONCE,
+        )
+        .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+        .await?)
+    }
+
+    async fn prune_memory(
+        &self,
+        retention: &Retention,
+        candidate: &Candidate,
+        now: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        let by_number = retention
+            .max_versions
+            .map_or(1, |versions| candidate.head_version.saturating_sub(versions) + 1);
+        let cutoff = retention.max_age.and_then(|age| now.checked_sub_signed(age));
+        let mut pruned = 0;
+        loop {
+            // Looked for without a lock: mostly there is nothing, and no writer has to wait for that.
+            let contexts = sqlx::query_scalar!(
+                "SELECT context_id FROM memory_contexts AS old
+                 WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.version < $3
+                   AND (old.version < $4 OR old.version < (
+                            SELECT max(newest.version) FROM memory_contexts AS newest
+                            WHERE newest.vault_id = $1 AND newest.memory_id = $2
+                              AND newest.creation_time <= $5::timestamptz))
+                   AND (NOT $6 OR NOT EXISTS (
+                            SELECT 1 FROM records
+                            WHERE records.vault_id = $1 AND records.memory_id = $2
+                              AND records.status = 'active' AND records.created_version = old.version))
+                 ORDER BY old.version
+                 LIMIT $7",
+                candidate.vault_id.as_str(),
+                candidate.memory_id.as_str(),
+                candidate.head_version,
+                by_number,
+                cutoff,
+                retention.keep_provenance,
+                VERSIONS_AT_ONCE,
+            )
+            .fetch_all(&mut *self.reader_for(Class::Maintenance).await?)
+            .await?;
+            if contexts.is_empty() {
+                return Ok(pruned);
+            }
+            let deleted = self.delete_versions(retention, candidate, &contexts).await?;
+            pruned += deleted;
+            if deleted == 0 {
+                // Another instance was faster, or a record came back; the next round will tell.
+                return Ok(pruned);
+            }
+        }
+    }
+
+    async fn delete_versions(
+        &self,
+        retention: &Retention,
+        candidate: &Candidate,
+        contexts: &[ContextId],
+    ) -> Result<u64, StorageError> {
+        let mut transaction = self.begin_sweep().await?;
+        // A restore makes an archived record active again: it must not come between question and deletion.
+        let head = sqlx::query_scalar!(
+            "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
+            candidate.vault_id.as_str(),
+            candidate.memory_id.as_str(),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some(head) = head else { return Ok(0) };
+        let deleted = sqlx::query_scalar!(
+            r#"WITH gone AS (
+                 DELETE FROM memory_contexts AS old
+                 WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.context_id = ANY ($3) AND old.version < $4
+               AND (NOT $5 OR NOT EXISTS (
+                        SELECT 1 FROM records
+                        WHERE records.vault_id = $1 AND records.memory_id = $2
+                          AND records.status = 'active' AND records.created_version = old.version))
+                 RETURNING old.bytes, old.redacted_at
+               ), counted AS (
+                 INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
+                 SELECT $1, $6, 0, -sum(bytes) FROM gone WHERE redacted_at IS NULL HAVING count(*) > 0
+               )
+               SELECT count(*) AS "deleted!" FROM gone"#,
+            candidate.vault_id.as_str(),
+            candidate.memory_id.as_str(),
+            contexts as &[ContextId],
+            head,
+            retention.keep_provenance,
+            self.clock.new_id().to_string(),
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(u64::try_from(deleted).unwrap_or_default())
+    }
+}

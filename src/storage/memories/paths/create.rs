@@ -1,0 +1,74 @@
+//! A new file: its memory, the first version of it and its path, in one transaction.
+
+use super::tree::{Place, hold_root, insert, place_of};
+use super::{FileError, FileTree, FileVersion, Storage};
+use crate::domain::changelog;
+use crate::domain::ids::ActorId;
+use crate::domain::memory_files::{Edited, FilePath, Refusal};
+use crate::storage::contexts::ContextMetadata;
+use crate::storage::database::repeat::repeated;
+use crate::storage::write::{Prepared, save_locked};
+use crate::storage::{NewVersion, Source};
+
+impl Storage {
+    /// Makes a file where there is nothing yet.
+    ///
+    /// # Errors
+    /// As [`FileError`] says.
+    #[tracing::instrument(name = "db.memory_paths.create", skip_all)]
+    pub async fn create_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+    ) -> Result<FileVersion, FileError> {
+        let made = self.make_file(tree, path, file, actor).await?;
+        Ok(FileVersion {
+            memory: made.memory_id,
+            version: made.version,
+        })
+    }
+
+    /// The same, with all that is known of its first version.
+    pub(super) async fn make_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+    ) -> Result<ContextMetadata, FileError> {
+        repeated("db.memory_paths.create", || {
+            self.try_create_file(tree, path, file, actor)
+        })
+        .await
+    }
+
+    async fn try_create_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+    ) -> Result<ContextMetadata, FileError> {
+        let vault = &tree.vault;
+        let mut transaction = self.begin().await?;
+        hold_root(&mut transaction, tree).await?;
+        match place_of(&mut transaction, tree, path).await? {
+            Place::Free => {}
+            Place::Taken => return Err(Refusal::file_exists(path).into()),
+            Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
+        }
+        let memory = path.new_memory_id(self.clock.new_id());
+        let token = self.head_cache.fill_token(vault, &memory);
+        let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
+        let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
+        new.log = changelog::of_text(&head.text, &new.text, &new.changes);
+        let counted = head.counters;
+        let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
+        save_locked(&mut transaction, &prepared).await?;
+        insert(&mut transaction, tree, path, &memory).await?;
+        transaction.commit().await?;
+        Ok(self.committed(prepared, token))
+    }
+}

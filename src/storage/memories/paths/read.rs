@@ -1,0 +1,128 @@
+//! What stands at a path.
+
+use super::tree::range_below;
+use super::{FileEntry, FileTree, FileVersion, Storage, StorageError};
+use crate::domain::ids::MemoryId;
+use crate::domain::memory_files::{FilePath, Listing};
+use crate::storage::database::connection::Connection;
+use futures::TryStreamExt as _;
+
+impl Storage {
+    /// The file at a path with its newest text, or else the directory.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn file_entry(&self, tree: &FileTree, path: &FilePath) -> Result<FileEntry, StorageError> {
+        let mut reader = self.reader().await?;
+        match read_file(&mut reader, tree, path).await? {
+            Some((file, text)) => Ok(FileEntry::File(file, text)),
+            None => Ok(FileEntry::Directory(list(&mut reader, tree, path).await?)),
+        }
+    }
+}
+
+/// What stands at a path, without what it says.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A file, which is this memory.
+    File(MemoryId),
+    /// A directory.
+    Directory,
+    /// Neither.
+    Nothing,
+}
+
+/// Looks for a path.
+#[tracing::instrument(name = "db.memory_paths.find", skip_all)]
+pub(super) async fn find(
+    connection: &mut Connection,
+    tree: &FileTree,
+    path: &FilePath,
+) -> Result<Found, StorageError> {
+    let (from, to) = range_below(path);
+    let row = sqlx::query!(
+        "SELECT path, memory_id FROM memory_paths
+         WHERE vault_id = $1 AND root = $2 AND (path = $3 OR (path > $4 AND path < $5))
+         ORDER BY path
+         LIMIT 1",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        path.as_str(),
+        from,
+        to,
+    )
+    .fetch_optional(connection)
+    .await?;
+    match row {
+        Some(row) if row.path == path.as_str() => Ok(Found::File(row.memory_id)),
+        Some(_) => Ok(Found::Directory),
+        None if path.is_root() => Ok(Found::Directory),
+        None => Ok(Found::Nothing),
+    }
+}
+
+#[tracing::instrument(name = "db.memory_paths.read", skip_all)]
+async fn read_file(
+    connection: &mut Connection,
+    tree: &FileTree,
+    path: &FilePath,
+) -> Result<Option<(FileVersion, String)>, StorageError> {
+    let row = sqlx::query!(
+        "SELECT head.memory_id, head.version, head.context
+         FROM memory_paths
+         JOIN memories
+           ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
+         JOIN memory_contexts AS head
+           ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
+          AND head.context_id = memories.head_context_id
+         WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
+           AND memory_paths.root = $2 AND memory_paths.path = $3",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        path.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let file = FileVersion {
+        memory: row.memory_id,
+        version: row.version,
+    };
+    Ok(Some((file, row.context)))
+}
+
+#[tracing::instrument(name = "db.memory_paths.list", skip_all)]
+async fn list(
+    connection: &mut Connection,
+    tree: &FileTree,
+    directory: &FilePath,
+) -> Result<Listing, StorageError> {
+    let (from, to) = range_below(directory);
+    let mut rows = sqlx::query!(
+        "SELECT memory_paths.path, head.bytes
+         FROM memory_paths
+         JOIN memories
+           ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
+         JOIN memory_contexts AS head
+           ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
+          AND head.context_id = memories.head_context_id
+         WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
+           AND memory_paths.root = $2 AND memory_paths.path > $3 AND memory_paths.path < $4",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        from,
+        to,
+    )
+    .fetch(connection);
+    let mut listing = Listing::of(directory.clone());
+    while let Some(row) = rows.try_next().await? {
+        let file = FilePath::parse(&row.path).map_err(|refusal| StorageError::Corrupt {
+            table: "memory_paths",
+            column: "path",
+            row: format!("({}, {}, {})", tree.vault, tree.root, row.path),
+            problem: refusal.to_string(),
+        })?;
+        listing.add(&file, u64::try_from(row.bytes).unwrap_or_default());
+    }
+    Ok(listing)
+}

@@ -1,0 +1,224 @@
+//! Files that leave their place: unlinked, or moved to another. Their memories stay as they are.
+
+use super::tree::{Place, lock_root, place_of, range_below};
+use super::{FileError, FileTree, FileVersion, Storage, StorageError, WriteFileError};
+use crate::domain::ids::{ContextId, MemoryId};
+use crate::domain::memory_files::{FilePath, Refusal};
+use crate::storage::Preconditions;
+use crate::storage::database::connection::Connection;
+use crate::storage::database::repeat::repeated;
+
+/// A file below a path, or the one at it.
+struct Row {
+    path: String,
+    memory_id: MemoryId,
+    head_version: i64,
+}
+
+impl Storage {
+    /// Takes a file, or all files of a directory, out of the tree. The memories stay, with all their versions. Returns
+    /// which version the file was, if it was one.
+    ///
+    /// # Errors
+    /// As [`FileError`] says.
+    #[tracing::instrument(name = "db.memory_paths.unlink", skip_all)]
+    pub async fn unlink_files(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+    ) -> Result<Option<FileVersion>, FileError> {
+        if path.is_root() {
+            return Err(Refusal::root_is_not_deleted().into());
+        }
+        repeated("db.memory_paths.unlink", || self.try_unlink(tree, path)).await
+    }
+
+    async fn try_unlink(&self, tree: &FileTree, path: &FilePath) -> Result<Option<FileVersion>, FileError> {
+        let mut transaction = self.begin().await?;
+        lock_root(&mut transaction, tree).await?;
+        let rows = files_at(&mut transaction, tree, path).await?;
+        if rows.is_empty() {
+            return Err(Refusal::nothing_there(path).into());
+        }
+        let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+        sqlx::query!(
+            "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
+            tree.vault.as_str(),
+            tree.root.as_str(),
+            &paths as &[&str],
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(file_among(path, &rows))
+    }
+
+    /// Takes one file out of the tree, if the preconditions hold of its newest version.
+    ///
+    /// # Errors
+    /// As [`WriteFileError`] says.
+    #[tracing::instrument(name = "db.memory_paths.unlink_file", skip_all)]
+    pub async fn unlink_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        preconditions: &Preconditions,
+    ) -> Result<(), WriteFileError> {
+        repeated("db.memory_paths.unlink_file", || {
+            self.try_unlink_file(tree, path, preconditions)
+        })
+        .await
+    }
+
+    async fn try_unlink_file(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        preconditions: &Preconditions,
+    ) -> Result<(), WriteFileError> {
+        let mut transaction = self.begin().await?;
+        lock_root(&mut transaction, tree).await?;
+        let memory = sqlx::query_scalar!(
+            "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+            tree.vault.as_str(),
+            tree.root.as_str(),
+            path.as_str(),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?
+        .ok_or(WriteFileError::NotFound)?;
+        // Locked, so that no edit comes between the look and the deed.
+        let current = sqlx::query_scalar!(
+            "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
+            tree.vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?
+        .ok_or(WriteFileError::NotFound)?;
+        if !preconditions.hold(current.as_ref().map(ContextId::as_str)) {
+            return Err(WriteFileError::PreconditionFailed { current });
+        }
+        sqlx::query!(
+            "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
+            tree.vault.as_str(),
+            tree.root.as_str(),
+            path.as_str(),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Gives a file, or a directory with all that is in it, another path. Returns which version the file is, if it is
+    /// one.
+    ///
+    /// # Errors
+    /// As [`FileError`] says.
+    #[tracing::instrument(name = "db.memory_paths.rename", skip_all)]
+    pub async fn rename_files(
+        &self,
+        tree: &FileTree,
+        from: &FilePath,
+        to: &FilePath,
+    ) -> Result<Option<FileVersion>, FileError> {
+        if from.is_root() {
+            return Err(Refusal::root_is_not_renamed().into());
+        }
+        repeated("db.memory_paths.rename", || self.try_rename(tree, from, to)).await
+    }
+
+    async fn try_rename(
+        &self,
+        tree: &FileTree,
+        from: &FilePath,
+        to: &FilePath,
+    ) -> Result<Option<FileVersion>, FileError> {
+        let mut transaction = self.begin().await?;
+        lock_root(&mut transaction, tree).await?;
+        let place = place_of(&mut transaction, tree, to).await?;
+        if place == Place::Taken {
+            return Err(Refusal::destination_exists(to).into());
+        }
+        let rows = files_at(&mut transaction, tree, from).await?;
+        if rows.is_empty() {
+            return Err(Refusal::nothing_there(from).into());
+        }
+        if let Place::BelowFile(file) = place {
+            return Err(Refusal::below_a_file(to, &file).into());
+        }
+        if to.is_below(from) {
+            return Err(Refusal::into_itself(from, to).into());
+        }
+        let mut paths = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let moved = stored(tree, &row.path)?.moved(from, to)?;
+            paths.push(moved.as_str().to_owned());
+        }
+        let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
+        sqlx::query!(
+            "UPDATE memory_paths SET path = moved.path
+             FROM unnest($3::text[], $4::text[]) AS moved (memory_id, path)
+             WHERE memory_paths.vault_id = $1 AND memory_paths.root = $2
+               AND memory_paths.memory_id = moved.memory_id",
+            tree.vault.as_str(),
+            tree.root.as_str(),
+            &memories as &[&str],
+            &paths,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(file_among(from, &rows))
+    }
+}
+
+/// The file at a path, or the files below it, with their newest versions.
+#[tracing::instrument(name = "db.memory_paths.files_at", skip_all)]
+async fn files_at(
+    connection: &mut Connection,
+    tree: &FileTree,
+    path: &FilePath,
+) -> Result<Vec<Row>, StorageError> {
+    let (from, to) = range_below(path);
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT memory_paths.path, memory_paths.memory_id, memories.head_version
+         FROM memory_paths
+         JOIN memories
+           ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
+         WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND memory_paths.root = $2
+           AND (memory_paths.path = $3 OR (memory_paths.path > $4 AND memory_paths.path < $5))",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        path.as_str(),
+        from,
+        to,
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows)
+}
+
+/// The one that stands at the path itself.
+fn file_among(path: &FilePath, rows: &[Row]) -> Option<FileVersion> {
+    let row = rows.iter().find(|row| row.path == path.as_str())?;
+    Some(FileVersion {
+        memory: row.memory_id.clone(),
+        version: row.head_version,
+    })
+}
+
+fn stored(tree: &FileTree, path: &str) -> Result<FilePath, StorageError> {
+    FilePath::parse(path).map_err(|refusal| corrupt(tree, path, "path", &refusal.to_string()))
+}
+
+fn corrupt(tree: &FileTree, path: &str, column: &'static str, problem: &str) -> StorageError {
+    StorageError::Corrupt {
+        table: "memory_paths",
+        column,
+        row: format!("({}, {}, {path})", tree.vault, tree.root),
+        problem: problem.to_owned(),
+    }
+}

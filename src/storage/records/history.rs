@@ -1,0 +1,246 @@
+//! The changes of records: `record_changes`.
+
+use crate::domain::document::{Record, records};
+use crate::domain::history::{ChangeKind, Mark, RecordEvent};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::storage::database::connection::Connection;
+use crate::storage::{Storage, StorageError};
+use chrono::{DateTime, Utc};
+
+/// Rows of one statement: all of it is held at once.
+const ROWS_PER_STATEMENT: usize = 4_000;
+
+/// A row as it is stored.
+pub(in crate::storage) struct Row {
+    pub(in crate::storage) kind: RecordKind,
+    pub(in crate::storage) number: i64,
+    pub(in crate::storage) version: i64,
+    pub(in crate::storage) change: ChangeKind,
+    pub(in crate::storage) at: DateTime<Utc>,
+    pub(in crate::storage) by: ActorId,
+}
+
+impl From<Row> for RecordEvent {
+    fn from(row: Row) -> Self {
+        Self {
+            id: RecordId::new(row.kind, row.number),
+            change: row.change,
+            mark: Mark {
+                version: row.version,
+                at: row.at,
+                by: row.by,
+            },
+        }
+    }
+}
+
+/// What happened to a record of a memory.
+pub(in crate::storage) type Changed<'a> = (&'a VaultId, &'a MemoryId, RecordEvent);
+
+/// Adds changes, many rows a statement.
+#[tracing::instrument(name = "db.record_changes.insert", skip_all)]
+pub(in crate::storage) async fn insert(
+    connection: &mut Connection,
+    events: &[Changed<'_>],
+) -> Result<(), StorageError> {
+    for rows in events.chunks(ROWS_PER_STATEMENT) {
+        let vaults: Vec<&str> = rows.iter().map(|(vault, ..)| vault.as_str()).collect();
+        let memories: Vec<&str> = rows.iter().map(|(_, memory, _)| memory.as_str()).collect();
+        let events = || rows.iter().map(|(.., event)| event);
+        let kinds: Vec<&str> = events().map(|event| event.id.kind.prefix()).collect();
+        let numbers: Vec<i64> = events().map(|event| event.id.number).collect();
+        let versions: Vec<i64> = events().map(|event| event.mark.version).collect();
+        let changes: Vec<&str> = events().map(|event| event.change.name()).collect();
+        let times: Vec<DateTime<Utc>> = events().map(|event| event.mark.at).collect();
+        let writers: Vec<&str> = events().map(|event| event.mark.by.as_str()).collect();
+        sqlx::query!(
+            "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+             SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
+                                  $7::timestamptz[], $8::text[])",
+            &vaults as &[&str],
+            &memories as &[&str],
+            &kinds as &[&str],
+            &numbers,
+            &versions,
+            &changes as &[&str],
+            &times,
+            &writers as &[&str],
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// All changes of a memory by version and record.
+#[tracing::instrument(name = "db.record_changes.all", skip_all)]
+pub(in crate::storage) async fn all(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Vec<RecordEvent>, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT kind, number, version, change, at, by FROM record_changes
+         WHERE vault_id = $1 AND memory_id = $2
+         ORDER BY version, kind, number",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(RecordEvent::from).collect())
+}
+
+/// One change of a record, and what the record said from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastState {
+    /// What was done to it, in which version, when, and by whom.
+    pub event: RecordEvent,
+    /// What that version says under its id; `None` where it ended, or where the version's text was taken out.
+    pub record: Option<Record>,
+}
+
+impl Storage {
+    /// What became of a record, the newest change first, at most `limit`; empty if there is no such record.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.record_changes.of_record", skip_all)]
+    pub async fn record_history(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: RecordId,
+        limit: i64,
+    ) -> Result<Vec<PastState>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT record_changes.kind, record_changes.number, record_changes.version, change, at, by,
+                      CASE WHEN change NOT IN ('archived', 'superseded') THEN memory_contexts.context END AS context
+               FROM record_changes
+               LEFT JOIN memory_contexts
+                 ON memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+                AND memory_contexts.version = record_changes.version
+               WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
+                 AND record_changes.kind = $3 AND record_changes.number = $4
+               ORDER BY record_changes.version DESC
+               LIMIT $5"#,
+            vault.as_str(),
+            memory.as_str(),
+            id.kind.prefix(),
+            id.number,
+            limit,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let states = rows.into_iter().map(|row| PastState {
+            record: row
+                .context
+                .and_then(|text| records(&text).into_iter().find(|record| record.id == id)),
+            event: RecordEvent::from(Row {
+                kind: row.kind,
+                number: row.number,
+                version: row.version,
+                change: row.change,
+                at: row.at,
+                by: row.by,
+            }),
+        });
+        Ok(states.collect())
+    }
+}
+
+/// Takes out all changes of a memory.
+#[tracing::instrument(name = "db.record_changes.clear", skip_all)]
+pub(in crate::storage) async fn clear(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM record_changes WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// After an import whose texts do not tell everything: the changes of the versions `untold` (those whose
+/// predecessor has no text) were not derived from what really was before them. They go, and births and ends are
+/// taken from the records, whose lines know them.
+#[tracing::instrument(name = "db.record_changes.import_gaps", skip_all)]
+pub(in crate::storage) async fn take_from_records(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    untold: &[i64],
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM record_changes WHERE vault_id = $1 AND memory_id = $2 AND version = ANY ($3)",
+        vault.as_str(),
+        memory.as_str(),
+        untold,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE record_changes SET change = 'restored'
+         FROM records
+         WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
+           AND records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = record_changes.kind AND records.number = record_changes.number
+           AND record_changes.change = 'added' AND record_changes.version > records.created_version",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+         SELECT vault_id, memory_id, kind, number, created_version, 'added', created_at, created_by
+         FROM records
+         WHERE vault_id = $1 AND memory_id = $2
+         ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        r#"INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
+           SELECT vault_id, memory_id, kind, number, ended_version,
+                  CASE WHEN superseded_by IS NULL THEN 'archived' ELSE 'superseded' END, ended_at, ended_by
+           FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND status = 'archived'
+           ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING"#,
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// After an import: an archived record whose line names what took its place was superseded, which no text tells.
+#[tracing::instrument(name = "db.record_changes.import_superseded", skip_all)]
+pub(in crate::storage) async fn mark_superseded(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE record_changes SET change = 'superseded'
+         FROM records
+         WHERE record_changes.vault_id = $1 AND record_changes.memory_id = $2
+           AND records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = record_changes.kind AND records.number = record_changes.number
+           AND record_changes.version = records.ended_version AND records.superseded_by IS NOT NULL",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

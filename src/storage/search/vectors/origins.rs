@@ -1,0 +1,117 @@
+//! Where records that were found come from, for all of a page at once.
+
+use crate::domain::evidence::Evidence;
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::storage::records::RecordStatus;
+use crate::storage::records::evidence::from_stored;
+use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+
+/// Where a record comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordOrigin {
+    /// Whether it stands in the newest version.
+    pub status: RecordStatus,
+    /// The version that brought it.
+    pub version: i64,
+    /// When that was made.
+    pub at: DateTime<Utc>,
+    /// Who made it.
+    pub by: ActorId,
+    /// What carried it into the memory.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Storage {
+    /// Where records of memories of a vault come from, each as it stands in this version of its memory, which was the
+    /// newest a moment ago.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn record_origins(
+        &self,
+        vault: &VaultId,
+        wanted: &[(&MemoryId, i64, RecordId)],
+    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
+        let mut origins = HashMap::with_capacity(wanted.len());
+        let mut unknown = Vec::new();
+        for (memory, version, id) in wanted {
+            let head = self.head_cache.peek(vault, memory, *version);
+            let known = head.as_ref().map(|head| &head.records);
+            match known.and_then(|known| known.get(*id)) {
+                Some(origin) => {
+                    origins.insert(((*memory).clone(), *id), origin);
+                }
+                None => unknown.push(((*memory, *id), known.cloned())),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(origins);
+        }
+        // A replica may not have heard of a redaction yet.
+        let may_keep = self.replica.is_none();
+        let records: Vec<_> = unknown.iter().map(|(record, _)| *record).collect();
+        let mut read = self.read_origins(vault, &records).await?;
+        for ((memory, id), known) in unknown {
+            let Some((record, origin)) = read.remove_entry(&(memory.clone(), id)) else {
+                continue;
+            };
+            if let Some(known) = known.filter(|_| may_keep) {
+                known.keep(id, &origin);
+            }
+            origins.insert(record, origin);
+        }
+        Ok(origins)
+    }
+
+    #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
+    async fn read_origins(
+        &self,
+        vault: &VaultId,
+        records: &[(&MemoryId, RecordId)],
+    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
+        let memories: Vec<&str> = records.iter().map(|(memory, _)| memory.as_str()).collect();
+        let kinds: Vec<&str> = records.iter().map(|(_, id)| id.kind.prefix()).collect();
+        let numbers: Vec<i64> = records.iter().map(|(_, id)| id.number).collect();
+        let rows = sqlx::query!(
+            r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number,
+                      r.status = 'active' AS "is_active!", r.created_version, r.created_at,
+                      r.created_by AS "created_by: ActorId",
+                      (SELECT jsonb_path_query_first(
+                                v.operations,
+                                '$[*] ? (@.op == "add" && @.id == $id && @.evidence.type() == "array").evidence',
+                                jsonb_build_object('id', r.kind || '-' || r.number)
+                              )
+                       FROM memory_contexts v
+                       WHERE v.vault_id = $1 AND v.memory_id = r.memory_id AND v.version = r.created_version
+                         AND v.operations IS NOT NULL) AS evidence
+               FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
+               JOIN records r
+                 ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number
+               WHERE r.vault_id = $1"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &kinds as &[&str],
+            &numbers,
+        )
+        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .await?;
+        let origin = rows.into_iter().map(|row| {
+            let id = RecordId::new(row.kind, row.number);
+            let origin = RecordOrigin {
+                status: if row.is_active {
+                    RecordStatus::Active
+                } else {
+                    RecordStatus::Archived
+                },
+                version: row.created_version,
+                at: row.created_at,
+                by: row.created_by,
+                evidence: row.evidence.as_ref().and_then(from_stored).unwrap_or_default(),
+            };
+            ((row.memory_id, id), origin)
+        });
+        Ok(origin.collect())
+    }
+}

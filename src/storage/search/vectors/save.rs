@@ -1,0 +1,185 @@
+//! Writing the vectors of a memory.
+
+use super::sources::read_sources;
+use super::spaces::EVERYWHERE;
+use super::{ARCHIVED, HASH_BYTES, REFUSED, kind_flag};
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::search::PassageHash;
+use crate::domain::search::vectors::sign_bytes;
+use crate::storage::database::connection::Connection;
+use crate::storage::records::RecordStatus;
+use crate::storage::write::lock_memory;
+use crate::storage::{Class, Storage, StorageError};
+use std::collections::HashMap;
+
+/// A vector as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its signs, and its numbers in a byte each; `None` if the model refused the passage.
+    pub vector: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// What became of the vectors of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// All of its passages have one.
+    Whole,
+    /// It says more by now.
+    InPart,
+    /// It does not exist any more.
+    Gone,
+    /// Another model is the current one by now; nothing was written.
+    Superseded,
+}
+
+impl Storage {
+    /// The vectors that a memory has in a space, by the hashes of their passages, but for those that were refused.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.search_vectors.get", skip_all)]
+    pub async fn vectors_of(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        space: &str,
+        dimensions: usize,
+    ) -> Result<HashMap<PassageHash, Kept>, StorageError> {
+        let row = sqlx::query!(
+            "SELECT hashes, flags, signs, vectors FROM search_vectors
+             WHERE vault_id = $1 AND space_id = $2 AND memory_id = $3",
+            vault.as_str(),
+            space,
+            memory.as_str(),
+        )
+        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .await?;
+        let Some(row) = row else { return Ok(HashMap::new()) };
+        let hashes = row.hashes.chunks_exact(HASH_BYTES);
+        let signs = row.signs.chunks_exact(sign_bytes(dimensions));
+        let vectors = row.vectors.chunks_exact(dimensions);
+        let all = hashes.zip(&row.flags).zip(signs.zip(vectors));
+        Ok(all
+            .filter(|((_, flags), _)| **flags & REFUSED == 0)
+            .filter_map(|((hash, _), (signs, vector))| {
+                let kept = Kept {
+                    vector: Some((signs.to_vec(), vector.to_vec())),
+                };
+                Some((hash.try_into().ok()?, kept))
+            })
+            .collect())
+    }
+
+    /// Writes the vectors of a memory: of what it says under the lock of its row, so that nothing that was redacted
+    /// while a model was asked is written.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.search_vectors.save", skip_all)]
+    pub async fn save_vectors(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        space: &str,
+        dimensions: usize,
+        known: &HashMap<PassageHash, Kept>,
+    ) -> Result<Saved, StorageError> {
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+            return Ok(Saved::Gone);
+        }
+        // Behind the lock: whoever makes another model the current one marks the memory behind it, or is seen here.
+        let current = sqlx::query_scalar!(
+            "SELECT space_id FROM embedding_spaces WHERE vault_id = $1 ORDER BY activated_at DESC, space_id LIMIT 1",
+            EVERYWHERE,
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        if current.as_deref() != Some(space) {
+            return Ok(Saved::Superseded);
+        }
+        let Some(sources) = read_sources(&mut transaction, vault, memory).await? else {
+            return Ok(Saved::Gone);
+        };
+        let (mut hashes, mut flags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut signs, mut vectors) = (Vec::new(), Vec::new());
+        let mut is_whole = true;
+        for (passage, record) in sources.passages() {
+            let hash = passage.hash();
+            let Some(Kept { vector }) = known.get(&hash) else {
+                is_whole = false;
+                continue;
+            };
+            let is_archived = record.is_some_and(|record| record.status == RecordStatus::Archived);
+            let mut flag = kind_flag(record.map(|record| record.id.kind));
+            flag |= if is_archived { ARCHIVED } else { 0 };
+            match vector {
+                Some((of_signs, of_vector)) => {
+                    signs.extend_from_slice(of_signs);
+                    vectors.extend_from_slice(of_vector);
+                }
+                None => {
+                    flag |= REFUSED;
+                    signs.resize(signs.len() + sign_bytes(dimensions), 0);
+                    vectors.resize(vectors.len() + dimensions, 0);
+                }
+            }
+            hashes.extend_from_slice(&hash);
+            flags.push(flag);
+            numbers.push(record.map_or(0, |record| record.id.number));
+        }
+        sqlx::query!(
+            "INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+             ON CONFLICT (vault_id, space_id, memory_id) DO UPDATE
+             SET hashes = excluded.hashes, flags = excluded.flags, numbers = excluded.numbers,
+                 signs = excluded.signs, vectors = excluded.vectors",
+            vault.as_str(),
+            space,
+            memory.as_str(),
+            hashes,
+            flags,
+            &numbers,
+            signs,
+            vectors,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        if is_whole {
+            sqlx::query!(
+                "UPDATE memories SET embedded_version = $3 WHERE vault_id = $1 AND memory_id = $2",
+                vault.as_str(),
+                memory.as_str(),
+                sources.version,
+            )
+            .execute(&mut *transaction)
+            .await?;
+        }
+        transaction.commit().await?;
+        Ok(if is_whole { Saved::Whole } else { Saved::InPart })
+    }
+}
+
+/// Takes out what was made of a memory's text, in the transaction of a redaction; it is made anew of what is left.
+pub(in crate::storage) async fn forget_vectors(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM search_vectors WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE memories SET embedded_version = 0
+         WHERE vault_id = $1 AND memory_id = $2 AND embedded_version > 0",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What the passages of a memory are made from: its newest document and its records.
+
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::search::Passage;
+use crate::storage::database::connection::Connection;
+use crate::storage::records::RecordStatus;
+use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
+
+/// Records of a memory that are found: the active ones, then those that were added last.
+const RECORDS: i64 = 5_000;
+
+/// A record as searches see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceRecord {
+    /// Its id.
+    pub id: RecordId,
+    /// Whether it stands in the newest version.
+    pub status: RecordStatus,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its reason.
+    pub reason: Option<String>,
+    /// What it says.
+    pub content: String,
+    /// The version that brought it.
+    pub version: i64,
+    /// When that was made.
+    pub created_at: DateTime<Utc>,
+    /// Who made it.
+    pub created_by: ActorId,
+}
+
+/// A memory's newest document with its records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sources {
+    /// Its version.
+    pub version: i64,
+    /// That version's id.
+    pub context_id: ContextId,
+    /// When it was made.
+    pub creation_time: DateTime<Utc>,
+    /// Who made it.
+    pub actor: ActorId,
+    /// Its text.
+    pub text: String,
+    /// Its records.
+    pub records: Vec<SourceRecord>,
+}
+
+impl SourceRecord {
+    /// Its passages.
+    #[must_use]
+    pub fn passages(&self) -> Vec<Passage> {
+        Passage::of_record(
+            self.id,
+            self.label.as_deref(),
+            self.reason.as_deref(),
+            &self.content,
+        )
+    }
+}
+
+impl Sources {
+    /// All passages, each with its record where it is one of a record.
+    pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&SourceRecord>)> {
+        let of_records = self.records.iter().flat_map(|record| {
+            let passages = record.passages().into_iter();
+            passages.map(move |passage| (passage, Some(record)))
+        });
+        let of_text = Passage::of_document(&self.text).into_iter();
+        of_records.chain(of_text.map(|passage| (passage, None)))
+    }
+}
+
+impl Storage {
+    /// What a memory says and said; `None` for one that does not exist.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn search_sources(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        class: Class,
+    ) -> Result<Option<Sources>, StorageError> {
+        let mut transaction = self.begin_for(class).await?;
+        let sources = read_sources(&mut transaction, vault, memory).await?;
+        transaction.commit().await?;
+        Ok(sources)
+    }
+}
+
+#[tracing::instrument(name = "db.records.sources", skip_all)]
+pub(super) async fn read_sources(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<Option<Sources>, StorageError> {
+    let head = sqlx::query!(
+        "SELECT c.version, c.context_id, c.creation_time, c.actor_id, c.context
+         FROM memories m
+         JOIN memory_contexts c
+           ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
+         WHERE m.vault_id = $1 AND m.memory_id = $2 AND c.vault_id = $1 AND c.memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some(head) = head else { return Ok(None) };
+    let records = sqlx::query!(
+        r#"SELECT kind AS "kind: RecordKind", number, status = 'active' AS "is_active!", label, reason, content,
+                  created_version, created_at, created_by
+           FROM records
+           WHERE vault_id = $1 AND memory_id = $2
+           ORDER BY status, created_version DESC, kind, number
+           LIMIT $3"#,
+        vault.as_str(),
+        memory.as_str(),
+        RECORDS,
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let record = |(id, is_active, label, reason, content, version, created_at, created_by)| SourceRecord {
+        id,
+        status: if is_active {
+            RecordStatus::Active
+        } else {
+            RecordStatus::Archived
+        },
+        label,
+        reason,
+        content,
+        version,
+        created_at,
+        created_by,
+    };
+    Ok(Some(Sources {
+        version: head.version,
+        context_id: head.context_id,
+        creation_time: head.creation_time,
+        actor: head.actor_id,
+        text: head.context,
+        records: records
+            .into_iter()
+            .map(|row| {
+                record((
+                    RecordId::new(row.kind, row.number),
+                    row.is_active,
+                    row.label,
+                    row.reason,
+                    row.content,
+                    row.created_version,
+                    row.created_at,
+                    row.created_by,
+                ))
+            })
+            .collect(),
+    }))
+}

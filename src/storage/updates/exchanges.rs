@@ -1,0 +1,338 @@
+//! A run's exchanges as they are stored: each text once.
+//!
+//! Three roles are shown the same messages, are told the same instructions in every run, and are shown all of it again
+//! when they are asked again. So instructions stand in `run_instructions`, once a vault, and what an earlier text of the
+//! run says already is named by its place there. The form is described beside that table, in its migration; what is read
+//! back is the same to the byte. Runs that were stored otherwise, as a plain list, are read as they are.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+/// Below this many bytes a text is written again: its place is not much shorter.
+const MIN_COPY: usize = 64;
+
+/// The member of a packed value.
+const PACKED: &str = "packed";
+
+/// The member that names instructions.
+const INSTRUCTIONS: &str = "instructions";
+
+/// The member that says which version the number -1 is.
+const BASE: &str = "base";
+
+/// What a piece of a version says that is not kept any more. A piece is whole lines.
+const NOT_KEPT: &str = "[of a version that is not kept any more]\n";
+
+/// Stands for a byte of such a piece until everything is put together: other texts name places behind it. No stored
+/// text has one.
+const LOST: char = '\0';
+
+/// The bytes of the largest document that may be named: more is nothing that was packed here.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Exchanges as they are stored, and the instructions that they name.
+#[derive(Debug)]
+pub(in crate::storage) struct Packed {
+    pub(in crate::storage) exchanges: Value,
+    /// Texts by their hashes.
+    pub(in crate::storage) instructions: BTreeMap<String, String>,
+}
+
+impl Packed {
+    /// With every text once, the instructions beside it, and without what a version says, where one is given.
+    pub(in crate::storage) fn of(base: Option<(i64, &str)>, request: &Value, exchanges: &Value) -> Self {
+        let mut instructions = BTreeMap::new();
+        let exchanges = pack(base, request, exchanges, |text| {
+            let hash = hex::encode(Sha256::digest(text.as_bytes()));
+            let named = json!({ INSTRUCTIONS: hash });
+            instructions.insert(hash, text.to_owned());
+            named
+        });
+        Self {
+            exchanges,
+            instructions,
+        }
+    }
+}
+
+/// With every text once, and the instructions in it: those of somebody else's runs may be any, and nothing deletes them.
+pub(in crate::storage) fn pack_whole(request: &Value, exchanges: &Value) -> Value {
+    pack(None, request, exchanges, Value::from)
+}
+
+fn pack<'r>(
+    base: Option<(i64, &'r str)>,
+    request: &'r Value,
+    exchanges: &'r Value,
+    mut system: impl FnMut(&'r str) -> Value,
+) -> Value {
+    let entries = match exchanges {
+        Value::Array(entries) if !entries.is_empty() && entries.iter().all(may_be_packed) => entries,
+        other => return other.clone(),
+    };
+    let mut texts = Texts::default();
+    texts.add(base.map_or("", |(_, text)| text));
+    texts_of(request).for_each(|text| texts.add(text));
+    let mut packed = entries.clone();
+    for (entry, packed) in entries.iter().zip(&mut packed) {
+        if let (Some(text), Some(place)) = (entry["system"].as_str(), packed.get_mut("system")) {
+            *place = system(text);
+        }
+        for (turn, at) in turns(entry).iter().zip(0..) {
+            let text = turn["content"].as_str();
+            if let (Some(text), Some(place)) = (text, packed.pointer_mut(&format!("/messages/{at}/content")))
+            {
+                *place = texts.cut(text);
+            }
+            texts.add(text.unwrap_or_default());
+        }
+        let text = entry["answer"].as_str();
+        if let (Some(text), Some(place)) = (text, packed.get_mut("answer")) {
+            *place = texts.cut(text);
+        }
+        texts.add(text.unwrap_or_default());
+    }
+    match base {
+        Some((version, _)) if texts.base_is_named => json!({ PACKED: packed, BASE: version }),
+        _ => json!({ PACKED: packed }),
+    }
+}
+
+/// The exchanges as they were. Instructions that are not given stay named by their hash; of a version that is not given it
+/// is said that it is not kept.
+///
+/// # Errors
+/// What is wrong with the stored value.
+pub(in crate::storage) fn unpack(
+    base: Option<&str>,
+    request: &Value,
+    stored: Value,
+    instructions: &Value,
+) -> Result<Value, &'static str> {
+    let mut entries = match stored {
+        Value::Object(mut members) => match members.remove(PACKED) {
+            Some(Value::Array(entries)) => entries,
+            _ => return Err("is neither a list nor packed"),
+        },
+        plain => return Ok(plain),
+    };
+    let mut texts: Vec<Cow<'_, str>> = texts_of(request).map(Cow::Borrowed).collect();
+    for entry in &mut entries {
+        if let Some(system) = entry.get_mut("system")
+            && let Some(text) = system[INSTRUCTIONS]
+                .as_str()
+                .and_then(|hash| instructions.get(hash))
+        {
+            *system = text.clone();
+        }
+        let turns = entry.get_mut("messages").and_then(Value::as_array_mut);
+        for turn in turns.into_iter().flatten() {
+            whole(turn.get_mut("content"), base, &mut texts)?;
+        }
+        whole(entry.get_mut("answer"), base, &mut texts)?;
+    }
+    Ok(Value::Array(entries))
+}
+
+/// Puts a text together and adds it to those that others may name.
+fn whole(
+    place: Option<&mut Value>,
+    base: Option<&str>,
+    texts: &mut Vec<Cow<'_, str>>,
+) -> Result<(), &'static str> {
+    let mut text = String::new();
+    match place {
+        Some(place @ Value::Array(_)) => {
+            for piece in place.as_array().into_iter().flatten() {
+                let said = said(piece, base, texts).filter(|said| text.len() + said.len() <= MOST_BYTES);
+                text.push_str(&said.ok_or("names a place that is not there")?);
+            }
+            *place = Value::String(shown(&text));
+        }
+        Some(Value::String(said)) => text.clone_from(said),
+        _ => {}
+    }
+    texts.push(Cow::Owned(text));
+    Ok(())
+}
+
+/// As it is read: what is lost is told.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(LOST) {
+        match part.strip_suffix(LOST) {
+            Some("") if shown.ends_with(NOT_KEPT) => {}
+            Some(before) => shown.extend([before, NOT_KEPT]),
+            None => shown.push_str(part),
+        }
+    }
+    shown
+}
+
+/// What a piece says.
+fn said<'p>(piece: &'p Value, base: Option<&'p str>, texts: &'p [Cow<'_, str>]) -> Option<Cow<'p, str>> {
+    if let Value::String(text) = piece {
+        return Some(Cow::Borrowed(text));
+    }
+    let number = |at: usize| {
+        piece
+            .get(at)?
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok())
+    };
+    let range = number(1)?..number(2)?;
+    if piece.get(0)?.as_i64() == Some(-1) {
+        return match base {
+            Some(text) => text.get(range).map(Cow::Borrowed),
+            None => {
+                let bytes = range
+                    .end
+                    .checked_sub(range.start)
+                    .filter(|bytes| *bytes <= MOST_BYTES)?;
+                Some(Cow::Owned(LOST.to_string().repeat(bytes)))
+            }
+        };
+    }
+    texts.get(number(0)?)?.get(range).map(Cow::Borrowed)
+}
+
+/// The task and the messages.
+fn texts_of(request: &Value) -> impl Iterator<Item = &str> {
+    let task = request["task"].as_str().unwrap_or_default();
+    let messages = request["messages"].as_array().map(Vec::as_slice);
+    let contents = messages.unwrap_or_default().iter();
+    std::iter::once(task).chain(contents.map(|message| message["content"].as_str().unwrap_or_default()))
+}
+
+fn turns(entry: &Value) -> &[Value] {
+    entry["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+}
+
+/// Whether nothing in it is what packing would put there.
+fn may_be_packed(entry: &Value) -> bool {
+    let is_text = |value: &Value| value.is_string() || value.is_null();
+    entry.is_object()
+        && is_text(&entry["system"])
+        && is_text(&entry["answer"])
+        && turns(entry).iter().all(|turn| is_text(&turn["content"]))
+}
+
+/// Texts that were said already, found by their lines.
+#[derive(Default)]
+struct Texts<'t> {
+    /// The version's first.
+    all: Vec<&'t str>,
+    /// A piece of the version is named.
+    base_is_named: bool,
+    /// Where each line stands first: in which text, from which byte on.
+    lines: HashMap<&'t str, (usize, usize)>,
+}
+
+/// Bytes of an earlier text.
+#[derive(Clone, Copy)]
+struct Copied {
+    text: usize,
+    start: usize,
+    end: usize,
+}
+
+impl<'t> Texts<'t> {
+    fn add(&mut self, text: &'t str) {
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let place = (self.all.len(), at);
+            self.lines.entry(line.trim_end_matches('\n')).or_insert(place);
+            at += line.len();
+        }
+        self.all.push(text);
+    }
+
+    /// The text as pieces; as itself where no piece of it was said.
+    fn cut(&mut self, text: &str) -> Value {
+        let mut pieces = Pieces::default();
+        let mut copied: Option<Copied> = None;
+        for line in text.split_inclusive('\n') {
+            let body = line.trim_end_matches('\n');
+            let longer = copied.and_then(|copied| self.extend(copied, body));
+            copied = match longer {
+                Some(longer) => Some(longer),
+                None => {
+                    pieces.add(copied.take(), self);
+                    let (text, start) = self.lines.get(body).copied().unzip();
+                    text.zip(start).map(|(text, start)| {
+                        let end = start + body.len();
+                        Copied { text, start, end }
+                    })
+                }
+            };
+            let end = &line[body.len()..];
+            let longer = copied.and_then(|copied| self.extend(copied, end));
+            if longer.is_some() {
+                copied = longer;
+                continue;
+            }
+            let had = copied.take();
+            if had.is_none() {
+                pieces.literal.push_str(body);
+            }
+            pieces.add(had, self);
+            pieces.literal.push_str(end);
+        }
+        pieces.add(copied, self);
+        self.base_is_named |= pieces.names_base;
+        pieces.into_value()
+    }
+
+    /// The copy with this behind it, if it stands there.
+    fn extend(&self, copied: Copied, more: &str) -> Option<Copied> {
+        let end = copied.end + more.len();
+        (self.all[copied.text].get(copied.end..end)? == more).then_some(Copied { end, ..copied })
+    }
+}
+
+#[derive(Default)]
+struct Pieces {
+    all: Vec<Value>,
+    /// What is said behind them.
+    literal: String,
+    names_base: bool,
+}
+
+impl Pieces {
+    fn add(&mut self, copied: Option<Copied>, texts: &Texts<'_>) {
+        let Some(Copied { text, start, end }) = copied else {
+            return;
+        };
+        if end - start < MIN_COPY {
+            self.literal.push_str(&texts.all[text][start..end]);
+            return;
+        }
+        self.end_literal();
+        self.names_base |= text == 0;
+        // The version's is no text of the run: those are counted from 0.
+        let number = i64::try_from(text).unwrap_or(i64::MAX) - 1;
+        self.all.push(json!([number, start, end]));
+    }
+
+    fn end_literal(&mut self) {
+        if !self.literal.is_empty() {
+            self.all.push(Value::String(std::mem::take(&mut self.literal)));
+        }
+    }
+
+    fn into_value(mut self) -> Value {
+        if self.all.is_empty() {
+            return Value::String(self.literal);
+        }
+        self.end_literal();
+        Value::Array(self.all)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Runs that wait for somebody to approve them: found over all memories of a vault, decided once, ended when they are
+//! too old.
+
+use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
+use crate::storage::database::connection::Connection;
+use crate::storage::events;
+use crate::storage::pages::{Reading, Rows};
+use crate::storage::updates::{Row, Run, RunStatus, lives_on, redacted_json};
+use crate::storage::{FailingVaults, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use std::collections::BTreeMap;
+
+/// Where a page of a vault's runs begins: behind this run of this memory.
+pub type VaultRunKey = (UpdateId, MemoryId);
+
+impl Storage {
+    /// Runs of a vault, newest first, those older than `before`, at most `limit`; of one status, if one is named. The
+    /// exchanges and the messages that were sent are left out: they may be large.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.list_of_vault", skip_all)]
+    pub async fn list_vault_runs(
+        &self,
+        vault: &VaultId,
+        status: Option<RunStatus>,
+        before: Option<&VaultRunKey>,
+        limit: i64,
+    ) -> Result<Rows<Run>, StorageError> {
+        // No id is as long: the first page begins behind what stands after all.
+        let last = "z".repeat(MAX_ID_BYTES + 1);
+        let mut page = Reading::new(limit, 2);
+        while let Some(batch) = page.next() {
+            let behind = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
+            let before = page.items.last().map(behind).or_else(|| before.cloned());
+            let (update, memory) = before.as_ref().map_or((&*last, ""), |(update, memory)| {
+                (update.as_str(), memory.as_str())
+            });
+            let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                      base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
+                      '[]'::jsonb AS "exchanges!", outcome,
+                      CASE WHEN outcome ? 'in_version' THEN (
+                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                    'before', before.context)
+                          FROM memory_contexts AS made
+                          LEFT JOIN memory_contexts AS before
+                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                          WHERE made.vault_id = $1 AND made.memory_id = updates.memory_id AND made.version = updates.version
+                      ) END AS made
+               FROM updates
+               WHERE vault_id = $1 AND ($2::text IS NULL OR status = $2)
+                 AND (update_id, memory_id) < ($3, $4)
+               ORDER BY update_id DESC, memory_id DESC
+               LIMIT $5"#,
+            vault.as_str(),
+            status.map(RunStatus::name),
+            update,
+            memory,
+            batch,
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+            page.add(rows.into_iter().map(Run::from).collect(), Run::size);
+        }
+        Ok(page.rows())
+    }
+
+    /// Whether a run was a proposal, also if it was deleted with its memory; known for as long as events are kept.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.events.was_proposed", skip_all)]
+    pub async fn was_proposed(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: &UpdateId,
+    ) -> Result<bool, StorageError> {
+        let known = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                   SELECT 1 FROM events
+                   WHERE vault_id = $1 AND update_id = $2 AND memory_id = $3 AND kind = 'proposed'
+               ) AS "known!""#,
+            vault.as_str(),
+            id.as_str(),
+            memory.as_str(),
+        )
+        .fetch_one(&mut *self.reader().await?)
+        .await?;
+        Ok(known)
+    }
+
+    /// Keeps what was decided about a proposal, where that makes no version.
+    ///
+    /// # Errors
+    /// [`StorageError::AlreadyDecided`] if it is none any more, or the database's.
+    pub async fn save_decision(&self, run: &Run) -> Result<(), StorageError> {
+        let mut transaction = self.begin().await?;
+        if !lives_on(&mut transaction, run).await? {
+            return Err(StorageError::AlreadyDecided(run.update_id.clone()));
+        }
+        decide(&mut transaction, run).await?;
+        events::append(&mut transaction, &run.vault_id, &run.events).await?;
+        transaction.commit().await?;
+        self.appended(&run.vault_id, &run.events);
+        Ok(())
+    }
+
+    /// Ends proposals that have waited since before `before`, at most `limit`, and returns how many. Any number of
+    /// instances may do so at once. Vaults of which that fails are passed over.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.expire", skip_all)]
+    pub async fn expire_proposals(
+        &self,
+        before: DateTime<Utc>,
+        limit: i64,
+        failing: &mut FailingVaults,
+    ) -> Result<u64, StorageError> {
+        // A rare read over all vaults, in an index of little else; what it finds is ended vault by vault.
+        let old = sqlx::query!(
+            "SELECT vault_id, memory_id, update_id FROM updates
+             WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
+             LIMIT $2",
+            before,
+            limit,
+            &failing.waiting(),
+        )
+        .fetch_all(&mut *self.reader().await?)
+        .await?;
+        let mut vaults: BTreeMap<VaultId, (Vec<MemoryId>, Vec<UpdateId>)> = BTreeMap::new();
+        for row in old {
+            let (memories, updates) = vaults.entry(row.vault_id).or_default();
+            memories.push(row.memory_id);
+            updates.push(row.update_id);
+        }
+        let mut expired = 0;
+        for (vault, (memories, updates)) in vaults {
+            let done = self.expire(&vault, (&memories, &updates), before).await;
+            expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
+        }
+        Ok(expired)
+    }
+
+    async fn expire(
+        &self,
+        vault: &VaultId,
+        (memories, updates): (&[MemoryId], &[UpdateId]),
+        before: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        let mut transaction = self.begin_sweep().await?;
+        let done = sqlx::query!(
+            "UPDATE updates SET status = 'expired'
+             WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
+               AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+            vault.as_str(),
+            before,
+            memories as &[MemoryId],
+            updates as &[UpdateId],
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected())
+    }
+}
+
+/// Ends a proposal as the run says, inside the transaction that does what was decided. Of several that try, one does;
+/// nobody does once what it quotes was redacted.
+#[tracing::instrument(name = "db.updates.decide", skip_all)]
+pub(in crate::storage) async fn decide(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
+    let (version, context_id) = run
+        .version
+        .as_ref()
+        .map(|(version, id)| (*version, id.as_str()))
+        .unzip();
+    let done = sqlx::query!(
+        "UPDATE updates SET status = $4, version = $5, context_id = $6, outcome = $7
+         WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status = 'proposed' AND request <> $8",
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.update_id.as_str(),
+        run.status.name(),
+        version,
+        context_id,
+        run.outcome,
+        redacted_json(),
+    )
+    .execute(connection)
+    .await?;
+    match done.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StorageError::AlreadyDecided(run.update_id.clone())),
+    }
+}

@@ -1,0 +1,161 @@
+//! Out of a worker's hands: back into the line, given up, or called off. What saves a version ends in its transaction.
+
+use super::{Claimed, Due, changed};
+use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::storage::updates::{Row, Run, RunStatus};
+use crate::storage::{Storage, StorageError, database::listen, events};
+use chrono::TimeDelta;
+use serde_json::json;
+
+/// What an update that is handed back waits for.
+#[derive(Debug, Clone)]
+pub struct HandBack {
+    /// How long it is not to be begun again.
+    pub wait: TimeDelta,
+    /// Whether the attempt counts.
+    pub counts: bool,
+    /// Why it came to nothing.
+    pub problem: Option<String>,
+}
+
+/// What calling an update off came to.
+#[derive(Debug)]
+pub enum Cancelled {
+    /// It is cancelled; this is its run now.
+    Done(Box<Run>),
+    /// It had ended already, like this.
+    Ended(RunStatus),
+    /// There is no such run.
+    Unknown,
+}
+
+impl Storage {
+    /// Puts an update back to its place in the line. `false` if the claim was lost.
+    ///
+    /// # Errors
+    /// The database's; then the claim runs out by itself.
+    #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
+    pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
+        let outcome = back.problem.as_ref().map(|problem| json!({"problem": problem}));
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE updates
+             SET status = 'queued', claim_id = NULL, lease_until = NULL, not_before = $5,
+                 attempts = attempts - $6, outcome = COALESCE($7, outcome)
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+            claimed.due.vault.as_str(),
+            claimed.due.memory.as_str(),
+            claimed.due.update_id.as_str(),
+            claimed.claim,
+            self.clock.now() + back.wait,
+            i32::from(!back.counts),
+            outcome,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let Due {
+            vault,
+            memory,
+            update_id,
+        } = &claimed.due;
+        let details = json!({"step": "queued", "attempts": claimed.attempts - i32::from(!back.counts)});
+        let event = self.queue_event(memory, update_id, Some(&claimed.actor), details);
+        events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
+        let notification = changed(vault, memory);
+        listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
+        transaction.commit().await?;
+        self.appended(vault, &[event]);
+        self.notifications.publish(notification);
+        Ok(true)
+    }
+
+    /// Ends an update without a version. `false` if the claim was lost.
+    ///
+    /// # Errors
+    /// The database's; then the claim runs out by itself.
+    #[tracing::instrument(name = "db.updates.give_up", skip_all)]
+    pub async fn give_up_update(
+        &self,
+        claimed: &Claimed,
+        status: RunStatus,
+        problem: &str,
+    ) -> Result<bool, StorageError> {
+        let Due {
+            vault,
+            memory,
+            update_id,
+        } = &claimed.due;
+        let mut transaction = self.begin().await?;
+        let done = sqlx::query!(
+            "UPDATE updates
+             SET status = $5, finished_at = $6, outcome = $7, queue_place = NULL, not_before = NULL, claim_id = NULL,
+                 lease_until = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+            vault.as_str(),
+            memory.as_str(),
+            update_id.as_str(),
+            claimed.claim,
+            status.name(),
+            self.clock.now().max(claimed.created_at),
+            json!({"problem": problem}),
+        )
+        .execute(&mut *transaction)
+        .await?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let details = json!({"step": "finished", "status": status.name()});
+        let event = self.queue_event(memory, update_id, Some(&claimed.actor), details);
+        events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
+        transaction.commit().await?;
+        self.appended(vault, &[event]);
+        Ok(true)
+    }
+
+    /// Calls an update off. Queued or running, it is cancelled at once and will never save anything; a worker that has
+    /// begun it stops as soon as it notices.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.updates.cancel", skip_all)]
+    pub async fn cancel_update(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: &UpdateId,
+    ) -> Result<Cancelled, StorageError> {
+        let mut transaction = self.begin().await?;
+        let row = sqlx::query_as!(
+            Row,
+            "UPDATE updates
+             SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL, not_before = NULL,
+                 claim_id = NULL, lease_until = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
+             RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                       base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                       NULL::jsonb AS made",
+            vault.as_str(),
+            memory.as_str(),
+            id.as_str(),
+            self.clock.now(),
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some(row) = row else {
+            drop(transaction);
+            let run = self.run(vault, memory, id).await?;
+            return Ok(run.map_or(Cancelled::Unknown, |run| Cancelled::Ended(run.status)));
+        };
+        let event = self.queue_event(memory, id, None, json!({"step": "cancelled"}));
+        events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
+        let notification = changed(vault, memory);
+        listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
+        transaction.commit().await?;
+        self.appended(vault, &[event]);
+        self.notifications.publish(notification);
+        Ok(Cancelled::Done(Box::new(row.into())))
+    }
+}

@@ -1,0 +1,170 @@
+//! Into the queue: the place behind the last in the memory's line.
+
+use super::changed;
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::storage::database::connection::Connection;
+use crate::storage::idempotency::{IdempotencyClaim, Saved, note_one};
+use crate::storage::updates::{Row, Run};
+use crate::storage::{Storage, StorageError, database::listen, events};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+/// How often a place in a line is looked for when others take it at the same time.
+const MAX_TRIES: u32 = 50;
+
+/// How many updates may be queued or running.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueLimits {
+    /// Of one memory.
+    pub per_memory: i64,
+    /// Of one vault; when many come at the same moment it may become a few more.
+    pub per_vault: i64,
+}
+
+/// An update to be queued.
+#[derive(Debug, Clone)]
+pub struct NewUpdate {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; it need not exist.
+    pub memory: MemoryId,
+    /// The run's id.
+    pub update_id: UpdateId,
+    /// Who asks.
+    pub actor: ActorId,
+    /// When it came.
+    pub created_at: DateTime<Utc>,
+    /// The head's version when it was accepted.
+    pub base_version: i64,
+    /// What is asked for, as it is shown.
+    pub request: Value,
+    /// Conditions on the head.
+    pub preconditions: Value,
+    /// The claim of the idempotency key under which it is queued.
+    pub idempotency: Option<IdempotencyClaim>,
+}
+
+/// Why an update was not queued.
+#[derive(Debug, thiserror::Error)]
+pub enum EnqueueError {
+    /// The memory's line is full.
+    #[error("{limit} updates of this memory are queued")]
+    MemoryFull {
+        /// How long a line may be.
+        limit: i64,
+    },
+    /// The vault's lines are full.
+    #[error("{limit} updates of this vault are queued")]
+    VaultFull {
+        /// How many updates of a vault may be queued.
+        limit: i64,
+    },
+    /// The database failed; nothing was queued.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for EnqueueError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl Storage {
+    /// Queues an update at the end of its memory's line. When this returns it is stored.
+    ///
+    /// # Errors
+    /// As [`EnqueueError`] says.
+    #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
+    pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
+        for _ in 0..MAX_TRIES {
+            let mut transaction = self.begin().await?;
+            let place = next_place(&mut transaction, new, limits).await?;
+            let Some(run) = insert_queued(&mut transaction, new, place).await? else {
+                continue;
+            };
+            let event = self.queue_event(
+                &new.memory,
+                &new.update_id,
+                Some(&new.actor),
+                json!({"step": "queued"}),
+            );
+            events::append(&mut transaction, &new.vault, std::slice::from_ref(&event)).await?;
+            let claim = new.idempotency.as_ref();
+            note_one(&mut transaction, claim, || Saved::Queued(new.update_id.clone())).await?;
+            let notification = changed(&new.vault, &new.memory);
+            listen::notify(&mut transaction, std::slice::from_ref(&notification)).await?;
+            transaction.commit().await?;
+            self.appended(&new.vault, &[event]);
+            self.notifications.publish(notification);
+            return Ok(run);
+        }
+        Err(EnqueueError::MemoryFull {
+            limit: limits.per_memory,
+        })
+    }
+}
+
+/// The place behind the last in the memory's line.
+async fn next_place(
+    connection: &mut Connection,
+    new: &NewUpdate,
+    limits: &QueueLimits,
+) -> Result<i64, EnqueueError> {
+    let line = sqlx::query!(
+        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!"
+           FROM updates
+           WHERE vault_id = $1 AND memory_id = $2 AND queue_place IS NOT NULL"#,
+        new.vault.as_str(),
+        new.memory.as_str(),
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if line.length >= limits.per_memory {
+        return Err(EnqueueError::MemoryFull {
+            limit: limits.per_memory,
+        });
+    }
+    let all = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "all!" FROM updates WHERE vault_id = $1 AND queue_place IS NOT NULL"#,
+        new.vault.as_str(),
+    )
+    .fetch_one(connection)
+    .await?;
+    if all >= limits.per_vault {
+        return Err(EnqueueError::VaultFull {
+            limit: limits.per_vault,
+        });
+    }
+    Ok(line.last + 1)
+}
+
+/// `None` if somebody else took the place.
+async fn insert_queued(
+    connection: &mut Connection,
+    new: &NewUpdate,
+    place: i64,
+) -> Result<Option<Run>, StorageError> {
+    let row = sqlx::query_as!(
+        Row,
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
+                              request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
+         VALUES ($1, $2, $3, 'update', 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $5, $9)
+         ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
+         RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                   base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                   NULL::jsonb AS made",
+        new.vault.as_str(),
+        new.memory.as_str(),
+        new.update_id.as_str(),
+        new.actor.as_str(),
+        new.created_at,
+        new.base_version,
+        new.request,
+        place,
+        new.preconditions,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(Run::from))
+}

@@ -1,0 +1,69 @@
+//! Retention of runs: those that ended long ago are deleted, where the configuration says so.
+
+use crate::domain::ids::VaultId;
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
+use chrono::{DateTime, Utc};
+
+/// Runs deleted in one transaction.
+const RUNS_AT_ONCE: i64 = 500;
+
+impl Storage {
+    /// Deletes all runs that ended before `before` and says how many. Proposals that wait stay: they expire by
+    /// themselves. Any number of instances may do so at once, and it may be broken off and begun again.
+    ///
+    /// # Errors
+    /// The database's, where it does not answer; what was deleted until then stays deleted. A vault of which a statement
+    /// fails is passed over.
+    #[tracing::instrument(name = "db.updates.prune", skip_all)]
+    pub async fn prune_runs(&self, before: DateTime<Utc>) -> Result<u64, StorageError> {
+        let mut pruned = 0;
+        let mut failing = FailingVaults::new("runs");
+        let mut last = None;
+        while let Some(vault) = self.next_vault_with_runs(last.as_ref()).await? {
+            let done = self.prune_runs_of(&vault, before).await;
+            pruned += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
+            last = Some(vault);
+        }
+        Ok(pruned)
+    }
+
+    /// The next vault behind `after` that has runs. A rare read over all vaults, one step in an index.
+    async fn next_vault_with_runs(&self, after: Option<&VaultId>) -> Result<Option<VaultId>, StorageError> {
+        Ok(sqlx::query_scalar!(
+            "SELECT vault_id FROM updates
+             WHERE vault_id > $1
+             ORDER BY vault_id
+             LIMIT 1",
+            after.map_or("", VaultId::as_str),
+        )
+        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .await?)
+    }
+
+    async fn prune_runs_of(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
+        let mut pruned = 0;
+        loop {
+            let mut transaction = self.begin_sweep().await?;
+            let deleted = sqlx::query!(
+                "DELETE FROM updates
+                 WHERE vault_id = $1 AND (memory_id, update_id) IN (
+                           SELECT memory_id, update_id FROM updates
+                           WHERE vault_id = $1 AND finished_at < $2 AND status <> 'proposed'
+                           ORDER BY finished_at
+                           LIMIT $3
+                       )",
+                vault.as_str(),
+                before,
+                RUNS_AT_ONCE,
+            )
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            pruned += deleted.rows_affected();
+            // Fewer too if another instance was faster; the next round will tell.
+            if deleted.rows_affected() < RUNS_AT_ONCE.unsigned_abs() {
+                return Ok(pruned);
+            }
+        }
+    }
+}
