@@ -90,6 +90,43 @@ async fn a_vault_that_cannot_be_indexed_keeps_no_other_from_it_and_is_indexed_la
 }
 
 #[tokio::test]
+async fn what_is_written_is_indexed_vault_by_vault_while_the_memories_of_all_cannot_be_read() {
+    let service = Service::start().await;
+    let broken = Memory::new(&service, BROKEN, "agent");
+    broken.put("a parser\n").await.is(201);
+    // As a shard whose server is away: whatever comes to one of its rows fails.
+    execute(
+        &service,
+        "ALTER TABLE memories RENAME TO reachable_memories;
+         CREATE FUNCTION reached(vault text) RETURNS boolean LANGUAGE plpgsql COST 1000000 AS $$
+         BEGIN
+             IF vault = 'a-broken' THEN RAISE 'broken'; END IF;
+             RETURN TRUE;
+         END $$;
+         CREATE VIEW memories AS SELECT * FROM reachable_memories WHERE reached(vault_id);",
+    )
+    .await;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let background = Background::start(service.storage(), &clock, None);
+    let all = service.storage().pending_for_search(None, None).await;
+    assert!(all.is_err(), "{all:?}");
+    let sound = Memory::new(&service, "b-sound", "agent");
+    sound.put("a parser\n").await.is(201);
+    eventually("it is indexed", async || pending(&service, "b-sound").await == 0).await;
+
+    execute(
+        &service,
+        "DROP VIEW memories; ALTER TABLE reachable_memories RENAME TO memories;",
+    )
+    .await;
+    eventually("the other is, later", async || {
+        pending(&service, BROKEN).await == 0
+    })
+    .await;
+    background.stop().await;
+}
+
+#[tokio::test]
 async fn a_row_that_somebody_holds_keeps_no_other_vault_from_being_indexed() {
     let service = Service::start().await;
     for vault in [BROKEN, "b-sound"] {
