@@ -1,8 +1,8 @@
 //! How text is divided into words.
 //!
 //! A word is a run of letters and digits, in lower case; every other character divides words, so that `src/main.rs`
-//! has three. Combining marks belong to the word. Scripts that write no blanks between words (Chinese, Japanese) are
-//! divided into characters.
+//! has three. Combining marks belong to the word that they stand in or behind. Scripts that write no blanks between
+//! words (Chinese, Japanese) are divided into characters.
 //!
 //! Words are compared in NFC and without accents, so that one word is found however it is spelt: `Ärger` as one
 //! character or as a letter and a mark, and also as `arger`. Marks of other scripts stay, because there they make
@@ -23,6 +23,20 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         at = word.end;
         Some(word)
     })
+}
+
+/// How many words a text has, counted as far as to `most`. Of ASCII their beginnings are counted, many bytes at once.
+pub(super) fn count_words(text: &str, most: usize) -> usize {
+    if !text.is_ascii() {
+        return words(text).take(most).count();
+    }
+    let bytes = text.as_bytes();
+    let is_word = |byte: &u8| ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10);
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    let begun: usize = pairs
+        .map(|(before, byte)| usize::from(is_word(byte) & !is_word(before)))
+        .sum();
+    most.min(begun + usize::from(bytes.first().is_some_and(is_word)))
 }
 
 /// What a byte is to a word.
@@ -63,7 +77,8 @@ pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
             Byte::Word => break (at, false),
             Byte::Other => {
                 let c = text[at..].chars().next()?;
-                if c.is_alphanumeric() {
+                // A mark may be a letter too, and a word of marks alone would be folded to nothing.
+                if c.is_alphanumeric() && !is_combining_mark(c) {
                     break (at, stands_alone(c));
                 }
                 at += c.len_utf8();
@@ -181,7 +196,8 @@ mod tests {
             ["arger", "straße", "cafes", "σασ"]
         );
         assert_eq!(all("記憶 memory カナx"), ["記", "憶", "memory", "カ", "ナ", "x"]);
-        assert_eq!(all(" \n--- \u{301}"), [""; 0]);
+        assert_eq!(all(" \n--- \u{301} \u{363} \u{345}"), [""; 0]);
+        assert_eq!(all("\u{363}a b\u{363}"), ["a", "b"]);
     }
 
     #[test]
@@ -214,7 +230,7 @@ mod tests {
     fn defined(text: &str) -> Vec<Range<usize>> {
         let mut chars = text.char_indices().peekable();
         let mut words = Vec::new();
-        while let Some((start, first)) = chars.find(|(_, c)| c.is_alphanumeric()) {
+        while let Some((start, first)) = chars.find(|(_, c)| c.is_alphanumeric() && !is_combining_mark(*c)) {
             let mut end = start + first.len_utf8();
             let alone = stands_alone(first);
             while let Some((at, c)) = chars.next_if(|(_, c)| {
@@ -229,12 +245,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_found_as_they_are_defined(text in "([a-z0-9 -]|\\PC|[か-な\u{3099}\u{301}記é]){0,60}") {
+        fn words_are_found_as_they_are_defined(text in "([a-z0-9 -]|\\PC|[か-な\u{3099}\u{301}\u{363}記é]){0,60}") {
             prop_assert_eq!(words(&text).collect::<Vec<_>>(), defined(&text));
         }
 
         #[test]
-        fn a_word_matches_what_it_is_folded_to(text in "\\PC{0,80}") {
+        fn words_are_counted(text in "([a-zA-Z0-9@`{\\[/:^~ -]|é|記){0,60}", most in 0_usize..40) {
+            prop_assert_eq!(count_words(&text, most), words(&text).take(most).count());
+        }
+
+        #[test]
+        fn a_word_matches_what_it_is_folded_to(text in "(\\PC|[\u{345}\u{363}\u{903}\u{e31}]){0,80}") {
             for place in words(&text) {
                 let word = &text[place];
                 let folded = folded(word);
