@@ -18,6 +18,7 @@
 
 mod extract;
 pub mod fusion;
+mod matches;
 pub mod passages;
 mod query;
 mod ranked;
