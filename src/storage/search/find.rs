@@ -30,7 +30,7 @@ const MOST_BYTES_KEPT: i32 = 64 * 1024;
 
 /// How many of the newest documents are ranked for words that stand in many of them, and how few of those are too few.
 pub(super) const RANKED_OF_MANY: u8 = 150;
-const ENOUGH: i64 = 100;
+const ENOUGH: usize = 100;
 
 impl SearchPlace {
     /// Whether it comes behind another one.
@@ -71,12 +71,18 @@ impl Storage {
     ) -> Result<Vec<SearchMatch>, StorageError> {
         let known = self.frequent_words(vault).await?;
         if known.is_small() {
-            return ranked(&mut *self.reader_for(Class::Search).await?, vault, query, after).await;
+            let found = self.search_newest(vault, query, READ, RANKED).await?;
+            return Ok(by_rank(found, after));
         }
-        if let Some(share) = known.share(query)
-            && let Some(found) = self.search_newest(vault, query, share, after).await?
-        {
-            return Ok(found);
+        if let Some(share) = known.share(query) {
+            let looked_at = frequent::looked_at(share);
+            let found = self
+                .search_newest(vault, query, looked_at, RANKED_OF_MANY.into())
+                .await?;
+            // The share was an estimate.
+            if found.len() >= ENOUGH {
+                return Ok(by_rank(found, after));
+            }
         }
         let mut transaction = self.begin_for(Class::Search).await?;
         // For a frequent word the planner would rather read every entry, not knowing that the words of each have to be
@@ -153,56 +159,45 @@ impl Storage {
             .collect())
     }
 
-    /// Of a query whose words stand in this share of a vault's documents, as far as is known, the newest are ranked: its
-    /// index would name most of the documents. `None` if they turn out to be few.
+    /// What is found in the newest documents of a vault, `limit` at most: without the index.
     #[tracing::instrument(name = "db.search_entries.search_newest", skip_all)]
     async fn search_newest(
         &self,
         vault: &VaultId,
         query: &Query,
-        share: f32,
-        after: Option<&SearchPlace>,
-    ) -> Result<Option<Vec<SearchMatch>>, StorageError> {
+        looked_at: i64,
+        limit: i64,
+    ) -> Result<Vec<SearchMatch>, StorageError> {
+        // What is deleted is in none; so the words of a document are fetched from beside the table once for both uses.
         let rows = sqlx::query!(
             r#"WITH newest AS MATERIALIZED (
-                 SELECT memory_id, version, words || ''::tsvector AS words
+                 SELECT memory_id, version, words
                  FROM search_entries
                  WHERE vault_id = $1
                  ORDER BY creation_time DESC, memory_id
-                 LIMIT $4
+                 LIMIT $3
                )
                SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
-                      ts_rank(newest.words, (SELECT $3::text::tsquery), 1) AS "rank!"
+                      ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS "rank!"
                FROM newest
-               WHERE newest.words @@ (SELECT $2::text::tsquery)
-               LIMIT $5"#,
+               CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
+               WHERE entry.words @@ (SELECT $2::text::tsquery)
+               LIMIT $4"#,
             vault.as_str(),
-            query.candidates(vault),
             query.tsquery(),
-            frequent::looked_at(share),
-            i64::from(RANKED_OF_MANY),
+            looked_at,
+            limit,
         )
         .fetch_all(&mut *self.reader_for(Class::Search).await?)
         .await?;
-        if i64::try_from(rows.len()).unwrap_or(i64::MAX) < ENOUGH {
-            return Ok(None);
-        }
-        let mut found: Vec<SearchMatch> = rows
-            .into_iter()
-            .map(|row| SearchMatch {
-                place: SearchPlace {
-                    rank: row.rank,
-                    memory: row.memory_id,
-                },
-                version: row.version,
-            })
-            .filter(|found| after.is_none_or(|after| found.place.is_behind(after)))
-            .collect();
-        found.sort_by(|one, other| {
-            let by_memory = || one.place.memory.cmp(&other.place.memory);
-            other.place.rank.total_cmp(&one.place.rank).then_with(by_memory)
+        let found = rows.into_iter().map(|row| SearchMatch {
+            place: SearchPlace {
+                rank: row.rank,
+                memory: row.memory_id,
+            },
+            version: row.version,
         });
-        Ok(Some(found))
+        Ok(found.collect())
     }
 
     /// What is shown of documents that were found, in their order; of those that are still there.
@@ -301,6 +296,16 @@ impl Storage {
         }
         Ok(())
     }
+}
+
+/// By rank, those behind `after`.
+fn by_rank(mut found: Vec<SearchMatch>, after: Option<&SearchPlace>) -> Vec<SearchMatch> {
+    found.retain(|found| after.is_none_or(|after| found.place.is_behind(after)));
+    found.sort_unstable_by(|one, other| {
+        let by_memory = || one.place.memory.cmp(&other.place.memory);
+        other.place.rank.total_cmp(&one.place.rank).then_with(by_memory)
+    });
+    found
 }
 
 /// The part of a text in which an extract is looked for.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Documents that are looked at, the newest. Vaults with fewer are small.
+/// Documents that are looked at, the newest. Vaults with fewer are small, if their words are no more than so many bytes.
 const SAMPLE: i64 = 200;
+const SMALL_BYTES: i64 = 2 * 1024 * 1024;
 
 /// From which share of them on a word is frequent.
 const FREQUENT: f32 = 0.2;
@@ -32,12 +33,13 @@ pub(in crate::storage) struct FrequentWords(Cache<VaultId, Arc<OfVault>>);
 pub(super) struct OfVault {
     since: Instant,
     is_small: bool,
-    /// The shares of documents that have the frequent words; none for a small vault.
+    /// The shares of documents that have the frequent words; none of few documents.
     shares: HashMap<String, f32>,
 }
 
 impl OfVault {
-    /// Whether it has so few documents that it does not matter how they are looked through.
+    /// Whether its documents are looked through faster than the index, which serves all vaults: what the index takes for
+    /// a word, or what begins with it, grows with all documents that have it.
     pub(super) fn is_small(&self) -> bool {
         self.is_small
     }
@@ -82,15 +84,16 @@ impl Storage {
     #[tracing::instrument(name = "db.search_entries.frequent", skip_all)]
     async fn read_frequent(&self, vault: &VaultId) -> Result<OfVault, StorageError> {
         let mut reader = self.reader_for(Class::Search).await?;
-        let documents = sqlx::query_scalar!(
-            r#"SELECT count(*) AS "count!" FROM (SELECT FROM search_entries WHERE vault_id = $1 LIMIT $2) AS counted"#,
+        let vault_size = sqlx::query!(
+            r#"SELECT count(*) AS "documents!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
+               FROM (SELECT pg_column_size(words) AS bytes FROM search_entries WHERE vault_id = $1 LIMIT $2) AS counted"#,
             vault.as_str(),
             SAMPLE,
         )
         .fetch_one(&mut *reader)
         .await?;
-        let is_small = documents < SAMPLE;
-        let rows = match is_small {
+        let is_few = vault_size.documents < SAMPLE;
+        let rows = match is_few {
             true => Vec::new(),
             false => {
                 sqlx::query!(
@@ -115,7 +118,7 @@ impl Storage {
         };
         Ok(OfVault {
             since: Instant::now(),
-            is_small,
+            is_small: is_few && vault_size.bytes <= SMALL_BYTES,
             shares: rows.into_iter().map(|row| (row.word, row.share)).collect(),
         })
     }

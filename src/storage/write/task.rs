@@ -32,9 +32,7 @@ impl Storage {
         decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
         let wanted = task.map_or(Wanted::Nothing, Wanted::Task);
-        self.change_locked(of, mentioned, &wanted, &|head, found| {
-            decide(head, found.task)
-        })
-        .await
+        self.change_locked(of, mentioned, &wanted, &|head, found| decide(head, found.task))
+            .await
     }
 }

@@ -1,6 +1,6 @@
 //! `GET /v1/vaults/{vault_id}/search`
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Memory, Service};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -114,6 +114,57 @@ async fn a_query_is_written_as_on_the_web() {
     }
 }
 
+/// Documents of a small vault are looked through, those of a large one are found by the index.
+#[tokio::test]
+async fn a_large_vault_finds_what_a_small_one_does() {
+    let documents = [
+        "The parser keeps its place between two lines.",
+        "Two lines keep the parser busy; the parser and its tests.",
+        "Parsing is slow where lines are long.",
+        "Ärger mit dem Parser: zwei Zeilen.",
+        "Nothing of the kind.",
+    ];
+    let service = Service::start().await;
+    for vault in ["small", "large"] {
+        for (number, document) in documents.iter().enumerate() {
+            let memory = Memory::new(&service, vault, &format!("memory-{number}"));
+            memory.put(*document).await.is(201);
+        }
+    }
+    for number in 0..220 {
+        let memory = Memory::new(&service, "large", &format!("other-{number}"));
+        memory
+            .put(format!("Entry {number} of a long list."))
+            .await
+            .is(201);
+    }
+    for query in [
+        "parser",
+        "pars",
+        "parser lines",
+        "lines parser",
+        "\"two lines\"",
+        "\"the parser\" tests",
+        "arger or slow",
+        "parser -tests",
+        "parser -\"two lines\"",
+        "missing",
+    ] {
+        let mut answers = Vec::new();
+        for vault in ["small", "large"] {
+            let path = format!("/v1/vaults/{vault}/search?consistent=true&q={}", encoded(query));
+            let items = service.get(&path).await.is(200).json()["items"].clone();
+            let shown = items.as_array().unwrap().iter().map(|item| {
+                let told = ["memory_id", "rank", "extract", "record", "section"];
+                told.map(|name| item[name].clone())
+            });
+            answers.push(shown.collect::<Vec<_>>());
+        }
+        assert_eq!(answers[0], answers[1], "{query}");
+        assert_eq!(answers[0].is_empty(), query == "missing", "{query}");
+    }
+}
+
 #[tokio::test]
 async fn only_the_newest_version_is_found() {
     let service = Service::start().await;
@@ -224,11 +275,14 @@ async fn documents_that_are_hard_to_index_are_found_too() {
         .await
         .is(201);
     service.memory("same").put("same ".repeat(200_000)).await.is(201);
+    // A letter that is an accent: of a word of these nothing would be left.
+    service.memory("marks").put("alone \u{363} \u{345}").await.is(201);
 
     assert_eq!(found(&service, "w77").await, ["words"]);
     assert_eq!(found(&service, "blob end").await, ["blob"]);
     assert_eq!(found(&service, &"x".repeat(900)).await, ["blob"]);
     assert_eq!(found(&service, "same").await, ["same"]);
+    assert_eq!(found(&service, "alone \u{363}").await, ["marks"]);
 }
 
 /// Waits until a search that forces nothing finds `count` documents.
