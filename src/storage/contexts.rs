@@ -1,5 +1,6 @@
 //! Versions of documents: `memory_contexts`, read side.
 
+mod list;
 pub mod origins;
 mod version;
 
@@ -8,7 +9,6 @@ pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::{CachedHead, FillToken};
-use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
@@ -231,75 +231,6 @@ impl Storage {
     ) -> Result<Option<Context>, StorageError> {
         let mut connection = self.reader().await?;
         find_context(&mut connection, vault, memory, reference).await
-    }
-
-    /// Versions before `before` (all if `None`), newest first, at most `limit`, without texts. Empty for a
-    /// memory that does not exist: every memory has at least one version.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
-    pub async fn list_contexts(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        before: Option<i64>,
-        limit: i64,
-    ) -> Result<Rows<ContextMetadata>, StorageError> {
-        let mut page = Reading::new(limit, 20);
-        while let Some(batch) = page.next() {
-            let before = page
-                .items
-                .last()
-                .map(|version: &ContextMetadata| version.version)
-                .or(before);
-            let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                      NULL::bigint[] AS line_origins
-               FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version < $3
-               ORDER BY version DESC
-               LIMIT $4"#,
-            vault.as_str(),
-            memory.as_str(),
-            before.unwrap_or(i64::MAX),
-            batch,
-        )
-        .fetch_all(&mut *self.reader().await?)
-        .await?;
-            let read = rows.into_iter().map(|row| row.into_context().metadata);
-            page.add(read.collect(), |version| version.log.len());
-        }
-        Ok(page.rows())
-    }
-
-    /// The versions with these numbers, as far as there are any, without texts.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memory_contexts.versions", skip_all)]
-    pub(super) async fn versions(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        versions: &[i64],
-    ) -> Result<Vec<ContextMetadata>, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                      NULL::bigint[] AS line_origins
-               FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version = ANY($3)"#,
-            vault.as_str(),
-            memory.as_str(),
-            versions,
-        )
-        .fetch_all(&mut *self.reader().await?)
-        .await?;
-        Ok(rows.into_iter().map(|row| row.into_context().metadata).collect())
     }
 
     /// Whether a memory exists.
