@@ -8,49 +8,34 @@ use super::change::{ChangeError, Decision, Likely, Outcome};
 use super::head::Head;
 use super::prepared::Prepared;
 use super::save::{is_one_statement, save};
+use super::turns::{Turn, Turns};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
-use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
-use tokio::sync::{Mutex, OwnedMutexGuard};
-
-/// Mutexes that memories share by their hash: so many that two that change at once seldom share one, which costs a
-/// needless wait.
-const LOCK_STRIPES: usize = 1_024;
 
 /// Whether versions are committed in groups, and the order of those of one memory.
 #[derive(Debug)]
 pub(in crate::storage) struct GroupCommit {
     is_wanted: bool,
-    /// Held by the optimistic changes of a memory, one after another: the next is decided by what this one came to.
-    stripes: Vec<Arc<Mutex<()>>>,
-    hasher: RandomState,
+    turns: Turns,
 }
 
 impl GroupCommit {
     pub(in crate::storage) fn new(is_wanted: bool) -> Self {
         Self {
             is_wanted,
-            stripes: (0..LOCK_STRIPES).map(|_| Arc::default()).collect(),
-            hasher: RandomState::new(),
+            turns: Turns::default(),
         }
-    }
-
-    async fn lock(&self, of: (&VaultId, &MemoryId)) -> OwnedMutexGuard<()> {
-        let hash = self.hasher.hash_one(of);
-        let stripe = usize::try_from(hash % LOCK_STRIPES as u64).unwrap_or_default();
-        self.stripes[stripe].clone().lock_owned().await
     }
 }
 
-/// A version on its way into a batch. It holds the stripe of its memory, also when its request is cancelled.
+/// A version on its way into a batch. It has the turn of its memory, also when its request is cancelled.
 #[derive(Debug)]
 pub(in crate::storage) struct Submitted {
     prepared: Prepared,
-    _stripe: OwnedMutexGuard<()>,
+    _turn: Turn,
 }
 
 impl Job for Submitted {
@@ -81,8 +66,8 @@ impl Job for Submitted {
                 .fill_token(&metadata.vault_id, &metadata.memory_id)
         };
         let tokens: Vec<FillToken> = jobs.iter().map(token).collect();
-        let (prepared, stripes): (Vec<Prepared>, Vec<_>) =
-            jobs.into_iter().map(|job| (job.prepared, job._stripe)).unzip();
+        let (prepared, turns): (Vec<Prepared>, Vec<Turn>) =
+            jobs.into_iter().map(|job| (job.prepared, job._turn)).unzip();
         let saved = storage.save_batch(&prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
@@ -95,7 +80,7 @@ impl Job for Submitted {
             Err(NotSaved::Unknown(error)) => Some(Err(unanswered(error))),
         };
         let answers = prepared.into_iter().zip(tokens).enumerate().map(answer).collect();
-        drop(stripes);
+        drop(turns);
         answers
     }
 }
@@ -138,7 +123,7 @@ impl Storage {
             return Ok(None);
         }
         self.know_room(vault).await?;
-        let stripe = self.group_commit.lock((vault, memory)).await;
+        let turn = self.group_commit.turns.take((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Unknown => return Ok(None),
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
@@ -162,7 +147,7 @@ impl Storage {
         self.take_room(vault, false, bytes)?;
         let submitted = Submitted {
             prepared,
-            _stripe: stripe,
+            _turn: turn,
         };
         let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
         Ok(saved.map(|saved| Outcome {

@@ -29,6 +29,7 @@ mod rows;
 mod save;
 mod stored_operations;
 mod task;
+mod turns;
 pub mod window;
 
 pub(super) use change::save_locked;

@@ -1,0 +1,98 @@
+//! Turns: what is decided optimistically of one memory is decided one after another, so that the next is decided by what the
+//! one before came to. Others do not wait.
+
+use crate::domain::ids::{MemoryId, VaultId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::OwnedMutexGuard;
+
+type Key = (VaultId, MemoryId);
+
+/// The memories of which somebody has the turn.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Turns(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
+
+/// Held by whoever has the turn.
+#[derive(Debug)]
+pub(super) struct Turn {
+    turns: Turns,
+    memory: Key,
+    /// `None` while it is dropped.
+    held: Option<OwnedMutexGuard<()>>,
+}
+
+impl Turns {
+    /// Waits until it is this one's turn; in order of arrival.
+    pub(super) async fn take(&self, (vault, memory): (&VaultId, &MemoryId)) -> Turn {
+        let memory = (vault.clone(), memory.clone());
+        // Whoever waits holds it, so that it stays in the map.
+        let lock = self.map().entry(memory.clone()).or_default().clone();
+        // Made before the wait: who is cancelled meanwhile leaves nothing behind.
+        let mut turn = Turn {
+            turns: self.clone(),
+            memory,
+            held: None,
+        };
+        turn.held = Some(lock.lock_owned().await);
+        turn
+    }
+
+    fn map(&self) -> MutexGuard<'_, HashMap<Key, Arc<tokio::sync::Mutex<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        drop(self.held.take());
+        let mut map = self.turns.map();
+        if map
+            .get(&self.memory)
+            .is_some_and(|lock| Arc::strong_count(lock) == 1)
+        {
+            map.remove(&self.memory);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn is_ready<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+        match future.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn one_memory_waits_for_itself_and_no_other_and_nothing_is_left() {
+        let turns = Turns::default();
+        let vault: VaultId = "acme".parse().unwrap();
+        let memories: Vec<MemoryId> = (0..2_000)
+            .map(|number| format!("m{number}").parse().unwrap())
+            .collect();
+        let take = |memory| turns.take((&vault, memory));
+        let held: Vec<Turn> = memories
+            .iter()
+            .map(|memory| is_ready(pin!(take(memory))).expect("nobody has it"))
+            .collect();
+
+        let mut second = pin!(take(&memories[0]));
+        assert!(is_ready(second.as_mut()).is_none());
+        {
+            let mut cancelled = pin!(take(&memories[1]));
+            assert!(is_ready(cancelled.as_mut()).is_none());
+        }
+        drop(held);
+        assert_eq!(turns.map().len(), 1, "the one who waits");
+        let second = is_ready(second).expect("it is its turn");
+        assert!(is_ready(pin!(take(&memories[0]))).is_none());
+        drop(second);
+        assert_eq!(turns.map().len(), 0);
+    }
+}
