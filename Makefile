@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-rolling docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-rolling docs deb deny demo fuzz check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-prompt bench-window bench-handoff bench-commands bench-mcp bench-dashboard bench-neighbours bench-memory
 .PHONY: bench-quality bench-search bench-storage bench-scale
 
@@ -29,6 +29,9 @@ test-docs: rust postgres ## Run every code block of README.md and docs, and foll
 
 test-packaging: rust postgres ## Check the files for systemd, containers, Kubernetes and Debian, and run two instances behind a balancer
 	@sh scripts/test-packaging.sh
+
+test-citus: rust postgres ## Run the tests on tables that are distributed by vault: TEST_CITUS_URL=server of one node, TEST_CITUS_NODES_URL=database of several
+	@sh scripts/test-citus.sh
 
 test-rolling: rust postgres ## Replace two instances of a release by this one and back, while clients write: OLD=path of the release's program
 	@test -x "$(OLD)" || { echo "Say OLD=path, a program of the release before." >&2; exit 2; }

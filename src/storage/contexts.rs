@@ -136,10 +136,9 @@ impl Storage {
     ) -> Result<Vec<CachedHead>, StorageError> {
         let token = |memory: &&MemoryId| ((*memory).clone(), self.head_cache.fill_token(vault, memory));
         let mut tokens: HashMap<MemoryId, FillToken> = memories.iter().map(token).collect();
-        let wanted = memories.iter().map(|memory| (vault, *memory)).collect();
         // What the process keeps is read where it is made.
         let mut reader = self.primary_reader_for(Class::Search).await?;
-        let newest = latest_of(&mut reader, &wanted, most_bytes).await?;
+        let newest = latest_of_vault(&mut reader, vault, memories, most_bytes).await?;
         let heads = newest.into_iter().map(Newest::into_head);
         Ok(heads
             .inspect(|head| {
@@ -273,12 +272,11 @@ pub(super) async fn latest(
     Ok(row.map(Row::into_newest))
 }
 
-/// The newest versions of those of the memories that exist, in one statement; only those of at most so many bytes.
+/// The newest versions of those of the memories that exist, of any vaults, in one statement.
 #[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
 pub(super) async fn latest_of(
     connection: &mut Connection,
     wanted: &HashSet<(&VaultId, &MemoryId)>,
-    most_bytes: i32,
 ) -> Result<Vec<Newest>, StorageError> {
     let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
         .iter()
@@ -295,9 +293,34 @@ pub(super) async fn latest_of(
              WHERE memory_contexts.vault_id = wanted.vault_id AND memory_contexts.memory_id = wanted.memory_id
              ORDER BY version DESC
              LIMIT 1
-         ) AS newest
-         WHERE newest.bytes <= $3",
+         ) AS newest",
         &vaults as &[&str],
+        &memories as &[&str],
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(Row::into_newest).collect())
+}
+
+/// The newest versions of memories of one vault that exist and have at most so many bytes, in one statement. A distributed
+/// database plans it, as it does not plan [`latest_of`].
+#[tracing::instrument(name = "db.memory_contexts.latest_of_vault", skip_all, fields(reads = memories.len()))]
+async fn latest_of_vault(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memories: &[&MemoryId],
+    most_bytes: i32,
+) -> Result<Vec<Newest>, StorageError> {
+    let memories: Vec<&str> = memories.iter().map(|memory| memory.as_str()).collect();
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT newest.vault_id, newest.memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
+                update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256, line_origins
+         FROM memories
+         JOIN memory_contexts AS newest
+           ON newest.vault_id = memories.vault_id AND newest.memory_id = memories.memory_id AND version = head_version
+         WHERE memories.vault_id = $1 AND memories.memory_id = ANY ($2) AND bytes <= $3",
+        vault.as_str(),
         &memories as &[&str],
         most_bytes,
     )

@@ -1,10 +1,6 @@
-//! The service on a database that is distributed by vault. `TEST_CITUS_URL` names one that has the extension and its nodes, and
-//! is there for this test alone: its tables are made and distributed here, and what is written stays. Without it there is
-//! nothing to run on, so the test is run only where it is asked for:
-//!
-//! ```sh
-//! TEST_CITUS_URL=postgres://… cargo nextest run --test it --run-ignored only -E 'test(citus)'
-//! ```
+//! The service on several nodes. `TEST_CITUS_NODES_URL` names a database that has the extension and its nodes, and is there for
+//! this test alone: its tables are made and distributed here, and what is written stays. Without it there is nothing to
+//! run on, so the test is run only where it is asked for, by `make test-citus`.
 
 use crate::harness::{Answer, Database, Memory, Service};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
@@ -20,9 +16,10 @@ use working_memory::storage::Distribution;
 const VAULTS: usize = 8;
 
 #[tokio::test]
-#[ignore = "needs a distributed database: TEST_CITUS_URL"]
+#[ignore = "needs a distributed database: TEST_CITUS_NODES_URL"]
 async fn on_citus_everything_that_is_done_to_a_memory_is_done_in_every_vault() {
-    let url = std::env::var("TEST_CITUS_URL").expect("TEST_CITUS_URL names a database with the extension");
+    let url = std::env::var("TEST_CITUS_NODES_URL")
+        .expect("TEST_CITUS_NODES_URL names a database with the extension");
     // The harness makes one for every service; this one stays empty.
     let beside = Arc::new(Database::create().await);
     let models = Dictated::new();

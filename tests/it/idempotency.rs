@@ -153,9 +153,9 @@ async fn claim_of_the_dead(service: &Service, memory: &Memory<'_>) {
     Answer::to(put(memory, "k", "one")).await.is(201);
     sqlx::query(
         "UPDATE idempotency_keys
-         SET status = 'running', lease_until = created_at + interval '30 s', answer_status = NULL,
-             answer_headers = NULL, answer_body = NULL",
+         SET status = 'running', lease_until = $1, answer_status = NULL, answer_headers = NULL, answer_body = NULL",
     )
+    .bind(service.clock.now() + TimeDelta::seconds(30))
     .execute(service.rows())
     .await
     .unwrap();

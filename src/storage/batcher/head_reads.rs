@@ -66,7 +66,7 @@ async fn newest(connection: &mut Connection, jobs: &[Wanted]) -> Result<Vec<Newe
         let newest = contexts::latest(connection, vault, memory).await?;
         return Ok(newest.into_iter().collect());
     }
-    contexts::latest_of(connection, &jobs.iter().map(Wanted::key).collect(), i32::MAX).await
+    contexts::latest_of(connection, &jobs.iter().map(Wanted::key).collect()).await
 }
 
 impl Wanted {

@@ -182,19 +182,34 @@ impl Storage {
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
     pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
         let mut transaction = self.begin().await?;
-        let done = sqlx::query!(
-            "UPDATE idempotency_keys SET lease_until = GREATEST($5, lease_until + interval '1 microsecond')
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
+        let lease = sqlx::query_scalar!(
+            r#"SELECT lease_until AS "lease_until!" FROM idempotency_keys
+               WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'
+               FOR UPDATE"#,
             key.vault.as_str(),
             key.caller,
             key.key,
             claim,
-            self.clock.now() + LEASE,
+        )
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let Some(lease) = lease else { return Ok(false) };
+        // It always moves: whoever is about to take the key over finds that it is not what he saw. Here, not by the
+        // database, where adding an interval depends on the session's time zone.
+        let lease = (self.clock.now() + LEASE).max(lease + TimeDelta::microseconds(1));
+        sqlx::query!(
+            "UPDATE idempotency_keys SET lease_until = $5
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+            lease,
         )
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(done.rows_affected() == 1)
+        Ok(true)
     }
 
     /// Keeps the answer of the request that holds the claim; with `about` it is that of this memory, and goes with it.

@@ -75,8 +75,13 @@ impl Drop for Database {
     }
 }
 
+/// Names a server that has the extension which distributes tables. Where it is set, every test has its database there, with
+/// tables that are distributed over shards on this one server: what cannot be planned on many nodes fails on it too.
+const DISTRIBUTED: &str = "TEST_CITUS_URL";
+
 fn server() -> PgConnectOptions {
-    let url = std::env::var("DATABASE_URL").expect(
+    let url = std::env::var(DISTRIBUTED).or_else(|_| std::env::var("DATABASE_URL"));
+    let url = url.expect(
         "DATABASE_URL names a PostgreSQL server for tests: run them under `working-memory with-postgres`",
     );
     PgConnectOptions::from_str(&url)
@@ -107,20 +112,26 @@ async fn template(server: &PgConnectOptions) -> String {
         )
         .await;
         execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
-        migrate(server.clone().database(&name).to_url_lossy().as_str()).await;
+        make_schema(&server.clone().database(&name)).await;
         execute(
             &mut connection,
             &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false"),
         )
         .await;
+        // A process of the extension looks after each database, and nobody may copy one that is in use.
+        sqlx::query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1")
+            .bind(&name)
+            .execute(&mut connection)
+            .await
+            .unwrap();
     }
     connection.close().await.unwrap();
     name
 }
 
-async fn migrate(url: &str) {
+async fn make_schema(database: &PgConnectOptions) {
     let options = PoolOptions {
-        url: url.to_owned(),
+        url: database.to_url_lossy().to_string(),
         max_connections: 1,
         prepared_statements: false,
         acquire_timeout: Duration::from_secs(30),
@@ -130,6 +141,19 @@ async fn migrate(url: &str) {
     };
     let storage = Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap();
     storage.migrate().await.unwrap();
+    if std::env::var_os(DISTRIBUTED).is_some() {
+        let mut connection = database.connect().await.unwrap();
+        let port = database.get_port();
+        for statement in [
+            "CREATE EXTENSION citus".to_owned(),
+            format!("SELECT citus_set_coordinator_host('localhost', {port})"),
+            format!("SELECT citus_set_node_property('localhost', {port}, 'shouldhaveshards', true)"),
+        ] {
+            execute(&mut connection, &statement).await;
+        }
+        connection.close().await.unwrap();
+        storage.distribute().await.unwrap();
+    }
     storage.close().await;
 }
 

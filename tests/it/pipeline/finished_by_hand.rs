@@ -133,7 +133,7 @@ async fn of_two_people_who_finish_a_run_at_once_one_does() {
 
         // Both have looked at the run before either can write.
         let mut lock = service.rows().begin().await.unwrap();
-        sqlx::query("SELECT 1 FROM memories FOR UPDATE")
+        sqlx::query("SELECT FROM memories WHERE vault_id = 'acme' FOR UPDATE")
             .execute(&mut *lock)
             .await
             .unwrap();

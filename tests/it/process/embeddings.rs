@@ -62,10 +62,18 @@ async fn who_embeds_is_killed_and_another_goes_on_where_it_was() {
 
     server.takes(Duration::ZERO);
     let living = Program::start_with(folders[1].path(), &environment).await;
-    eventually("all are found", async || all_are_found(&living).await).await;
+    let distinct = || {
+        server
+            .asked("one")
+            .into_iter()
+            .collect::<BTreeSet<String>>()
+            .len()
+    };
+    eventually("all are embedded and found", async || {
+        distinct() == MEMORIES && all_are_found(&living).await
+    })
+    .await;
     let asked = server.asked("one");
-    let distinct: BTreeSet<&String> = asked.iter().collect();
-    assert_eq!(distinct.len(), MEMORIES);
     let again = asked.len() - MEMORIES;
     assert!(again <= IN_FLIGHT, "{again} were embedded twice");
 }

@@ -1,5 +1,6 @@
 //! Which models vectors were made with: `embedding_spaces`.
 
+use crate::domain::ids::VaultId;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
@@ -161,39 +162,66 @@ impl Storage {
     #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
-        let (mut vault, mut memory) = (String::new(), String::new());
-        loop {
-            let mut transaction = self.begin_for(Class::Maintenance).await?;
-            let marked = sqlx::query!(
-                r#"WITH chosen AS (
-                     SELECT vault_id, memory_id FROM memories
-                     WHERE (vault_id, memory_id) > ($1, $2)
-                       AND (embedded_version IS NULL OR ($3 AND embedded_version > 0))
-                     ORDER BY vault_id, memory_id
-                     LIMIT $4
-                     FOR UPDATE
-                   ), marked AS (
-                     UPDATE memories SET embedded_version = 0
-                     FROM chosen
-                     WHERE memories.vault_id = chosen.vault_id AND memories.memory_id = chosen.memory_id
-                     RETURNING memories.vault_id, memories.memory_id
-                   )
-                   SELECT vault_id AS "vault_id!: String", memory_id AS "memory_id!: String" FROM marked
-                   ORDER BY vault_id DESC, memory_id DESC LIMIT 1"#,
-                vault,
-                memory,
-                all,
-                AT_ONCE,
-            )
-            .fetch_optional(&mut *transaction)
-            .await?;
-            transaction.commit().await?;
-            match marked {
-                Some(last) => (vault, memory) = (last.vault_id, last.memory_id),
-                None => break,
+        let mut behind = None;
+        while let Some(vault) = self.next_vault_to_mark(behind.as_ref(), all).await? {
+            let mut memory = Some(String::new());
+            while let Some(last) = memory {
+                memory = self.mark_of_vault(&vault, &last, all).await?;
             }
+            behind = Some(vault);
         }
         self.set_time(&space.id, Mark::Marked).await
+    }
+
+    /// The next vault of which a memory is to be marked, in the database's order.
+    async fn next_vault_to_mark(
+        &self,
+        behind: Option<&VaultId>,
+        all: bool,
+    ) -> Result<Option<VaultId>, StorageError> {
+        Ok(sqlx::query_scalar!(
+            "SELECT vault_id FROM memories
+             WHERE vault_id > $1 AND (embedded_version IS NULL OR ($2 AND embedded_version > 0))
+             ORDER BY vault_id
+             LIMIT 1",
+            behind.map_or("", VaultId::as_str),
+            all,
+        )
+        .fetch_optional(&mut *self.reader_for(Class::Maintenance).await?)
+        .await?)
+    }
+
+    /// Marks the next memories of a vault, and says which was the last.
+    async fn mark_of_vault(
+        &self,
+        vault: &VaultId,
+        behind: &str,
+        all: bool,
+    ) -> Result<Option<String>, StorageError> {
+        let mut transaction = self.begin_for(Class::Maintenance).await?;
+        let last = sqlx::query_scalar!(
+            "WITH chosen AS (
+               SELECT memory_id FROM memories
+               WHERE vault_id = $1 AND memory_id > $2 AND (embedded_version IS NULL OR ($3 AND embedded_version > 0))
+               ORDER BY memory_id
+               LIMIT $4
+               FOR UPDATE
+             ), marked AS (
+               UPDATE memories SET embedded_version = 0
+               FROM chosen
+               WHERE memories.vault_id = $1 AND memories.memory_id = chosen.memory_id
+               RETURNING memories.memory_id
+             )
+             SELECT max(memory_id) FROM marked",
+            vault.as_str(),
+            behind,
+            all,
+            AT_ONCE,
+        )
+        .fetch_one(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(last)
     }
 
     /// Writes down that every memory has its vectors, and deletes those of other models.
