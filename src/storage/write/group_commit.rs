@@ -9,42 +9,11 @@ use super::head::Head;
 use super::prepared::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
+use crate::storage::batcher::{Job, RunBatch, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
-use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
-use tokio::sync::{Mutex, OwnedMutexGuard};
-
-/// Mutexes that memories share by their hash: so many that two that change at once seldom share one, which costs a
-/// needless wait.
-const LOCK_STRIPES: usize = 1_024;
-
-/// Whether versions are committed in groups, and the order of those of one memory.
-#[derive(Debug)]
-pub(in crate::storage) struct GroupCommit {
-    is_wanted: bool,
-    /// Held by the optimistic changes of a memory, one after another: the next is decided by what this one came to.
-    stripes: Vec<Arc<Mutex<()>>>,
-    hasher: RandomState,
-}
-
-impl GroupCommit {
-    pub(in crate::storage) fn new(is_wanted: bool) -> Self {
-        Self {
-            is_wanted,
-            stripes: (0..LOCK_STRIPES).map(|_| Arc::default()).collect(),
-            hasher: RandomState::new(),
-        }
-    }
-
-    async fn lock(&self, of: (&VaultId, &MemoryId)) -> OwnedMutexGuard<()> {
-        let hash = self.hasher.hash_one(of);
-        let stripe = usize::try_from(hash % LOCK_STRIPES as u64).unwrap_or_default();
-        self.stripes[stripe].clone().lock_owned().await
-    }
-}
+use tokio::sync::OwnedMutexGuard;
 
 /// A version on its way into a batch. It holds the stripe of its memory, also when its request is cancelled.
 #[derive(Debug)]
@@ -61,10 +30,6 @@ impl Job for Submitted {
 
     const MAX_JOBS: usize = 64;
 
-    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
-        &batchers.changes
-    }
-
     fn bytes(&self) -> usize {
         self.prepared.bytes()
     }
@@ -72,7 +37,9 @@ impl Job for Submitted {
     fn vault(&self) -> Option<&VaultId> {
         Some(&self.prepared.metadata.vault_id)
     }
+}
 
+impl RunBatch for Submitted {
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
         let token = |job: &Self| {
             let metadata = &job.prepared.metadata;
@@ -138,7 +105,7 @@ impl Storage {
             return Ok(None);
         }
         self.know_room(vault).await?;
-        let stripe = self.group_commit.lock((vault, memory)).await;
+        let stripe = self.commit_order.lock((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Unknown => return Ok(None),
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
@@ -188,7 +155,8 @@ impl Storage {
     }
 
     async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let slots = &self.batchers.changes.connections;
+        let batcher = self.batchers.of::<Submitted>();
+        let slots = &batcher.connections;
         let Some(mut lease) = slots.lease(self).await.map_err(NotSaved::Refused)? else {
             let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
             let saved = save(&mut transaction, prepared)
@@ -216,18 +184,18 @@ impl Storage {
 
     /// Whether versions are committed in groups here.
     async fn commits_in_groups(&self) -> Result<bool, StorageError> {
-        Ok(self.group_commit.is_wanted && self.crosses_vaults().await?)
+        Ok(self.commit_order.is_wanted && self.crosses_vaults().await?)
     }
 
     /// Whether a batch of versions is being committed at the moment.
     #[must_use]
     pub fn is_saving(&self) -> bool {
-        self.batchers.changes.is_busy()
+        self.batchers.of::<Submitted>().is_busy()
     }
 
     /// How many versions are decided and wait until the batch before them is committed, for tests.
     #[must_use]
     pub fn changes_waiting(&self) -> usize {
-        self.batchers.changes.waiting()
+        self.batchers.of::<Submitted>().waiting()
     }
 }
