@@ -1,6 +1,6 @@
 /** A memory, with the short names of what agents do with it. */
 
-import { data, type Core } from "./core.js";
+import { data } from "./core.js";
 import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
 import { MEMORY } from "./document-operations.js";
 import { MemoryOperations } from "./memory-operations.js";
