@@ -1,6 +1,6 @@
 //! Working memory for agents: versioned plain-text context documents on PostgreSQL, changed item by item.
 //!
-//! The rooms and who may call whom (`tests/it/architecture.rs` holds the arrows):
+//! The rooms and who may call whom (`tests/it/architecture` holds the arrows, and that no files import each other):
 //!
 //! ```text
 //! main → cli → {http, mcp, dashboard, background, pipeline} → {storage, llm} → domain

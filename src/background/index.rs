@@ -6,7 +6,7 @@
 
 use crate::clock::Clock;
 use crate::domain::ids::VaultId;
-use crate::storage::database::listen::Notification;
+use crate::storage::database::notification::Notification;
 use crate::storage::search::Pending;
 use crate::storage::{FailingVaults, Storage, StorageError};
 use crate::telemetry;

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::config::queue::QueueConfig;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::pipeline::{Pipeline, PipelineError};
-use crate::storage::database::listen::Notification;
+use crate::storage::database::notification::Notification;
 use crate::storage::updates::RunStatus;
 use crate::storage::updates::queue::{Claimed, HandBack};
 use crate::storage::{FailingVaults, Storage, StorageError};

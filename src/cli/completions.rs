@@ -1,7 +1,7 @@
 //! `working-memory completions`: what a shell completes, from the commands as they are.
 
 use super::client::{Failure, Output};
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Arguments of `completions`.
@@ -13,14 +13,9 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, mut program: Command) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(
-            self.shell,
-            &mut super::help::command(),
-            "working-memory",
-            &mut script,
-        );
+        clap_complete::generate(self.shell, &mut program, "working-memory", &mut script);
         Output::new().text(&String::from_utf8_lossy(&script)).write()
     }
 }

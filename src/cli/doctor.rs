@@ -1,7 +1,7 @@
 //! `working-memory doctor`: what is configured, whether it is reachable, which updater is active, and what is insecure.
 
 use super::client::{Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, is_loopback};
-use super::load_config;
+use super::process::load_config;
 use crate::config::Config;
 use crate::llm::Models;
 use clap::Args;

@@ -1,9 +1,9 @@
 //! `working-memory export`: a vault as a file of JSON Lines.
 
 use super::offline::{Access, Offline};
+use super::process::{fail, load_config};
 use super::progress::ProgressLine;
-use super::serve::Stop;
-use super::{fail, load_config};
+use super::stop::Stop;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
 use clap::Args;

@@ -2,7 +2,7 @@
 //! have no other program to ask with.
 
 use super::client::{Failure, Output, base_url, finish};
-use super::load_config;
+use super::process::load_config;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The commands in groups, each with an example: clap lists them in one row.
 
-use super::Cli;
 use super::client::EXIT_CODES;
+use super::commands::Cli;
 use clap::{Command, CommandFactory as _};
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
 //! `working-memory import`: a file that `export` wrote, into a vault.
 
 use super::offline::{Access, Offline};
+use super::process::{fail, load_config};
 use super::progress::ProgressLine;
-use super::serve::Stop;
-use super::{fail, load_config};
+use super::stop::Stop;
 use crate::config::limits::MOST_BYTES;
 use crate::domain::ids::VaultId;
 use crate::storage::Storage;

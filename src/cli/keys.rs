@@ -1,8 +1,8 @@
 //! `working-memory keys`: API keys, made and ended beside the service or while it does not run.
 
 use super::offline::{Access, Offline};
-use super::serve::Stop;
-use super::{fail, load_config};
+use super::process::{fail, load_config};
+use super::stop::Stop;
 use crate::clock::{Clock, SystemClock};
 use crate::config::retention::parse_age;
 use crate::domain::access::{AccessRole, ApiKey, Token, VaultScope};

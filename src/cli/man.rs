@@ -1,7 +1,7 @@
 //! `working-memory man`: manual pages, from the commands as they are.
 
 use super::client::{Failure, Output};
-use clap::Args;
+use clap::{Args, Command};
 use std::path::PathBuf;
 
 /// Arguments of `man`.
@@ -16,8 +16,8 @@ pub struct Man {
 }
 
 impl Man {
-    pub(super) fn run(self) -> Result<(), Failure> {
-        let mut program = super::help::command().disable_help_subcommand(true);
+    pub(super) fn run(self, program: Command) -> Result<(), Failure> {
+        let mut program = program.disable_help_subcommand(true);
         program.build();
         if let Some(dir) = &self.dir {
             return std::fs::create_dir_all(dir)

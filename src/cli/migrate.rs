@@ -1,6 +1,6 @@
 //! `working-memory migrate`: the schema, without the service; and the distribution of its tables over several nodes.
 
-use super::{fail, load_config};
+use super::process::{fail, load_config};
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::storage::{Deadlines, PoolOptions, Storage};

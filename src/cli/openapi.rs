@@ -1,5 +1,6 @@
 //! `working-memory openapi`: the API's document as the code registers it.
 
+use super::process::fail;
 use crate::http::openapi_yaml;
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -8,6 +9,6 @@ use std::process::ExitCode;
 pub(super) fn run() -> ExitCode {
     match std::io::stdout().write_all(openapi_yaml().as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => super::fail(&error),
+        Err(error) => fail(&error),
     }
 }

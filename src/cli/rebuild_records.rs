@@ -2,8 +2,8 @@
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
 use super::offline::{Access, Offline};
-use super::serve::Stop;
-use super::{fail, load_config};
+use super::process::{fail, load_config};
+use super::stop::Stop;
 use crate::domain::ids::{MemoryId, VaultId};
 use clap::Args;
 use std::error::Error;

@@ -1,6 +1,7 @@
 //! `working-memory serve`: the service, until it is told to stop.
 
-use super::{fail, load_config};
+use super::process::{fail, load_config};
+use super::stop::Stop;
 use crate::background::{Background, Workers};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// How often and how long the first connection to the database is tried.
 const FIRST_CONNECTION_TRIES: u32 = 60;
@@ -296,28 +297,6 @@ async fn reload_when_told(tls: Arc<Tls>) {
         match tls.reload() {
             Ok(()) => tracing::info!("certificate and key were read again"),
             Err(error) => tracing::error!(%error, "the certificate in use stays"),
-        }
-    }
-}
-
-/// SIGINT and SIGTERM, taken over before there is anything to clean up.
-pub(super) struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Stop {
-    pub(super) fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    pub(super) async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
         }
     }
 }

@@ -1,23 +1,14 @@
-//! What went wrong, as a page with the words of the problem.
-//!
-//! Handlers answer `application/problem+json` like routes do; so does what stands in front of them. On its way to the
-//! browser each becomes a page, in one place.
+//! What went wrong: handlers answer `application/problem+json` like routes do, and so does what stands in front of them.
 
-use super::layout::{self, Crumb, Page};
-use super::visit::now_of;
-use askama::Template;
-use axum::body::{Body, to_bytes};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
 
-const PROBLEM: &str = "application/problem+json";
-
-/// The longest problem that is shown.
-const MAX_PROBLEM_BYTES: usize = 64 * 1024;
+/// The media type of a problem.
+pub(super) const PROBLEM: &str = "application/problem+json";
 
 /// A problem as a route told it.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -106,84 +97,4 @@ impl IntoResponse for Failure {
         let body = Value::Object(body).to_string();
         (status, [(CONTENT_TYPE, PROBLEM)], body).into_response()
     }
-}
-
-#[derive(Template)]
-#[template(path = "failure.html")]
-struct View {
-    page: Page,
-    status: u16,
-    refusal: Refusal,
-    advice: &'static str,
-}
-
-/// What a person can do about it.
-fn advice(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::NOT_FOUND => {
-            "The address may be misspelt, what it named may have been deleted, or your key may not reach it."
-        }
-        StatusCode::UNAUTHORIZED => "Sign in again.",
-        StatusCode::FORBIDDEN => "Ask an administrator for a key with that right.",
-        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => {
-            "Somebody was there first. Go back, load the page again, and look at what changed."
-        }
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            "Wait a moment and load the page again."
-        }
-        status if status.is_server_error() => "Load the page again. If it stays, look at the service's log.",
-        _ => "Go back and change what the message names.",
-    }
-}
-
-#[derive(Template)]
-#[template(path = "again.html")]
-struct Again {
-    page: Page,
-}
-
-/// Has a browser ask for the page again, by itself and not for another site's page.
-pub(crate) fn arrive_again() -> Response {
-    let page = Page::plain("One moment", None);
-    layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
-}
-
-/// The answer to a request for a page: a problem becomes a page, all else stays.
-pub(crate) async fn as_page(response: Response) -> Response {
-    let status = response.status();
-    let is_error = status.is_client_error() || status.is_server_error();
-    let media_type = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .map(|value| value.as_bytes().to_vec());
-    if !is_error
-        || media_type
-            .as_deref()
-            .is_some_and(|value| value.starts_with(b"text/html"))
-    {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    let refusal = if media_type.as_deref() == Some(PROBLEM.as_bytes()) {
-        Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
-    } else {
-        // An address that is not percent-encoded UTF-8.
-        Refusal {
-            detail: "The address of the page cannot be read.".to_owned(),
-            ..Refusal::default()
-        }
-    };
-    let view = View {
-        page: Page::plain("Not shown", now_of(&parts.extensions)).crumb(Crumb::here(parts.status.as_str())),
-        status: parts.status.as_u16(),
-        refusal,
-        advice: advice(parts.status),
-    };
-    let text = view.render().unwrap_or_default();
-    parts.headers.remove(CONTENT_LENGTH);
-    parts
-        .headers
-        .insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    layout::guard(&mut parts.headers);
-    Response::from_parts(parts, Body::from(text))
 }

@@ -5,7 +5,8 @@
 //! own about roles, vaults, preconditions or limits. What is the browser's business is done here: sessions, tokens of
 //! forms, a content security policy without inline scripts and styles, and texts of memories that stay texts.
 //!
-//! - [`api`]: how a page asks. [`visit`]: who looks. [`layout`]: what all pages have. [`failure`]: what went wrong.
+//! - [`api`]: how a page asks. [`visit`]: who looks. [`layout`]: what all pages have.
+//! - [`failure`]: what went wrong. [`failure_page`]: the page that says so.
 //! - `pages`: one file a page, its template beside it.
 //! - `assets`: style, script and icon, served under names with their hashes.
 
@@ -13,6 +14,7 @@ mod api;
 mod assets;
 mod door;
 mod failure;
+mod failure_page;
 mod form;
 mod layout;
 mod link;
@@ -24,7 +26,7 @@ mod visit;
 
 pub(crate) use api::Routes;
 pub(crate) use door::{Door, Visitor};
-pub(crate) use failure::{arrive_again, as_page};
+pub(crate) use failure_page::{arrive_again, as_page};
 pub(crate) use router::router;
 pub(crate) use visit::Facts;
 

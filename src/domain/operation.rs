@@ -63,6 +63,16 @@ pub struct Progress {
     pub remaining: Vec<String>,
 }
 
+impl Progress {
+    /// All bullets, list by list.
+    pub(in crate::domain) fn bullets(&self) -> impl Iterator<Item = &str> {
+        [&self.completed, &self.in_progress, &self.remaining]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+}
+
 /// One change of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {

@@ -2,7 +2,6 @@
 
 use super::middleware::access::{Admission, session};
 use super::middleware::bounds::Slot;
-use super::openapi;
 use super::problem::Problem;
 use super::serve::Peer;
 use super::state::AppState;
@@ -16,14 +15,10 @@ use axum::http::header::ORIGIN;
 use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use tokio::time::Instant;
 
 const SECONDS_PER_DAY: i64 = 86_400;
-
-/// The public document, read when a page first shows it.
-static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::to_value(openapi::document()).unwrap_or_default());
 
 /// What the layer in front of all pages gives them.
 #[derive(Clone)]
@@ -35,7 +30,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn new(state: &AppState, routes: Router) -> Self {
+    pub(super) fn new(state: &AppState, routes: Router, document: fn() -> &'static Value) -> Self {
         Self {
             state: state.clone(),
             routes,
@@ -44,7 +39,7 @@ impl Pages {
                 door: Arc::new(FrontDoor(state.clone())),
                 context_bytes: state.settings.context_bytes,
                 storage: state.storage.clone(),
-                document: || &DOCUMENT,
+                document,
             },
         }
     }

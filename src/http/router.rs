@@ -1,28 +1,30 @@
-//! The table of routes. Documentation is registered with each route, so that neither is without the other.
+//! The routes with what bounds them, as the service answers them.
 
 use super::dashboard::Pages;
 use super::middleware::bounds::Weighs;
 use super::middleware::{self, Work, headers};
 use super::problem::{Kind, Problem};
-use super::routes::{
-    archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log, mcp,
-    memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates,
-    vaults, window,
-};
+use super::routes::mcp;
+use super::table::{health, protocol, quick, with_models};
 use super::{Settings, openapi, state::AppState};
 use crate::dashboard;
 use axum::Router;
 use axum::extract::Extension;
 use axum::http::Method;
 use axum::middleware::from_fn_with_state;
+use serde_json::Value;
+use std::sync::LazyLock;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
+
+/// The public document, read when a page first shows it.
+static DOCUMENT: LazyLock<Value> =
+    LazyLock::new(|| serde_json::to_value(openapi::document()).unwrap_or_default());
 
 /// Everything the service answers.
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let (router, _) = with_bounds(&state).split_for_parts();
-    let pages = Pages::new(&state, of_pages(&state));
+    let pages = Pages::new(&state, of_pages(&state), || &DOCUMENT);
     let pages = dashboard::router().route_layer(from_fn_with_state(pages, middleware::around_pages));
     let router = router
         .merge(pages)
@@ -35,15 +37,6 @@ pub fn router(state: AppState) -> Router {
     router.layer(layers).with_state(state)
 }
 
-/// The documented routes, without the bounds that come from the configuration.
-pub(crate) fn api() -> OpenApiRouter<AppState> {
-    OpenApiRouter::with_openapi(openapi::preamble())
-        .merge(health())
-        .merge(quick())
-        .merge(with_models())
-        .merge(protocol())
-}
-
 fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
     let work = |time, weighs| {
         let state = state.clone();
@@ -54,7 +47,7 @@ fn with_bounds(state: &AppState) -> OpenApiRouter<AppState> {
         update_timeout,
         ..
     } = *state.settings;
-    health()
+    health(openapi::openapi_yaml)
         .route_layer(from_fn_with_state(request_timeout, middleware::around_health))
         .merge(quick().route_layer(work(request_timeout, Weighs::Work)))
         .merge(with_models().route_layer(work(update_timeout, Weighs::Kept)))
@@ -93,103 +86,11 @@ fn of_pages(state: &AppState) -> Router {
         ..
     } = *state.settings;
     let (router, _) = quick()
-        .merge(health())
+        .merge(health(openapi::openapi_yaml))
         .route_layer(bounded(request_timeout))
         .merge(with_models().route_layer(bounded(update_timeout)))
         .split_for_parts();
     router.fallback(no_such_route).with_state(state.clone())
-}
-
-/// The state of the service; answered also when it is busy.
-fn health() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(health::healthz::healthz))
-        .routes(routes!(health::readyz::readyz))
-        .routes(routes!(health::metrics::metrics))
-        .routes(routes!(health::openapi::openapi))
-}
-
-/// Routes that ask the database and nobody else.
-fn quick() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(vaults::list::list))
-        .routes(routes!(keys::list::list, keys::create::create))
-        .routes(routes!(keys::get::get, keys::revoke::revoke))
-        .routes(routes!(keys::rotate::rotate))
-        .routes(routes!(vaults::usage::usage))
-        .routes(routes!(vaults::updates::list))
-        .routes(routes!(memories::list::list))
-        .routes(routes!(memories::get::get, memories::delete::delete))
-        .routes(routes!(memory_tool::run::run))
-        .routes(routes!(
-            memory_tool::files::list::list,
-            memory_tool::files::put::put,
-            memory_tool::files::unlink::unlink
-        ))
-        .routes(routes!(contexts::put::put, contexts::latest::latest))
-        .routes(routes!(contexts::list::list))
-        .routes(routes!(contexts::get::get))
-        .routes(routes!(contexts::restore::restore))
-        .routes(routes!(contexts::redact::redact))
-        .routes(routes!(contexts::diff::diff))
-        .routes(routes!(log::log))
-        .routes(routes!(blame::blame))
-        .routes(routes!(sections::sections))
-        .routes(routes!(operations::operations))
-        .routes(routes!(records::list::list))
-        .routes(routes!(records::get::get))
-        .routes(routes!(tasks::record))
-        .routes(routes!(decisions::record))
-        .routes(routes!(status::set))
-        .routes(routes!(window::get::get))
-        .routes(routes!(window::import::import))
-        .routes(routes!(archive::history::history))
-        .routes(routes!(archive::epics::epics))
-        .routes(routes!(handoff::get::get))
-        .routes(routes!(handoff::status::status))
-        .routes(routes!(handoffs::list::list))
-        .routes(routes!(handoffs::get::get))
-        .routes(routes!(search::search))
-        .routes(routes!(search::search_memory))
-        .routes(routes!(
-            items::list::of_memory,
-            items::add::to_memory,
-            items::remove_category::of_memory
-        ))
-        .routes(routes!(
-            items::get::of_memory,
-            items::replace::of_memory,
-            items::remove::of_memory
-        ))
-        .routes(routes!(
-            items::list::of_vault,
-            items::add::to_vault,
-            items::remove_category::of_vault
-        ))
-        .routes(routes!(
-            items::get::of_vault,
-            items::replace::of_vault,
-            items::remove::of_vault
-        ))
-        .routes(routes!(prompt::prompt))
-        .routes(routes!(guidance::guidance))
-        .routes(routes!(updates::list::list))
-        .routes(routes!(updates::get::get, updates::cancel::cancel))
-        .routes(routes!(updates::approve::approve))
-        .routes(routes!(updates::reject::reject))
-        .routes(routes!(events::events))
-}
-
-/// Routes that may ask models.
-fn with_models() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(update::update))
-        .routes(routes!(handoff::refresh::refresh))
-}
-
-/// The Model Context Protocol, whose tools ask the routes above.
-fn protocol() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(mcp::mcp))
 }
 
 async fn no_such_route() -> Problem {

@@ -1,8 +1,8 @@
 //! What is answered while the service starts: its database may be away, or its schema be brought up to date for long,
 //! and whoever watches the process is to know that it lives and cannot work yet.
 
-use super::middleware::observe::Passing;
 use super::middleware::{self, headers};
+use super::passing::Passing;
 use super::routes::health::{healthz, readyz};
 use super::{Settings, serve};
 use crate::clock::Clock;

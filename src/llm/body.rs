@@ -4,7 +4,7 @@ use bytes::Bytes;
 use reqwest::Response;
 
 use super::ModelError;
-use super::endpoint::network_error;
+use super::network::network_error;
 
 /// The body, read in chunks; stops at the first chunk that goes over `limit` bytes.
 pub(super) async fn read_bounded(mut response: Response, limit: usize) -> Result<Vec<u8>, ModelError> {

@@ -2,7 +2,7 @@
 
 use super::Client;
 use super::body::read_bounded;
-use super::endpoint::network_error;
+use super::network::network_error;
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::ModelError;
 use super::body::read_bounded;
+use super::network::{chain, network_error};
 use crate::telemetry::traces;
 
 /// How long a connection may take to come about; shorter than any sensible time of a whole attempt.
@@ -190,23 +191,6 @@ pub(super) fn below(base: &Url, segments: &[&str]) -> Url {
         path.pop_if_empty().extend(segments);
     }
     url
-}
-
-/// A failure of the network in our words; the address stays out of it.
-pub(super) fn network_error(error: reqwest::Error) -> ModelError {
-    let error = error.without_url();
-    let detail = chain(&error);
-    if error.is_timeout() {
-        ModelError::TimedOut { detail }
-    } else {
-        ModelError::Unreachable { detail }
-    }
-}
-
-/// An error with its causes, since the outermost of `reqwest` says little.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// `Retry-After` in seconds or as a date. A date is measured from the answer's own `Date`, so that a clock

@@ -13,6 +13,7 @@ mod endpoint;
 mod error;
 pub mod extractive;
 pub mod models;
+mod network;
 pub mod openai;
 pub mod retry;
 pub mod scripted;

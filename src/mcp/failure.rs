@@ -1,6 +1,6 @@
 //! What went wrong, told to a model: what, and what to do next.
 
-use super::backend::{Answer, Away};
+use super::answer::{Answer, Away};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;

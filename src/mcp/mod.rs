@@ -6,6 +6,7 @@
 //! (`cli::mcp`). So a tool is the same over both transports, and role, vault, limits and storage functions are those of
 //! the route.
 
+mod answer;
 mod arguments;
 mod backend;
 mod completion;
@@ -18,6 +19,7 @@ mod server;
 mod tools;
 mod watch;
 
-pub(crate) use backend::{Answer, Ask, Away, Backend, Method, Opened};
+pub(crate) use answer::{Answer, Away, Opened};
+pub(crate) use backend::{Ask, Backend, Method};
 pub(crate) use fixed::Fixed;
 pub(crate) use server::Server;

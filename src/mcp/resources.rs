@@ -1,6 +1,7 @@
 //! Resources: what a client can read, and show to its user, without a tool.
 
-use super::backend::{Answer, Ask, Backend, Method};
+use super::answer::Answer;
+use super::backend::{Ask, Backend, Method};
 use super::failure::Failure;
 use super::fixed::Fixed;
 use crate::domain::ids::{MemoryId, VaultId};

@@ -1,6 +1,7 @@
 //! `notifications/resources/updated`, from the service's events.
 
-use super::backend::{Ask, Backend, Method, Opened};
+use super::answer::Opened;
+use super::backend::{Ask, Backend, Method};
 use super::failure::Failure;
 use super::frames::{Frame, Frames};
 use super::resources;

@@ -1,9 +1,10 @@
 //! The prose of a handoff by a model: asked, held to what it was shown, asked once more about its bad lines.
 
-use super::{HandoffError, Pipeline, PipelineError};
+use super::{Pipeline, PipelineError};
 use crate::domain::handoff::{Answer, Dropped, Line, Material, Part, read_answer, shown};
 use crate::domain::ids::VaultId;
 use crate::llm::{self, Asked, Request, RoleModel, Speaker, Turn};
+use crate::storage::StorageError;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -94,7 +95,7 @@ impl Pipeline {
         &self,
         vault: &VaultId,
         material: &Material,
-    ) -> Result<Option<Written>, HandoffError> {
+    ) -> Result<Option<Written>, StorageError> {
         let Some(model) = self.models.for_handoff().filter(|_| self.handoff.model) else {
             return Ok(None);
         };
@@ -107,7 +108,7 @@ impl Pipeline {
         let begun = self.clock.now();
         match self.refuse_over_tokens(vault).await {
             Ok(()) => {}
-            Err(PipelineError::Storage(error)) => return Err(error.into()),
+            Err(PipelineError::Storage(error)) => return Err(error),
             Err(refused) => {
                 let report = Report {
                     failed: Some(refused.to_string()),

@@ -5,33 +5,18 @@
 //! history can be sent as it is. A result of a tool inside a message becomes a message of its own with the role
 //! `tool`: nothing must take the output of a tool for the words of whoever passed it on.
 
+mod invalid;
 mod part;
 
+pub use invalid::InvalidMessage;
+
 use crate::llm::ConversationMessage;
+use invalid::refuse_nul;
 use part::{Part, call};
 use serde_json::{Map, Value};
 
 /// The role of what tools say.
 const TOOL: &str = "tool";
-
-/// A message that cannot be read. The texts are fit to be shown to a client.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {problem}")]
-pub struct InvalidMessage {
-    /// Where, as a path: `messages[3].content[1].type`.
-    pub field: String,
-    /// What is wrong and what would be right.
-    pub problem: String,
-}
-
-impl InvalidMessage {
-    fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self {
-            field: field.into(),
-            problem: problem.into(),
-        }
-    }
-}
 
 /// Reads a conversation, oldest message first. Linear in its size.
 ///
@@ -156,17 +141,6 @@ fn role<'m>(at: &str, members: &'m Map<String, Value>) -> Result<&'m str, Invali
             Ok(role)
         }
         Some(_) => Err(InvalidMessage::new(field, "must be a text")),
-    }
-}
-
-/// The run is kept in the database, which holds no NUL.
-fn refuse_nul(field: &str, text: &str) -> Result<(), InvalidMessage> {
-    match text.find('\0') {
-        Some(at) => {
-            let problem = format!("holds a NUL character at byte {at}; remove it");
-            Err(InvalidMessage::new(field, problem))
-        }
-        None => Ok(()),
     }
 }
 

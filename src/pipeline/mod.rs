@@ -36,10 +36,13 @@ mod reviewed;
 mod role;
 mod run;
 mod run_row;
+mod running;
 mod session;
+mod standing;
 pub mod steps;
 mod update;
 mod usage;
+mod written_item;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;

@@ -2,9 +2,11 @@
 
 use super::durable::keep_mode;
 use super::measured;
-use super::reading::{self, Reading, Written};
+use super::reading::{self, Reading};
 use super::report::{QUOTE_BYTES, Target, UpdateAnswer};
-use super::run::{Running, Saved};
+use super::run::Saved;
+use super::running::Running;
+use super::written_item::WrittenItem;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
@@ -101,7 +103,7 @@ impl Pipeline {
                 reading::read(storage, place, document, text, &options, None, limits).await
             }
             OperationsInput::List(list) => {
-                let written = |range: Range<usize>| Written {
+                let written = |range: Range<usize>| WrittenItem {
                     text: beginning(&list[range.start]),
                     index: Some(range.start),
                 };

@@ -9,7 +9,8 @@ use crate::storage::records::evidence;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::reading::{Accepted, Written};
+use super::reading::Accepted;
+use super::written_item::WrittenItem;
 
 /// The number of the form.
 const FORM: u32 = 1;
@@ -196,7 +197,7 @@ impl KeptItem {
         Ok(Accepted {
             operation: self.operation.read()?,
             evidence: told.transpose()?.unwrap_or_default(),
-            written: Written {
+            written: WrittenItem {
                 text: self.text.clone(),
                 index: None,
             },

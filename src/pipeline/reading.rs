@@ -1,6 +1,7 @@
 //! Operations, read and validated; of a model also held to the input.
 
 use super::report::{Rejection, Warning};
+use super::written_item::WrittenItem;
 use crate::domain::dsl;
 use crate::domain::evidence::{self, Addition, Case, Evidence, Judge, Ruling, Strictness, masked};
 use crate::domain::faults::{KEPT_FAULTS, Omitted};
@@ -19,7 +20,7 @@ const ITEM_BYTES: usize = 100;
 #[derive(Debug, Clone)]
 pub(super) struct Accepted {
     pub(super) operation: Operation,
-    pub(super) written: Written,
+    pub(super) written: WrittenItem,
     /// What of the input carries it; of a model's answer only.
     pub(super) evidence: Vec<Evidence>,
 }
@@ -28,26 +29,9 @@ pub(super) struct Accepted {
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) fault: Fault,
-    pub(super) written: Written,
+    pub(super) written: WrittenItem,
     /// It rejects nothing, although faults of its kind do.
     pub(super) is_only_told: bool,
-}
-
-/// An item as it was written.
-#[derive(Debug, Clone)]
-pub(super) struct Written {
-    pub(super) text: String,
-    /// Its place in the list that was sent, if it is no text.
-    pub(super) index: Option<usize>,
-}
-
-impl Written {
-    fn of_text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            index: None,
-        }
-    }
 }
 
 /// A text read and validated.
@@ -175,7 +159,7 @@ pub(super) async fn read(
             .map(|case| (case, earlier));
     }
     let Some(held) = held else {
-        let written = |range: Range<usize>| Written::of_text(&text[range]);
+        let written = |range: Range<usize>| WrittenItem::of_text(&text[range]);
         return validated(storage, place, document, parsed, written, limits).await;
     };
     let ended = storage
@@ -195,7 +179,7 @@ pub(super) async fn validated(
     place: (&VaultId, &MemoryId),
     document: &str,
     parsed: dsl::Parsed,
-    written: impl Fn(Range<usize>) -> Written,
+    written: impl Fn(Range<usize>) -> WrittenItem,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
     let dsl::Parsed {
@@ -304,7 +288,7 @@ fn held_to_input(
         .chain(duplicates)
         .collect();
     found.extend(validated.faults.into_iter().map(|fault| Found {
-        written: Written::of_text(masked(&text[fault.range.clone()])),
+        written: WrittenItem::of_text(masked(&text[fault.range.clone()])),
         fault,
         is_only_told: false,
     }));
@@ -347,7 +331,7 @@ fn held_to_input(
             }
         }
         accepted.push(Accepted {
-            written: Written::of_text(&text[item.range]),
+            written: WrittenItem::of_text(&text[item.range]),
             operation: item.operation,
             evidence: carried,
         });
@@ -374,7 +358,7 @@ fn found_of(
         .as_deref()
         .map_or(&text[range.clone()], |bullet| bullet);
     Found {
-        written: Written::of_text(masked(quoted)),
+        written: WrittenItem::of_text(masked(quoted)),
         is_only_told: ruling.is_warning,
         fault: Fault {
             kind: ruling.kind,

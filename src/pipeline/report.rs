@@ -1,6 +1,6 @@
 //! What an update tells its caller; also what is kept of it in its run.
 
-use super::reading::Written;
+use super::written_item::WrittenItem;
 use crate::domain::document;
 use crate::domain::evidence::{Evidence, Origin};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
@@ -273,7 +273,7 @@ pub(super) struct Target {
 
 impl Rejection {
     /// A fault with what it stands in.
-    pub(super) fn of_fault(fault: &Fault, written: &Written) -> Self {
+    pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {
         Self {
             section: fault.section.map(section_name),
             kind: fault.kind.name().to_owned(),

@@ -4,10 +4,11 @@ use super::kept::without_secrets;
 use super::merge::Refused;
 use super::proposal::Proposal;
 use super::report::UpdateAnswer;
-use super::run::Running;
+use super::running::Running;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::ContextId;
 use crate::storage::StorageError;
+use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{Run, RunStatus};
 use serde_json::{Value, json};
 
@@ -151,6 +152,26 @@ impl Pipeline {
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
             events: self.events(running, status),
         }
+    }
+
+    /// What is told of a run when it is kept: its steps so far, its end, and that it waits to be approved or was.
+    fn events(&self, running: &Running, status: RunStatus) -> Vec<NewEvent> {
+        let (target, mut events) = (&running.target, running.events(status));
+        let event = |kind| NewEvent {
+            update_id: Some(target.update_id.clone()),
+            actor: Some(running.actor.clone()),
+            ..self.storage.event(&target.memory, kind)
+        };
+        match (status, &running.review) {
+            (RunStatus::Proposed, _) => events.push(event(EventKind::Proposed)),
+            (_, Some(review)) => events.push(NewEvent {
+                actor: Some(review.by.clone()),
+                details: Some(review.details()),
+                ..event(EventKind::Approved)
+            }),
+            _ => {}
+        }
+        events
     }
 }
 

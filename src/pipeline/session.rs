@@ -2,31 +2,14 @@
 
 use super::merge::Refused;
 use super::report::{DocumentReport, UpdateAnswer, UpdateStatus, Warning};
-use super::run::Running;
+use super::running::Running;
+use super::standing::Standing;
 use super::{Pipeline, PipelineError};
-use crate::domain::ids::ContextId;
 use crate::domain::memory::{Applied, OperationName};
 use crate::domain::window::{SessionRecord, Sizes, WindowError, record_session};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::RunStatus;
 use crate::storage::{Head, WindowRows};
-
-/// The head that an answer tells of.
-pub(super) struct Standing<'h> {
-    pub(super) version: i64,
-    pub(super) context_id: Option<&'h ContextId>,
-    pub(super) text: &'h str,
-}
-
-impl<'h> From<&'h Head> for Standing<'h> {
-    fn from(head: &'h Head) -> Self {
-        Self {
-            version: head.version,
-            context_id: head.context_id.as_ref(),
-            text: &head.text,
-        }
-    }
-}
 
 /// Whether the memory has the task of this record already.
 ///

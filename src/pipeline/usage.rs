@@ -1,7 +1,7 @@
 //! Tokens: what a run spent is written down, and a vault that has spent its day's is refused.
 
 use super::role::RoleOutcome;
-use super::run::Running;
+use super::running::Running;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;

@@ -49,7 +49,7 @@ pub enum StorageError {
     KeyTakenOver,
     /// The vault would hold more than it may. Nothing was saved.
     #[error(transparent)]
-    OverQuota(#[from] crate::storage::OverQuota),
+    OverQuota(#[from] crate::storage::usage::quotas::OverQuota),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),

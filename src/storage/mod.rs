@@ -39,7 +39,7 @@ pub use head_cache::{HeadCacheUse, STALENESS_BOUND};
 pub use maintenance::{Rebuilt, RedactError};
 pub use memories::DeleteError;
 pub use pages::Rows;
-pub use usage::stored::{OverQuota, Quotas, Stored};
+pub use usage::quotas::{OverQuota, Quotas, Stored};
 pub use write::put::{Guard, Put, PutError, PutJob};
 pub use write::restore::{RestoreError, RestoreJob};
 pub use write::window::{NewDecision, TakenOver, WindowChange, WindowChangeError, Writer};

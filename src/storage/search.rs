@@ -7,9 +7,10 @@ mod find;
 mod frequent;
 mod searched;
 pub mod vectors;
+mod word_shares;
 
-pub(super) use frequent::FrequentWords;
 pub(super) use searched::Searched;
+pub(super) use word_shares::FrequentWords;
 
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
@@ -94,7 +95,31 @@ pub struct SearchMatch {
     pub version: i64,
 }
 
+/// Batches that the first search of a vault indexes: what is left, as after an import, is indexed behind it.
+const BATCHES: usize = 4;
+
 impl Storage {
+    /// A vault is going to be searched: what of it was not indexed to be spared is indexed, now or from now on.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn note_search(&self, vault: &VaultId) -> Result<(), StorageError> {
+        if self.searched.note(vault) {
+            return Ok(());
+        }
+        match self.index_batches(vault, BATCHES).await {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.written.notify_one();
+                Ok(())
+            }
+            Err(error) => {
+                self.searched.forget(vault);
+                Err(error)
+            }
+        }
+    }
+
     /// Memories that have still to be indexed, by vault and memory, those behind `after`, a batch at most; of all
     /// vaults without those that rest, or of one.
     ///

@@ -2,12 +2,16 @@
 
 pub(in crate::storage) mod exchanges;
 mod insert;
+mod lives_on;
 pub(in crate::storage) mod outcomes;
 pub mod proposals;
 pub mod queue;
+mod redacted;
 mod run;
 
 pub(super) use insert::{RunJson, insert_run, quotes_the_head_only};
+pub(super) use lives_on::lives_on;
+pub(super) use redacted::redacted_json;
 pub(super) use run::Row;
 pub use run::{Run, RunKind, RunStatus};
 
@@ -168,28 +172,6 @@ pub(super) fn said(
         row: id.to_owned(),
         problem: problem.to_owned(),
     })
-}
-
-/// Whether the memory that a run captured is still there. Until the transaction ends nobody deletes it or
-/// redacts a version of it. A run on a memory that did not exist captured nothing.
-#[tracing::instrument(name = "db.memories.lives_on", skip_all)]
-pub(super) async fn lives_on(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
-    if run.base_version == 0 {
-        return Ok(true);
-    }
-    let head = sqlx::query_scalar!(
-        "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR KEY SHARE",
-        run.vault_id.as_str(),
-        run.memory_id.as_str(),
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(head.is_some_and(|head| head >= run.base_version))
-}
-
-/// What stands in a run instead of what it quoted of a redacted version.
-pub(super) fn redacted_json() -> Value {
-    serde_json::json!({ "redacted": true })
 }
 
 /// Marks an invalid run as finished by hand by another. `false` if it is not there or not invalid any more.

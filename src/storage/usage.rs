@@ -3,11 +3,12 @@
 //! The service's clock says which day it is, in UTC. Nothing here belongs to a memory: tokens stay spent when one is
 //! deleted.
 
+pub(in crate::storage) mod quotas;
 pub(in crate::storage) mod stored;
 
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
-use crate::storage::batcher::{Batcher, Batchers, SmallWrite};
+use crate::storage::batcher::SmallWrite;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::repeated;
 use crate::storage::{Storage, StorageError};
@@ -107,10 +108,6 @@ type UsageKey = (VaultId, NaiveDate, String, &'static str);
 pub(super) struct Counts(BTreeMap<UsageKey, Spent>);
 
 impl SmallWrite for Counts {
-    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
-        &batchers.usage
-    }
-
     async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
         let mut sums: BTreeMap<&UsageKey, Spent> = BTreeMap::new();
         for (key, spent) in all.iter().flat_map(|Self(counts)| counts) {

@@ -1,6 +1,6 @@
 /** A memory, with the short names of what agents do with it. */
 
-import { data, type Core } from "./core.js";
+import { data } from "./core.js";
 import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
 import { MEMORY } from "./document-operations.js";
 import { MemoryOperations } from "./memory-operations.js";
@@ -8,7 +8,7 @@ import { Pages } from "./pages.js";
 import { NotFoundError, WorkingMemoryError } from "./problem.js";
 import type { CallOptions, ChangeOptions } from "./transport.js";
 import type { Answer, Body, Item, Query } from "./types.js";
-import { Vault } from "./vault.js";
+import { vaultEvents } from "./vault-events.js";
 
 /** What a session begins with. */
 export interface Session {
@@ -49,13 +49,6 @@ export type FinishOptions = Omit<Body<"UpdateContext">, "task" | "messages"> &
 
 /** One memory of a vault. */
 export class Memory extends MemoryOperations {
-  readonly #vault: Vault;
-
-  constructor(core: Core, vaultId: string, memoryId: string) {
-    super(core, vaultId, memoryId);
-    this.#vault = new Vault(core, vaultId);
-  }
-
   /** Begins a session: the prompt to work with, and the handoff of the sessions before. Both are empty the first time. */
   async start(options: StartOptions = {}): Promise<Session> {
     const { refresh = false, ...query } = options;
@@ -146,7 +139,7 @@ export class Memory extends MemoryOperations {
 
   /** What happens to this memory, from now on or behind `lastEventId`, across lost connections. */
   events(options: Omit<EventOptions, "memoryId"> = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
-    return this.#vault.events({ ...options, memoryId: this.memoryId });
+    return vaultEvents(this.core, this.path.vault_id, { ...options, memoryId: this.memoryId });
   }
 
   async #handoff(refresh: boolean, call: CallOptions): Promise<string> {

@@ -1,11 +1,12 @@
 /** A vault (tenant). */
 
 import { data, done, list, type Core } from "./core.js";
-import { resumed, type EventOptions, type MemoryEvent, type ResetEvent } from "./events.js";
+import type { EventOptions, MemoryEvent, ResetEvent } from "./events.js";
 import { Memory } from "./memory.js";
 import type { Pages } from "./pages.js";
 import type { CallOptions, ChangeOptions, WriteOptions } from "./transport.js";
-import { toQuery, type Answer, type Body, type Item, type Parameters, type Query } from "./types.js";
+import type { Answer, Body, Item, Query } from "./types.js";
+import { vaultEvents } from "./vault-events.js";
 
 const VAULT = "/v1/vaults/{vault_id}";
 
@@ -44,18 +45,7 @@ export class Vault {
 
   /** The same. */
   streamEvents(options: EventOptions = {}): AsyncGenerator<MemoryEvent | ResetEvent, void, undefined> {
-    const { memoryId, kinds } = options;
-    return resumed(async (place, signal) => {
-      const init = this.core.stream({ signal });
-      const headers = { ...init.headers, ...(place !== undefined && { "last-event-id": place }) };
-      const query = toQuery<Parameters<"StreamEvents">>({ memoryId, kinds });
-      const { response } = await this.core.api.GET(`${VAULT}/events`, {
-        params: { path: this.path, query },
-        ...init,
-        headers,
-      });
-      return response;
-    }, options);
+    return vaultEvents(this.core, this.vaultId, options);
   }
 
   /** The memories of the vault by name. */

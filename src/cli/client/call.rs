@@ -1,8 +1,8 @@
 //! A request to a service, from its parameters to its answer.
 
 use super::answer::{Answer, judged};
+use super::endpoint::Endpoint;
 use super::failure::{Exit, Failure};
-use super::service::Service;
 use super::wire::{Broken, MAX_ANSWER_BYTES, innermost, whole};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Body, Method};
@@ -17,7 +17,7 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 
 /// A request that is being put together.
 pub(in crate::cli) struct Call<'s> {
-    service: &'s Service,
+    endpoint: &'s Endpoint,
     method: Method,
     url: Url,
     headers: HeaderMap,
@@ -27,9 +27,9 @@ pub(in crate::cli) struct Call<'s> {
 
 impl<'s> Call<'s> {
     /// A request without parameters and body.
-    pub(super) fn new(service: &'s Service, method: Method, url: Url, headers: HeaderMap) -> Self {
+    pub(super) fn new(endpoint: &'s Endpoint, method: Method, url: Url, headers: HeaderMap) -> Self {
         Self {
-            service,
+            endpoint,
             method,
             url,
             headers,
@@ -165,7 +165,7 @@ impl<'s> Call<'s> {
                 Err(Broken::TooLarge) => {
                     return Err(Failure::failed(format!(
                         "the answer of {} is over {MAX_ANSWER_BYTES} bytes",
-                        self.service.url
+                        self.endpoint.url
                     )));
                 }
             };
@@ -198,7 +198,7 @@ impl<'s> Call<'s> {
     }
 
     fn too_slow(&self) -> Failure {
-        let Service { url, timeout, .. } = self.service;
+        let Endpoint { url, timeout, .. } = self.endpoint;
         let time = match timeout.as_secs() {
             0 => format!("{} ms", timeout.as_millis()),
             seconds => format!("{seconds} s"),
@@ -229,14 +229,14 @@ impl<'s> Call<'s> {
     /// Nobody answers, or not in time.
     pub(in crate::cli) async fn begin(mut self) -> Result<Begun, Failure> {
         self.headers.remove(IDEMPOTENCY_KEY);
-        let service = self.service;
-        let request = service.client.request(self.method.clone(), self.url.clone());
+        let endpoint = self.endpoint;
+        let request = endpoint.client.request(self.method.clone(), self.url.clone());
         let beginning = request
             .headers(self.headers.clone())
             .body(Body::from(self.body.clone()))
             .send();
-        let Ok(begun) = tokio::time::timeout(service.timeout, beginning).await else {
-            let sentence = format!("{} did not answer in time", service.url);
+        let Ok(begun) = tokio::time::timeout(endpoint.timeout, beginning).await else {
+            let sentence = format!("{} did not answer in time", endpoint.url);
             return Err(Failure::new(Exit::Busy, sentence));
         };
         let response = begun.map_err(|error| match error.is_connect() {
@@ -246,17 +246,23 @@ impl<'s> Call<'s> {
         if response.status().is_success() {
             return Ok(Begun::Success(response));
         }
-        match tokio::time::timeout(service.timeout, whole(response)).await {
+        match tokio::time::timeout(endpoint.timeout, whole(response)).await {
             Ok(Ok(answer)) => Ok(Begun::Other(answer)),
-            _ => Err(Failure::failed(format!("the answer of {} was lost", service.url))),
+            _ => Err(Failure::failed(format!(
+                "the answer of {} was lost",
+                endpoint.url
+            ))),
         }
     }
 
     async fn once(&self) -> Result<Answer, Broken> {
-        let request = self.service.client.request(self.method.clone(), self.url.clone());
+        let request = self
+            .endpoint
+            .client
+            .request(self.method.clone(), self.url.clone());
         let response = request
             .headers(self.headers.clone())
-            .timeout(self.service.timeout)
+            .timeout(self.endpoint.timeout)
             .body(Body::from(self.body.clone()))
             .send()
             .await?;
@@ -269,7 +275,7 @@ impl<'s> Call<'s> {
             format!(
                 "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
                  or WORKING_MEMORY_URL",
-                self.service.url,
+                self.endpoint.url,
                 innermost(error)
             ),
         )
@@ -282,7 +288,7 @@ impl<'s> Call<'s> {
         };
         Failure::failed(format!(
             "the connection to {} was lost ({}){unknown}",
-            self.service.url,
+            self.endpoint.url,
             innermost(error)
         ))
     }

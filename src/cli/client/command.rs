@@ -96,13 +96,13 @@ pub enum ClientCommand {
 }
 
 impl ClientCommand {
-    /// Runs the command. What needs no network is answered without setting any up.
-    pub(in crate::cli) fn run(self) -> ExitCode {
+    /// Runs the command; some tell of the whole program. What needs no network is answered without setting any up.
+    pub(in crate::cli) fn run(self, program: fn() -> clap::Command) -> ExitCode {
         finish(match self {
             Self::Init(command) => command.run(),
             Self::Path(command) => command.run(),
-            Self::Completions(command) => command.run(),
-            Self::Man(command) => command.run(),
+            Self::Completions(command) => command.run(program()),
+            Self::Man(command) => command.run(program()),
             other => other.ask(),
         })
     }

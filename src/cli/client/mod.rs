@@ -8,6 +8,7 @@ mod answer;
 mod call;
 pub(super) mod command;
 mod confirm;
+mod endpoint;
 mod events;
 mod failure;
 mod input;

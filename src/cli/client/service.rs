@@ -1,6 +1,7 @@
 //! A service asked over HTTP.
 
 use super::call::{Call, IDEMPOTENCY_KEY};
+use super::endpoint::Endpoint;
 use super::failure::Failure;
 use super::settings::{Connection, Place, ServiceArgs, Surroundings};
 use super::wire::client;
@@ -19,12 +20,10 @@ const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
 
 /// A service, and what its requests are about.
 pub(in crate::cli) struct Service {
-    pub(super) client: reqwest::Client,
-    pub(super) url: Url,
+    endpoint: Endpoint,
     headers: HeaderMap,
     args: ServiceArgs,
     surroundings: Surroundings,
-    pub(super) timeout: Duration,
 }
 
 impl Service {
@@ -57,12 +56,14 @@ impl Service {
             headers.insert(X_ACTOR_ID, actor);
         }
         Ok(Self {
-            client: client(&url)?,
-            url,
+            endpoint: Endpoint {
+                client: client(&url)?,
+                url,
+                timeout: args.timeout.map_or(time, Duration::from_secs),
+            },
             headers,
             args: args.clone(),
             surroundings,
-            timeout: args.timeout.map_or(time, Duration::from_secs),
         })
     }
 
@@ -73,11 +74,14 @@ impl Service {
     /// As [`Service::of`], or there is only such an address.
     pub(in crate::cli) fn unattended(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         let service = Self::waiting(args, time)?;
-        if service.surroundings.is_elsewhere_by_file(args, &service.url) {
+        if service
+            .surroundings
+            .is_elsewhere_by_file(args, &service.endpoint.url)
+        {
             return Err(Failure::usage(format!(
                 "only a file in the folder names {}, and nothing is sent there unasked: if you trust it, set \
                  WORKING_MEMORY_URL too",
-                service.url
+                service.endpoint.url
             )));
         }
         Ok(service)
@@ -85,12 +89,12 @@ impl Service {
 
     /// How long an answer may take.
     pub(in crate::cli) fn timeout(&self) -> Duration {
-        self.timeout
+        self.endpoint.timeout
     }
 
     /// Its address.
     pub(in crate::cli) fn url(&self) -> &Url {
-        &self.url
+        &self.endpoint.url
     }
 
     /// The vault that is meant.
@@ -134,7 +138,7 @@ impl Service {
     pub(in crate::cli) fn connection(&self) -> Result<Connection, Failure> {
         let (vault, memory) = self.named()?;
         Ok(Connection {
-            url: self.url.clone(),
+            url: self.endpoint.url.clone(),
             vault,
             memory,
             actor: self.surroundings.actor(&self.args)?,
@@ -150,7 +154,7 @@ impl Service {
         {
             return Err(Failure::usage(format!("\"{bad}\" is no id")));
         }
-        let mut url = self.url.clone();
+        let mut url = self.endpoint.url.clone();
         match url.path_segments_mut() {
             Ok(mut path) => {
                 path.pop_if_empty().extend(segments);
@@ -165,6 +169,6 @@ impl Service {
             }
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        Ok(Call::new(self, method, url, headers))
+        Ok(Call::new(&self.endpoint, method, url, headers))
     }
 }

@@ -1,24 +1,24 @@
 //! `working-memory sync`: a folder of Markdown files and a root of the memory tool, kept equal both ways (docs/sync.md).
 
 mod engine;
+mod folder;
 mod scan;
 mod sides;
 mod state;
 mod swap;
 mod watch;
 
-use self::engine::{Engine, Report, Sides as _};
+use self::folder::{Folder, tell};
 use self::scan::Scanner;
-use self::sides::Pair;
 use self::state::State;
-use super::client::{Failure, Look, Output, Service, ServiceArgs, note};
+use super::client::{Failure, Service, ServiceArgs};
 use super::handoff::Window as Length;
-use super::tree::{Lock, Tree};
+use super::tree::Tree;
 use crate::domain::ids::{RootName, VaultId};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `sync`.
 #[derive(Debug, Args)]
@@ -43,19 +43,6 @@ pub struct Sync {
     allow_deletions: bool,
     #[command(flatten)]
     service: ServiceArgs,
-}
-
-/// A folder that this process alone keeps equal to a root.
-struct Folder<'f> {
-    service: &'f Service,
-    shown: &'f Path,
-    tree: &'f Tree,
-    lock: Lock<'f>,
-    scanner: Scanner,
-    state: State,
-    refused: BTreeMap<String, (String, String)>,
-    all: bool,
-    allow_deletions: bool,
 }
 
 impl Sync {
@@ -113,80 +100,4 @@ impl Sync {
         }
         Ok(state)
     }
-}
-
-impl Folder<'_> {
-    fn pair(&mut self) -> Pair<'_> {
-        Pair {
-            service: self.service,
-            shown: self.shown,
-            tree: self.tree,
-            lock: &self.lock,
-            scanner: &mut self.scanner,
-            state: self.state.clone(),
-            all: self.all,
-            memories: BTreeMap::new(),
-            skipped: BTreeMap::new(),
-        }
-    }
-
-    fn recover(&mut self) -> Result<(), Failure> {
-        self.pair().recover()
-    }
-
-    /// Makes both sides equal.
-    async fn sync(&mut self) -> Result<Report, Failure> {
-        let mut bases = self.state.files.clone();
-        let mut refused = std::mem::take(&mut self.refused);
-        let deletions = self.allow_deletions;
-        let is_new = bases.is_empty();
-        let mut pair = self.pair();
-        let done = Engine::new(&mut pair, &mut bases, &mut refused)
-            .run(deletions)
-            .await;
-        if done.is_ok() && is_new {
-            // What the folder is to be is remembered also where there is no file yet.
-            pair.save(&bases).await?;
-        }
-        let skipped = std::mem::take(&mut pair.skipped);
-        self.state.files = bases;
-        self.refused = refused;
-        let mut report = done?;
-        report.skipped.extend(skipped);
-        Ok(report)
-    }
-}
-
-/// Says what was done: a line each, or with `--json` an object in one line.
-fn tell(folder: &Path, report: &Report, as_json: bool) -> Result<(), Failure> {
-    let mut out = Output::new();
-    if as_json {
-        let mut body = serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;
-        body["folder"] = folder.display().to_string().into();
-        return out.text(&body.to_string()).end().write();
-    }
-    for (look, word, paths) in [
-        (Look::Added, "sent", &report.sent),
-        (Look::Added, "received", &report.received),
-        (Look::Removed, "taken out there", &report.unlinked),
-        (Look::Removed, "removed here", &report.removed),
-    ] {
-        for path in paths {
-            out.styled(look, word).text(" ").text(path).end();
-        }
-    }
-    if report.is_quiet() {
-        out.text(&format!("{}: both sides are equal", folder.display()))
-            .end();
-    }
-    out.write()?;
-    for (path, copy) in &report.conflicts {
-        note(&format!(
-            "conflict: {path} was changed on both sides; it is now as on the service, and what the folder had is {copy}"
-        ));
-    }
-    for (path, why) in &report.skipped {
-        note(&format!("skipped: {path}: {why}"));
-    }
-    Ok(())
 }

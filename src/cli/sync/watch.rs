@@ -1,8 +1,8 @@
 //! Keeping both sides equal for as long as the program runs.
 
-use super::{Folder, tell};
+use super::folder::{Folder, tell};
 use crate::cli::client::{Exit, Failure, note};
-use crate::cli::serve::Stop;
+use crate::cli::stop::Stop;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! `working-memory window import`: takes over a folder.
 
 use super::memory::{known, rules};
-use super::send::{Report, RuleSender, chunks};
+use super::report::{Report, Unread};
+use super::send::{RuleSender, chunks};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note, one_line};
 use crate::cli::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
@@ -9,7 +10,6 @@ use crate::domain::window::folder::{EPICS, FILES, Folder, Parsed, RULES, Unplace
 use crate::domain::window::{Brought, BroughtDecision, BroughtTask, task_line};
 use chrono::SubsecRound as _;
 use clap::Args;
-use serde::Serialize;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,13 +41,6 @@ pub struct Import {
     lenient: bool,
     #[command(flatten)]
     service: ServiceArgs,
-}
-
-/// A file that was left out.
-#[derive(Debug, Serialize)]
-pub(super) struct Unread {
-    file: String,
-    why: String,
 }
 
 /// What a folder says, and what of it is not understood.
@@ -171,15 +164,6 @@ impl Import {
             unplaced,
             unread,
         })
-    }
-}
-
-impl Unread {
-    fn of(file: &str, error: &std::io::Error) -> Self {
-        Self {
-            file: file.to_owned(),
-            why: error.to_string(),
-        }
     }
 }
 

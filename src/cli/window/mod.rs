@@ -4,6 +4,7 @@
 mod export;
 mod import;
 mod memory;
+mod report;
 mod send;
 mod watch;
 mod written;

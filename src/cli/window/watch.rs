@@ -1,10 +1,9 @@
 //! Keeping a folder current: whatever is told of the memory, and a look now and then at what nobody tells.
 
-use super::export::tell;
 use super::memory::{Memory, rules};
-use super::written::write;
+use super::written::{tell, write};
 use crate::cli::client::{Exit, Failure, Feed, Service, Told, note};
-use crate::cli::serve::Stop;
+use crate::cli::stop::Stop;
 use crate::domain::window::folder::render;
 use std::path::Path;
 use std::time::Duration;

@@ -1,10 +1,11 @@
 //! What `window export` wrote into a folder: a small file there that lets the next run tell its own files from those
 //! of people.
 
-use crate::cli::client::{Failure, note};
+use crate::cli::client::{Failure, Output, note};
 use crate::cli::tree::{Lock, Tree};
 use crate::domain::window::folder::{EPICS, WEEKLY};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -140,4 +141,26 @@ fn write_own(lock: &Lock<'_>, there: &Written, wanted: &Written) -> io::Result<(
 
 fn hash(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
+}
+
+/// Says what was done to a folder: a line, or with `--json` an object in one line.
+pub(super) fn tell(folder: &Path, version: i64, changes: &Changes, as_json: bool) -> Result<(), Failure> {
+    let shown = folder.display().to_string();
+    if as_json {
+        let Changes {
+            written,
+            removed,
+            kept,
+        } = changes;
+        let told = json!({ "folder": shown, "version": version, "written": written, "removed": removed,
+                           "kept": kept });
+        return Output::new().text(&told.to_string()).end().write();
+    }
+    let done = match (changes.written.len(), changes.removed.len()) {
+        (0, 0) => "unchanged".to_owned(),
+        (written, 0) => format!("{written} written"),
+        (written, removed) => format!("{written} written, {removed} removed"),
+    };
+    let line = format!("{shown}: {done}, version {version}");
+    Output::new().text(&line).end().write()
 }

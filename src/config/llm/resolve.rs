@@ -5,7 +5,9 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::{Constrain, LlmConfig, Provider, RoleConfig};
+use super::provider::Provider;
+use super::section::{Constrain, LlmConfig, RoleConfig, filled, is_set};
+use crate::domain::operation::Role;
 
 /// What one role uses after all fall-backs; every value is checked.
 #[derive(Debug, Clone)]
@@ -42,8 +44,51 @@ pub struct InvalidLlm {
     pub problem: String,
 }
 
+impl LlmConfig {
+    /// Checks the section as each role would use it.
+    ///
+    /// # Errors
+    /// The first key that cannot be used.
+    pub fn validate(&self) -> Result<(), InvalidLlm> {
+        if let Some((model, _)) = self.prices.iter().find(|(_, price)| !price.is_sound()) {
+            return Err(InvalidLlm {
+                key: format!("llm.prices.{model}"),
+                problem: "must have prices of at least 0".to_owned(),
+            });
+        }
+        Role::ALL
+            .into_iter()
+            .try_for_each(|role| self.role(role).map(|_| ()))?;
+        self.handoff().map(|_| ())
+    }
+
+    /// What a role uses after all fall-backs.
+    ///
+    /// # Errors
+    /// The first key that cannot be used for this role.
+    pub fn role(&self, role: Role) -> Result<RoleSettings, InvalidLlm> {
+        Resolver::new(self, role.name(), self.role_config(role)).settings()
+    }
+
+    /// What handoffs use after all fall-backs.
+    ///
+    /// # Errors
+    /// The first key that cannot be used for them.
+    pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
+        Resolver::new(self, "handoff", &self.roles.handoff).settings()
+    }
+
+    fn role_config(&self, role: Role) -> &RoleConfig {
+        match role {
+            Role::Progress => &self.roles.progress,
+            Role::Learnings => &self.roles.learnings,
+            Role::Verbatim => &self.roles.verbatim,
+        }
+    }
+}
+
 /// One role's keys above the common ones.
-pub(super) struct Resolver<'a> {
+struct Resolver<'a> {
     role: &'static str,
     own: &'a RoleConfig,
     base: &'a LlmConfig,
@@ -53,7 +98,7 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(base: &'a LlmConfig, role: &'static str, own: &'a RoleConfig) -> Self {
+    fn new(base: &'a LlmConfig, role: &'static str, own: &'a RoleConfig) -> Self {
         let fallback = match base.default_provider() {
             Provider::Extractive if filled(own.base_url.as_deref()).is_some() => Provider::Openai,
             provider => provider,
@@ -68,7 +113,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    pub(super) fn settings(&self) -> Result<RoleSettings, InvalidLlm> {
+    fn settings(&self) -> Result<RoleSettings, InvalidLlm> {
         self.refuse_half_configured()?;
         let (own, base) = (self.own, self.base);
         let seconds = self.within(
@@ -258,13 +303,4 @@ impl<'a> Resolver<'a> {
             problem: problem.to_owned(),
         }
     }
-}
-
-/// The text without outer blanks; blank text counts as unset.
-pub(super) fn filled(text: Option<&str>) -> Option<&str> {
-    text.map(str::trim).filter(|text| !text.is_empty())
-}
-
-pub(super) fn is_set(key: &SecretString) -> bool {
-    !key.expose_secret().trim().is_empty()
 }

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::*;
+use crate::domain::operation::Role;
 
 fn read(json: serde_json::Value) -> LlmConfig {
     serde_json::from_value(json).expect("a readable section")

@@ -1,10 +1,13 @@
 //! A document as HTML: records as entries with their age and evidence, all else as Markdown.
 
+use super::super::failure::Failure;
 use super::super::link;
 use super::super::markdown;
 use super::super::parts::{Escaped, Markup, When};
+use super::super::visit::Visit;
 use super::data;
 use crate::domain::document::{Record, record_places, records};
+use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -203,6 +206,23 @@ fn entry(html: &mut String, record: &Record, written: &str, about: &About<'_>) {
     }
     debug_assert!(!written.is_empty(), "a record has lines");
     html.push_str("</li>");
+}
+
+/// Where in a document a page of it begins: `?from=`.
+pub(super) fn start(visit: &Visit, text: &str) -> Result<usize, Failure> {
+    let Some(from) = visit.param("from") else {
+        return Ok(0);
+    };
+    let place = from.parse().ok().filter(|place| text.is_char_boundary(*place));
+    place.ok_or_else(|| {
+        Failure::said(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!(
+                "from must be a byte of the document at which a character begins, at most {}",
+                text.len()
+            ),
+        )
+    })
 }
 
 #[cfg(test)]

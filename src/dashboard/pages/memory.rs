@@ -6,11 +6,10 @@ use super::super::link;
 use super::super::parts::{Bar, Id, Markup, When, grouped, size};
 use super::super::visit::Visit;
 use super::data::{Context, List, Memory, Record};
-use super::document::{About, Shown, show as show_document};
-use super::version::Slider;
+use super::document::{About, Shown, show as show_document, start};
+use super::slider::Slider;
 use askama::Template;
 use axum::extract::Path;
-use axum::http::StatusCode;
 use axum::response::Response;
 
 /// Records whose age and evidence is shown; a document with more says so.
@@ -127,23 +126,6 @@ pub(in crate::dashboard) async fn show(
         can_admin: visit.may_admin(),
         base,
         memory,
-    })
-}
-
-/// Where in a document a page of it begins: `?from=`.
-pub(super) fn start(visit: &Visit, text: &str) -> Result<usize, Failure> {
-    let Some(from) = visit.param("from") else {
-        return Ok(0);
-    };
-    let place = from.parse().ok().filter(|place| text.is_char_boundary(*place));
-    place.ok_or_else(|| {
-        Failure::said(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            format!(
-                "from must be a byte of the document at which a character begins, at most {}",
-                text.len()
-            ),
-        )
     })
 }
 

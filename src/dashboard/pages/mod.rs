@@ -22,6 +22,7 @@ pub(super) mod run;
 pub(super) mod search;
 pub(super) mod service;
 pub(super) mod sign_in;
+mod slider;
 pub(super) mod timeline;
 pub(super) mod updates;
 pub(super) mod usage;

@@ -5,7 +5,7 @@ use super::super::layout::{self, Crumb, Page};
 use super::super::link;
 use super::super::visit::Visit;
 use super::data::Context;
-use super::memory::start;
+use super::document::start;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};

@@ -6,7 +6,7 @@ use super::super::link;
 use super::super::parts::{Escaped, Markup, Pager, When, grouped, size};
 use super::super::visit::Visit;
 use super::data::{Context, List, LogEntry, MemoryEntry};
-use super::version::Slider;
+use super::slider::Slider;
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;

@@ -3,51 +3,15 @@
 use super::super::failure::Failure;
 use super::super::layout::{self, Crumb, Page};
 use super::super::link;
-use super::super::parts::{Escaped, Id, Markup, When, grouped, size};
+use super::super::parts::{Id, Markup, When, grouped, size};
 use super::super::visit::Visit;
 use super::data::Context;
-use super::document::{About, Shown, show as show_document};
-use super::memory::start;
+use super::document::{About, Shown, show as show_document, start};
+use super::slider::Slider;
 use askama::Template;
-use askama::filters::HtmlSafe;
 use axum::extract::Path;
 use axum::response::{Redirect, Response};
 use std::collections::HashMap;
-use std::fmt;
-
-/// Chooses a version by its number: without scripts a form like any other.
-pub(super) struct Slider {
-    action: String,
-    version: i64,
-    newest: i64,
-}
-
-impl Slider {
-    pub(super) fn new(vault: &str, memory: &str, version: i64, newest: i64) -> Self {
-        Self {
-            action: link::memory(vault, memory, &["versions"]),
-            version,
-            newest,
-        }
-    }
-}
-
-impl fmt::Display for Slider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            action,
-            version,
-            newest,
-        } = self;
-        let action = Escaped(action);
-        write!(
-            f,
-            r#"<form class="panel travel" method="get" action="{action}"><label for="slider">Travel to version <output id="slider-value" for="slider">{version}</output> of {newest}</label><input type="range" id="slider" name="version" min="1" max="{newest}" value="{version}" data-follows="slider-value"><button>Show</button></form>"#
-        )
-    }
-}
-
-impl HtmlSafe for Slider {}
 
 #[derive(Template)]
 #[template(path = "pages/version.html")]

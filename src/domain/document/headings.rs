@@ -1,7 +1,6 @@
 //! Headings of all levels, and the paths of titles that name what stands under them.
 
 use super::managed::{ManagedSection, bare_title};
-use super::outline::Layout;
 use std::ops::Range;
 
 /// The deepest level a heading has.
@@ -31,12 +30,6 @@ pub struct Headings {
     all: Vec<Heading>,
     /// Those whose end is not seen yet, by their places; each stands under the one before it.
     open: Vec<usize>,
-}
-
-/// The headings of a document, of all levels. Linear.
-#[must_use]
-pub fn headings(text: &str) -> Headings {
-    Layout::of(text).headings
 }
 
 /// Level and text of a line that is a heading: one to six `#` from column 0 on and a blank.

@@ -58,10 +58,10 @@ mod tests;
 
 pub use check::{InvalidDocument, check, check_file, estimated_tokens, is_blank};
 pub use diff::unified_diff;
-pub use headings::{Heading, Headings, headings};
+pub use headings::{Heading, Headings};
 pub use managed::ManagedSection;
 pub use origins::{Origins, Run};
-pub use outline::{Section, closing_fence, find_section, has_free_progress, outline};
+pub use outline::{Section, closing_fence, find_section, has_free_progress, headings, outline};
 pub use record::{Record, place_of, record_places, records};
 pub use render::{NewRecord, written_time};
 pub use sections_changed::{SectionsChanged, sections_changed};

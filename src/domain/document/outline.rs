@@ -47,6 +47,12 @@ pub fn outline(text: &str) -> Vec<Section> {
     Layout::of(text).sections
 }
 
+/// The headings of a document, of all levels. Linear.
+#[must_use]
+pub fn headings(text: &str) -> Headings {
+    Layout::of(text).headings
+}
+
 /// A section with its heading line: by the short name of a managed section, by title, or, for a heading of any
 /// level, by the path of titles that leads to it (`Facts/Network`), in which a short name may stand for the title
 /// of a managed section. Case, closing runs of `#` and closing colons aside. A managed section wins over free

@@ -6,8 +6,9 @@ use super::found::Found;
 use super::headers::{self, Opens, Resemblance};
 use super::items::excerpt;
 use super::lines::Line;
+use super::options::Options;
+use super::parsed::Parsed;
 use super::standing::Standing;
-use super::{Options, Parsed};
 use crate::domain::faults::MOST_LINES;
 use crate::domain::operation::{Fault, FaultKind};
 use std::ops::Range;
@@ -19,8 +20,9 @@ pub(super) struct Answer<'t> {
     pub(super) found: Found,
 }
 
-/// Reads an answer.
-pub(super) fn read(text: &str, options: &Options) -> Parsed {
+/// Reads a text. Total: every input has a result.
+#[must_use]
+pub fn parse(text: &str, options: &Options) -> Parsed {
     let lines = text.bytes().filter(|byte| *byte == b'\n').count();
     if lines > MOST_LINES {
         let mut parsed = Parsed::default();

@@ -1,6 +1,6 @@
 //! Bullets, "no change", and placeholders.
 
-use super::Options;
+use super::options::Options;
 
 /// The text behind a bullet's mark, without surrounding blanks.
 pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {

@@ -1,11 +1,11 @@
 //! The lines of an answer, read one after another.
 
-use super::Options;
 use super::bullets;
 use super::fences::{self, Closings};
 use super::headers;
 use super::items::{begins_with_id, behind_because};
 use super::lines::{self, Line};
+use super::options::Options;
 use super::snippets::{self, Place, Snippet};
 use std::borrow::Cow;
 

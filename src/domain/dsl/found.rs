@@ -3,8 +3,9 @@
 use super::headers::List;
 use super::items::Wrong;
 use super::lines::Line;
+use super::options::Options;
+use super::parsed::Parsed;
 use super::progress::Block;
-use super::{Options, Parsed};
 use crate::domain::faults::cut;
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use std::ops::Range;

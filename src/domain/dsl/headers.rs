@@ -1,7 +1,7 @@
 //! Section and list headers, known by their words.
 
-use super::Options;
 use super::bullets::is_no_change;
+use super::options::Options;
 use crate::domain::operation::Role;
 
 /// A list of a section.

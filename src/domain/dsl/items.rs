@@ -1,7 +1,7 @@
 //! The text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
-use super::Options;
 use super::bullets::is_placeholder;
+use super::options::Options;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
 

@@ -1,12 +1,12 @@
 //! Snippets: where they end, and their bytes.
 
-use super::Options;
 use super::bullets;
 use super::fences::{self, Closings};
 use super::headers::{self, List, Opens};
 use super::indentation::{Extent, Taken};
 use super::items::behind_because;
 use super::lines::Line;
+use super::options::Options;
 use std::ops::Range;
 
 /// A snippet read from the input.

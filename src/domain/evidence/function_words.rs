@@ -84,7 +84,7 @@ pub(super) fn is_function_word(folded: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::folded;
+    use super::super::word::folded;
     use super::*;
 
     #[test]

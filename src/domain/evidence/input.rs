@@ -1,8 +1,10 @@
 //! The input of an update, read once for the words that are asked about.
 
+use super::passage::{Evidence, Origin};
 use super::quotes::quote_of;
 use super::scripts::Scripts;
-use super::words::{Key, Sieve, Token, scan};
+use super::word::Key;
+use super::words::{Sieve, Token, scan};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,28 +21,6 @@ pub struct Input<'a> {
     pub task: &'a str,
     /// The messages' contents, oldest first.
     pub messages: Vec<&'a str>,
-}
-
-/// Where a passage stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
-    /// In the task.
-    Task,
-    /// In the message at this place, from 0.
-    Message(usize),
-}
-
-/// A passage of the input that carries an operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
-    /// The text it stands in.
-    pub origin: Origin,
-    /// Its first byte in that text.
-    pub start: usize,
-    /// The byte behind its last.
-    pub end: usize,
-    /// Its text.
-    pub quote: String,
 }
 
 impl<'a> Input<'a> {

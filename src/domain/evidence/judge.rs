@@ -1,14 +1,15 @@
-//! One answer of a role, held to the input item by item.
+//! What an answer of a role is held to, and how far a text of it is carried.
 
 use super::Strictness;
-use super::archives::Actives;
+use super::actives::Actives;
 use super::examples::Examples;
-use super::input::{Evidence, Found, Input};
-use super::progress;
-use super::secrets::has_secret;
+use super::input::{Found, Input};
+use super::passage::Evidence;
+use super::ruling::{Ruling, secret};
 use super::sharing::keys;
 use super::verbatim::Sources;
-use super::words::{Word, content_words};
+use super::word::Word;
+use super::words::content_words;
 use crate::domain::operation::{FaultKind, Item, Operation};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
@@ -30,19 +31,6 @@ pub struct Case<'a> {
     pub strictness: Strictness,
 }
 
-/// What is wrong with an item, or with a bullet of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruling {
-    /// What kind.
-    pub kind: FaultKind,
-    /// A sentence.
-    pub detail: String,
-    /// The bullet, where it is not about the whole item.
-    pub bullet: Option<String>,
-    /// It is only told; the item or bullet is applied.
-    pub is_warning: bool,
-}
-
 /// What became of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
@@ -60,7 +48,7 @@ pub struct Judge<'a> {
     pub(super) case: Case<'a>,
     pub(super) found: Found<'a, 'a>,
     pub(super) actives: Actives,
-    sources: Option<Sources<'a>>,
+    pub(super) sources: Option<Sources<'a>>,
 }
 
 /// Whether a text is carried by words, and by how many.
@@ -90,7 +78,7 @@ impl<'a> Judge<'a> {
                     is_literal = true;
                 }
                 Operation::RewriteProgress(progress) => {
-                    for bullet in progress::bullets(progress) {
+                    for bullet in progress.bullets() {
                         let words = content_words(bullet);
                         is_literal |= words.is_empty();
                         asked.extend(words.into_iter().map(|word| word.key));
@@ -106,59 +94,6 @@ impl<'a> Judge<'a> {
             case,
             actives,
             sources,
-        }
-    }
-
-    /// Judges additions and progress, in their order; archives pass here and are judged when it is known which
-    /// additions stand ([`Judge::archives`]).
-    #[must_use]
-    pub fn items(&self, items: Vec<Item>) -> Vec<Judged> {
-        items.into_iter().map(|item| self.item(item)).collect()
-    }
-
-    fn item(&self, item: Item) -> Judged {
-        let Item { operation, range } = item;
-        match operation {
-            Operation::RewriteProgress(progress) => progress::judge(self, progress, range),
-            Operation::AddLearning {
-                reason,
-                content,
-                replaces,
-            } => {
-                let words = content_words(&content);
-                let ruling = self.learning(&reason, &content, &words);
-                let evidence = self.found.evidence(words.iter().map(|word| word.key));
-                let operation = Operation::AddLearning {
-                    reason,
-                    content,
-                    replaces,
-                };
-                judged(Item { operation, range }, evidence, ruling)
-            }
-            Operation::AddVerbatim {
-                reason,
-                label,
-                snippet,
-                replaces,
-            } => {
-                let own = self.sources.as_ref().and_then(|sources| sources.own(&snippet));
-                let ruling = self.snippet([&reason, &label, &snippet], own.is_some());
-                let (snippet, evidence) = match own {
-                    Some(own) => (own.text.to_owned(), vec![own.evidence]),
-                    None => {
-                        let evidence = self.found.evidence(keys(&snippet));
-                        (snippet, evidence)
-                    }
-                };
-                let operation = Operation::AddVerbatim {
-                    reason,
-                    label,
-                    snippet,
-                    replaces,
-                };
-                judged(Item { operation, range }, evidence, ruling)
-            }
-            Operation::Archive { .. } => judged(Item { operation, range }, Vec::new(), None),
         }
     }
 
@@ -181,43 +116,6 @@ impl<'a> Judge<'a> {
             return Some(secret());
         }
         ruling
-    }
-
-    fn learning(&self, reason: &str, content: &str, words: &[Word]) -> Option<Ruling> {
-        let whole = format!("{reason}: {content}");
-        let ruling = if self.case.examples.has(content) || self.case.examples.has(&whole) {
-            Some(example())
-        } else {
-            match self.carried(content, words, 2, &[]) {
-                Carried::Yes => None,
-                Carried::NotComparable => Some(not_comparable()),
-                Carried::No => {
-                    let detail = "It shares fewer than two words that mean something with the task and the messages; \
-                                  say it in their words, or leave it out.";
-                    Some(Ruling::of(FaultKind::Ungrounded, detail))
-                }
-            }
-        };
-        self.settled(ruling, || has_secret(&whole))
-    }
-
-    fn snippet(&self, texts: [&str; 3], is_own: bool) -> Option<Ruling> {
-        let ruling = self.foreign_snippet(texts, is_own);
-        self.settled(ruling, || texts.into_iter().any(has_secret))
-    }
-
-    fn foreign_snippet(&self, [_, label, snippet]: [&str; 3], is_own: bool) -> Option<Ruling> {
-        if self.case.examples.has(label) || self.case.examples.has(snippet) {
-            return Some(example());
-        }
-        let sources = self.sources.as_ref().filter(|_| !is_own);
-        let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
-        let cut = &line[..line.floor_char_boundary(80)];
-        let detail = format!(
-            "Its line `{cut}` stands neither in the task nor in the messages; copy a snippet character for \
-             character, or leave it out."
-        );
-        Some(Ruling::of(FaultKind::NotVerbatim, super::masked(&detail)))
     }
 
     /// Whether a text shares as many words with the input, or with these others, as it needs: `least`, or one if it
@@ -249,44 +147,4 @@ impl<'a> Judge<'a> {
             Carried::No
         }
     }
-}
-
-fn judged(item: Item, evidence: Vec<Evidence>, ruling: Option<Ruling>) -> Judged {
-    let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
-    Judged {
-        item: stands.then_some(item),
-        evidence,
-        rulings: ruling.into_iter().collect(),
-    }
-}
-
-impl Ruling {
-    pub(super) fn of(kind: FaultKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            bullet: None,
-            is_warning: false,
-        }
-    }
-}
-
-pub(super) fn example() -> Ruling {
-    let detail =
-        "It is an example of the instructions; write what the task and the messages say, or leave it out.";
-    Ruling::of(FaultKind::Example, detail)
-}
-
-pub(super) fn not_comparable() -> Ruling {
-    let detail =
-        "It shares no script with the task and the messages, so its words could not be compared with theirs.";
-    Ruling {
-        is_warning: true,
-        ..Ruling::of(FaultKind::Ungrounded, detail)
-    }
-}
-
-pub(super) fn secret() -> Ruling {
-    let detail = "It holds a credential, which a memory may not keep; say where it is kept instead.";
-    Ruling::of(FaultKind::Secret, detail)
 }

@@ -7,26 +7,33 @@
 //!
 //! Pure, and linear in the input: it is read once an answer, for the words and texts that the answer asks about.
 
+mod actives;
 mod archives;
 mod examples;
 mod function_words;
 mod input;
+mod items;
 mod judge;
+mod passage;
 mod plain_words;
 mod progress;
 mod quotes;
 mod replacements;
+mod ruling;
 mod scripts;
 mod secrets;
 mod sharing;
 mod verbatim;
+mod word;
 mod words;
 
 pub use archives::{Addition, JudgedArchive};
 pub use examples::Examples;
-pub use input::{Evidence, Input, Origin};
-pub use judge::{Case, Judge, Judged, Ruling};
+pub use input::Input;
+pub use judge::{Case, Judge, Judged};
+pub use passage::{Evidence, Origin};
 pub use replacements::name_replaced;
+pub use ruling::Ruling;
 pub use secrets::{has_secret, masked};
 pub use sharing::shares_a_word;
 

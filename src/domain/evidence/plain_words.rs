@@ -5,7 +5,7 @@
 //! and `_` anywhere belong to a word.
 
 use super::scripts::Scripts;
-use super::words::{Open, Word};
+use super::word::{Open, Word};
 
 const LETTER: u8 = 1;
 const DIGIT: u8 = 1 << 1;
@@ -178,7 +178,7 @@ fn scan_with(
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::folded;
+    use super::super::word::folded;
     use super::*;
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;

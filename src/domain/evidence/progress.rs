@@ -1,20 +1,14 @@
 //! Progress, judged bullet by bullet.
 
-use super::judge::{Carried, Judge, Judged, Ruling, example, not_comparable};
+use super::judge::{Carried, Judge, Judged};
+use super::ruling::{Ruling, example, not_comparable};
 use super::secrets::has_secret;
-use super::words::{Word, content_words};
+use super::word::Word;
+use super::words::content_words;
 use crate::domain::operation::{FaultKind, Item, Operation, Progress};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
-
-/// All bullets, list by list.
-pub(super) fn bullets(progress: &Progress) -> impl Iterator<Item = &str> {
-    [&progress.completed, &progress.in_progress, &progress.remaining]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-}
 
 /// Leaves out bullets that nothing carries and those that stand twice, and only then asks whether something is in
 /// progress.

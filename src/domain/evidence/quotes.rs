@@ -1,6 +1,6 @@
 //! Quotations of the input: short, to the byte, and without credentials.
 
-use super::input::{Evidence, Origin};
+use super::passage::{Evidence, Origin};
 use super::secrets::{MASK, secrets};
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
 //! Which addition takes the place of which record that is archived with it.
 
-use super::archives::{Addition, Words, words_of};
+use super::actives::words_of;
+use super::archives::{Addition, Words};
 use crate::domain::document::records;
 use crate::domain::ids::RecordId;
 use crate::domain::operation::Operation;

@@ -1,6 +1,7 @@
 //! Whether two texts have anything to do with each other.
 
-use super::words::{Key, Word, content_words};
+use super::word::{Key, Word};
+use super::words::content_words;
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 

@@ -2,7 +2,8 @@
 //!
 //! Runs of blanks and line ends count as one blank on both sides. What is found is the input's own bytes.
 
-use super::input::{Evidence, Input, Origin};
+use super::input::Input;
+use super::passage::{Evidence, Origin};
 use super::quotes::quote_of;
 use memchr::memmem::Finder;
 use std::cell::OnceCell;

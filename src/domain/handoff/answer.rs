@@ -5,9 +5,10 @@
 //! citations. A line is rejected, with a [`DropReason`], rather than mended; one bad line never hides a good one.
 
 use super::citation::{Citation, Subject, citations_in};
+use super::draft::{Caps, Line};
 use super::material::Material;
+use super::part::Part;
 use super::quote::{one_line, quote};
-use super::{Caps, Line, Part};
 use crate::domain::evidence::shares_a_word;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use strum::IntoStaticStr;

@@ -1,9 +1,10 @@
 //! Lines by rules, without a model: what the records and the document say, and nothing else.
 
 use super::citation::Citation;
+use super::draft::{Caps, Draft, Line};
 use super::material::{Entry, Material, noun, wording};
+use super::part::Part;
 use super::quote::quote;
-use super::{Caps, Draft, Line, Part};
 use crate::domain::history::{ChangeKind, Life};
 use crate::domain::ids::RecordKind;
 

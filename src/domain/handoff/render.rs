@@ -1,9 +1,11 @@
 //! The eight sections as Markdown, and which line cites what.
 
 use super::citation::{Citation, Subject};
+use super::draft::{Caps, Draft, Line};
 use super::material::{Material, Snapshot, noun};
+use super::part::Part;
 use super::quote::quote;
-use super::{Caps, Draft, Line, Part, Window};
+use super::window::Window;
 use crate::domain::document::{ManagedSection, outline};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};

@@ -13,6 +13,7 @@ mod listing;
 mod occurrences;
 mod path;
 mod refusal;
+mod refused_commands;
 mod view;
 
 pub use command::{Command, is_edit};

@@ -134,6 +134,30 @@ impl fmt::Display for FilePath {
     }
 }
 
+/// What is wrong with a path.
+impl Refusal {
+    fn outside(path: impl fmt::Display) -> Self {
+        Self::new(format!("Path must start with /memories, got: {path}"))
+    }
+
+    fn escapes(path: impl fmt::Display) -> Self {
+        Self::new(format!("Path {path} would escape /memories directory"))
+    }
+
+    fn path_too_long(bytes: usize) -> Self {
+        Self::new(format!(
+            "The path has {bytes} bytes; at most {MAX_PATH_BYTES} are possible. Choose a shorter path."
+        ))
+    }
+
+    fn path_too_deep(segments: usize) -> Self {
+        Self::new(format!(
+            "The path has {segments} segments; at most {MAX_PATH_SEGMENTS} are possible, /memories included. Choose a \
+             path with fewer directories."
+        ))
+    }
+}
+
 fn check_segment(path: &str, segment: &str) -> Result<(), Refusal> {
     let lower = segment.to_ascii_lowercase();
     if segment == ".." || segment.contains('\\') || ENCODED.iter().any(|encoded| lower.contains(encoded)) {

@@ -1,11 +1,12 @@
 //! Assembling a prompt: its parts in their order, its text, and what it counts.
 
-use super::budget::{OverBudget, fit};
+use super::budget::{Dropped, OverBudget, fit};
 use super::category::{DATETIME, STABLE, WORKFLOW};
 use super::datetime;
 use super::document_parts::{document_parts, name_of};
 use super::item::PromptItem;
-use super::part::{EMPTY_LINE, Part, PartSource, Piece, PieceId};
+use super::joined::{Count, joined, written};
+use super::part::{Part, PartSource, Piece, PieceId};
 use super::relevance::Relevance;
 use super::selection::Selection;
 use crate::domain::document::{ManagedSection, closing_fence};
@@ -14,9 +15,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-
-/// How many tokens a text has.
-pub type Count<'c> = &'c dyn Fn(&str) -> usize;
 
 /// What a prompt is assembled of.
 #[derive(Debug, Clone, Copy)]
@@ -42,19 +40,6 @@ pub struct Assembly {
     pub dropped: Vec<Dropped>,
     /// How much records matter to the query, in thousandths; empty without one.
     pub scores: Vec<(RecordId, usize)>,
-}
-
-/// What a budget took out of one part.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
-    /// The part's name.
-    pub name: String,
-    /// What the part is made of.
-    pub source: PartSource,
-    /// Whether nothing of it is left.
-    pub whole: bool,
-    /// What went.
-    pub pieces: Vec<PieceId>,
 }
 
 /// Assembles the parts of a prompt in their order (see the module), and drops what is over the budget. `max_tokens`
@@ -187,35 +172,4 @@ fn pieces(parts: &[Part]) -> Vec<(usize, &Piece)> {
     parts
         .flat_map(|(place, part)| part.pieces.iter().map(move |piece| (place, piece)))
         .collect()
-}
-
-/// The tokens of pieces as they stand behind each other, with the places of their parts. A tokenizer begins anew
-/// where a line begins that is not blank, so each piece is counted by itself, and the counts can be kept.
-pub(super) fn tokens(pieces: &[(usize, &Piece)], count: Count<'_>) -> usize {
-    joined(pieces)
-        .map(|(_, text, gap)| count(&[text, gap].concat()))
-        .sum()
-}
-
-fn written(pieces: &[(usize, &Piece)]) -> String {
-    let mut written = String::new();
-    for (_, text, gap) in joined(pieces) {
-        written.push_str(text);
-        written.push_str(gap);
-    }
-    written
-}
-
-/// Each piece with the place of its part and what stands behind it: its own gap within a part, an empty line
-/// between parts, nothing at the end.
-fn joined<'p>(pieces: &[(usize, &'p Piece)]) -> impl Iterator<Item = (usize, &'p str, &'p str)> {
-    let next = pieces.iter().skip(1).map(|(part, _)| Some(*part)).chain([None]);
-    pieces.iter().zip(next).map(|((part, piece), next)| {
-        let gap = match next {
-            Some(next) if next == *part => piece.gap.as_str(),
-            Some(_) => EMPTY_LINE,
-            None => "",
-        };
-        (*part, piece.text.as_str(), gap)
-    })
 }

@@ -1,7 +1,7 @@
 //! What a prompt loses where it is to have fewer tokens.
 
-use super::assembly::{Count, Dropped, tokens};
 use super::category::{DATETIME, FREE, GENERATED, STABLE, WORKFLOW};
+use super::joined::{Count, tokens};
 use super::part::{Part, PartSource, Piece, PieceId};
 use super::relevance::Relevance;
 
@@ -48,6 +48,19 @@ pub struct Drop {
 pub struct OverBudget {
     /// How many tokens the rules have.
     pub needed: usize,
+}
+
+/// What a budget took out of one part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The part's name.
+    pub name: String,
+    /// What the part is made of.
+    pub source: PartSource,
+    /// Whether nothing of it is left.
+    pub whole: bool,
+    /// What went.
+    pub pieces: Vec<PieceId>,
 }
 
 /// What is dropped, in this order, until the prompt fits:

@@ -37,16 +37,18 @@ mod category;
 mod datetime;
 mod document_parts;
 mod item;
+mod joined;
 mod part;
 mod relevance;
 mod selection;
 #[cfg(test)]
 mod tests;
 
-pub use assembly::{Assembly, Count, Dropped, Material, assemble};
-pub use budget::{Drop, OverBudget, drops};
+pub use assembly::{Assembly, Material, assemble};
+pub use budget::{Drop, Dropped, OverBudget, drops};
 pub use category::{PARTS, RULES, ReservedCategory, check_writable};
 pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
+pub use joined::Count;
 pub use part::{Part, PartSource, Piece, PieceId};
 pub use relevance::Relevance;
 pub use selection::Selection;

@@ -1,6 +1,6 @@
 //! What stands in the archive: one line a task, and roll-ups of them.
 
-use super::take_over::is_derived;
+use super::derived_id::is_derived;
 use super::task::{FAILED, one_line};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};

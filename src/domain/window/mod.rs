@@ -9,6 +9,7 @@
 
 mod archive;
 mod change;
+mod derived_id;
 pub mod folder;
 mod reason;
 mod session;

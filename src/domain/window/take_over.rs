@@ -6,13 +6,13 @@
 
 use super::archive::first_sentence;
 use super::change::{Change, Sizes, WindowError, Written};
+use super::derived_id::{derived_from, is_derived};
 use super::status::Status;
 use super::task::{Task, one_line, task_line};
 use crate::domain::document::{NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, SubsecRound as _, Utc};
-use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 
 /// A task and when it was done.
@@ -185,25 +185,8 @@ fn derived_id(time: DateTime<Utc>, task: &Task) -> String {
     id_of_words(&written_time(time), task)
 }
 
-/// What begins a derived id, and how many bytes of a hash follow in hexadecimal.
-const DERIVED: &str = "import-";
-const DERIVED_BYTES: usize = 12;
-
-/// Whether an id was derived, and names nothing that a person or a program would call a task.
-pub(super) fn is_derived(id: &TaskId) -> bool {
-    let digits = id.as_str().strip_prefix(DERIVED);
-    digits.is_some_and(|digits| {
-        digits.len() == 2 * DERIVED_BYTES
-            && digits
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    })
-}
-
 fn id_of_words(time: &str, task: &Task) -> String {
-    let parts = [time, &one_line(&task.intent), &first_sentence(&task.summary)];
-    let hash = Sha256::digest(parts.join("\n"));
-    format!("{DERIVED}{}", hex::encode(&hash[..DERIVED_BYTES]))
+    derived_from(time, &one_line(&task.intent), &first_sentence(&task.summary))
 }
 
 /// A decision as a document would hold it: reading it back gives the same words.

@@ -1,6 +1,6 @@
 //! A task and its line in the document.
 
-use super::take_over::is_derived;
+use super::derived_id::is_derived;
 use crate::domain::ids::TaskId;
 use serde_json::Value;
 

@@ -13,7 +13,7 @@ pub(crate) use frame::{COMMENT, EventBody, Frame, frame};
 
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
-use crate::storage::database::listen::Notification;
+use crate::storage::database::notification::Notification;
 use crate::storage::events::EventKind;
 use crate::storage::{Storage, StorageError};
 use std::collections::{HashMap, VecDeque};

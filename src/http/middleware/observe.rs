@@ -4,6 +4,7 @@
 //! id and, for a failure, its cause. Never a body, a key, a query or an id out of a path.
 
 use crate::clock::Clock;
+use crate::http::passing::Passing;
 use crate::http::problem::{Cause, Problem};
 use crate::telemetry::failures::{self, FailedRequest};
 use crate::telemetry::{requests, traces};
@@ -29,10 +30,6 @@ const MAX_REQUEST_ID_BYTES: usize = 128;
 /// handler puts it among the extensions of its answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Detail(pub(crate) Arc<str>);
-
-/// Marks an answer that tells of a passing state, such as that the service starts: its log line is no error.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Passing;
 
 /// The route of a request that matches none.
 const NO_ROUTE: &str = "none";

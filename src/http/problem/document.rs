@@ -1,6 +1,6 @@
 //! The form of a problem, for the API's document.
 
-use crate::http::routes::contexts::put::CollapseBody;
+use super::collapse::CollapseBody;
 use crate::pipeline::report::Rejection;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,13 +5,15 @@
 //! the service gets the cause: it travels beside the answer as [`Cause`], is written by the one log line of
 //! the request, and is never sent.
 
+mod collapse;
 mod document;
 mod of_pipeline;
 mod of_storage;
 
+pub(crate) use collapse::CollapseBody;
 pub(crate) use document::ProblemDocument;
 
-use crate::http::middleware::observe::Passing;
+use crate::http::passing::Passing;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};

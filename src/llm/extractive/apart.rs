@@ -1,7 +1,8 @@
 //! Texts of a message that stand apart from what is said: lines of code, quotations, what stands behind a colon.
 
+use super::code::{Code, Form};
+use super::sentence::Voice;
 use super::text::one_line;
-use super::transcript::{Code, Form, Voice};
 
 /// What a text in quotation marks begins and ends with.
 const MARKS: [(char, char); 7] = [

@@ -3,11 +3,11 @@
 use super::cues::{Language, Sign};
 use super::diagnosis::{diagnoses, explains};
 use super::said::Said;
+use super::sentence::Voice;
 use super::session::Session;
 use super::talk::points_back;
 use super::terms::{Terms, names};
 use super::text::{capitalised, is_grammar, shortened};
-use super::transcript::Voice;
 use super::worth::{
     CAUSE, DECISION, FACT, FINDING, INSTEAD, UNSURE, corrects_in_passing, has_value, names_a_record,
     of_assistant, of_user,

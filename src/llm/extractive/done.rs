@@ -2,8 +2,8 @@
 
 use super::cues::{Language, Sign};
 use super::said::Said;
+use super::sentence::Voice;
 use super::terms::Terms;
-use super::transcript::Voice;
 
 /// The longest way from an auxiliary to its participle, in words.
 const REACH: usize = 4;

@@ -1,8 +1,8 @@
 //! Lines that nobody said, and headings that say how far the list below them is.
 
+use super::sentence::Standing;
 use super::split::list_item;
 use super::text::folded;
-use super::transcript::Standing;
 
 /// Lines that nobody said: quoted ones, tables, commands, markup, logs, traces.
 pub(super) fn is_foreign(line: &str) -> bool {

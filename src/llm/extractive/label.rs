@@ -1,7 +1,7 @@
 //! What a snippet is called: the file it stands in, the thing it defines, or how it was introduced.
 
+use super::code::Code;
 use super::text::{is_grammar, one_line, shortened};
-use super::transcript::Code;
 
 /// The longest label, in characters.
 const MAX_LABEL_CHARS: usize = 80;

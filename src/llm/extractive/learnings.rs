@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::caps::{MAX_ADDITIONS, MAX_ARCHIVES};
 use super::claims::Claim;
 use super::contradiction::{Outdated, outdated};
 use super::cues::Sign;
@@ -9,7 +10,6 @@ use super::memory;
 use super::said::Said;
 use super::session::Session;
 use super::terms::Terms;
-use super::{MAX_ADDITIONS, MAX_ARCHIVES};
 use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;
 use crate::llm::Source;

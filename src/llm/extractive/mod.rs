@@ -18,7 +18,9 @@
 //! cannot open a section. Time is linear in the input; at most three records are added.
 
 mod apart;
+mod caps;
 mod claims;
+mod code;
 mod contradiction;
 mod cues;
 mod diagnosis;
@@ -33,6 +35,7 @@ mod next;
 mod progress;
 mod said;
 mod secrets;
+mod sentence;
 mod session;
 mod shown;
 mod split;
@@ -45,6 +48,7 @@ mod values;
 mod verbatim;
 mod wording;
 mod work;
+mod work_state;
 mod worth;
 
 use std::sync::Arc;
@@ -53,11 +57,6 @@ use async_trait::async_trait;
 
 use super::{Answer, Model, ModelError, Request, Source};
 use crate::domain::operation::Role;
-
-/// The most records one answer adds to a section.
-const MAX_ADDITIONS: usize = 3;
-/// The most records one answer archives in a section.
-const MAX_ARCHIVES: usize = 3;
 
 /// The built-in updater. It is always reachable and never fails.
 #[derive(Debug, Clone, Copy, Default)]
@@ -98,11 +97,6 @@ pub fn answer(role: Role, source: &Source) -> String {
         Role::Verbatim => verbatim::section(source),
     };
     text.unwrap_or_else(|| format!("{}: no change\n", role.header()))
-}
-
-/// Whether records are added or archived, or the caller sent nothing but its task.
-fn is_worth_a_change(source: &Source) -> bool {
-    source.messages.is_empty() || learnings::section(source).is_some() || verbatim::section(source).is_some()
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::cues::Sign;
 use super::done::is_done;
 use super::said::Said;
+use super::sentence::Voice;
 use super::session::Session;
-use super::steps::State;
-use super::transcript::Voice;
+use super::work_state::State;
 
 /// What comes next.
 pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {

@@ -1,11 +1,13 @@
 //! `Current Progress` from the task, the messages and the previous progress.
 
+use super::learnings;
 use super::memory;
 use super::session::Session;
-use super::steps::State;
 use super::terms::Terms;
 use super::text::folded;
+use super::verbatim;
 use super::work::{Item, Work, task_bullet};
+use super::work_state::State;
 use crate::domain::operation::Progress;
 use crate::llm::Source;
 
@@ -24,7 +26,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
     let before = memory::progress(&source.document);
     let work = Work::of(&session, &before, &source.task);
     let is_new = before == Progress::default();
-    let is_worth_it = work.told || (is_new && super::is_worth_a_change(source));
+    let is_worth_it = work.told || (is_new && is_worth_a_change(source));
     if !is_worth_it {
         return None;
     }
@@ -112,4 +114,9 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
 
 fn known(bullets: &[String], bullet: &str) -> bool {
     bullets.iter().any(|known| folded(known) == folded(bullet))
+}
+
+/// Whether records are added or archived, or the caller sent nothing but its task.
+fn is_worth_a_change(source: &Source) -> bool {
+    source.messages.is_empty() || learnings::section(source).is_some() || verbatim::section(source).is_some()
 }

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use super::cues::{Hit, Language, Sign};
 use super::line::Line;
+use super::sentence::{Sentence, Standing, Voice};
 use super::terms::Terms;
-use super::transcript::{Sentence, Standing, Voice};
 
 /// What may be taken off the beginning of a sentence without a mark behind it.
 const CONJUNCTIONS: [&str; 18] = [

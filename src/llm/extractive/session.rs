@@ -1,11 +1,13 @@
 //! The session as a whole: what each sentence is worth once the others are known.
 
+use super::code::Code;
 use super::cues::{Language, Sign};
 use super::listed::{Listed, split};
 use super::said::Said;
 use super::secrets::has_secret;
+use super::sentence::Voice;
 use super::shown::Shown;
-use super::transcript::{Code, Transcript, Voice};
+use super::transcript::Transcript;
 use crate::llm::Source;
 
 /// A joke of no more meaningful words than this says that the sentence before was one.

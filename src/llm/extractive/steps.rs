@@ -4,22 +4,12 @@ use super::cues::{Hit, Language, Sign};
 use super::done::{is_done, is_done_by_user, tells_done};
 use super::next::is_next;
 use super::said::Said;
+use super::sentence::{Standing, Voice};
 use super::session::Session;
 use super::text::bullet;
-use super::transcript::{Standing, Voice};
 use super::wording::{line, pointing_back};
+use super::work_state::State;
 use super::worth::opens_with_imperative;
-
-/// How far a piece of work is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Done,
-    Doing,
-    /// Said to be left, or planned.
-    Open,
-    /// Asked for by the user.
-    Asked,
-}
 
 /// A piece of work as it was told.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 //! quoted, pasted or written by a program is left out here, so that nobody speaks through it.
 
 use super::apart::{set_apart, whole_code};
+use super::code::{Code, Form};
 use super::foreign::{heading_standing, is_foreign, is_mail_header, title};
+use super::sentence::{Sentence, Standing, Voice};
 use super::shown::{Shown, is_tool};
 use super::split::{list_item, sentences};
 use super::text::one_line;
@@ -10,73 +12,6 @@ use crate::llm::ConversationMessage;
 
 /// Of a longer sentence, a log or data in one line, only the beginning is looked at.
 const MAX_SENTENCE_BYTES: usize = 2_000;
-
-/// Whose words they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Voice {
-    Assistant,
-    User,
-    /// The task of the update.
-    Task,
-}
-
-impl Voice {
-    /// Output of tools, standing instructions and roles of other names speak with no voice: nothing is learned
-    /// from them.
-    fn of(role: &str) -> Option<Self> {
-        match role.trim().to_lowercase().as_str() {
-            "assistant" | "ai" | "model" | "agent" => Some(Self::Assistant),
-            "user" | "human" => Some(Self::User),
-            _ => None,
-        }
-    }
-}
-
-/// What the heading above a list, or a check box, says about an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Done,
-    Current,
-    Left,
-}
-
-/// A sentence on one line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sentence {
-    pub(super) voice: Voice,
-    /// Which message it stands in, from 1; the task is 0.
-    pub(super) message: usize,
-    pub(super) text: String,
-    /// Only items of lists have one.
-    pub(super) standing: Option<Standing>,
-}
-
-/// How a piece of text stands apart from what is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// In a fence.
-    Fence,
-    /// In backticks on a line of its own.
-    Line,
-    /// A paragraph in quotation marks.
-    Quotation,
-    /// What stands behind a line that ends in a colon, up to the end of the message.
-    Rest,
-}
-
-/// The inside of a closed code fence, or another text that stands apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Code {
-    pub(super) voice: Voice,
-    pub(super) message: usize,
-    /// What stands behind the opening fence.
-    pub(super) info: String,
-    /// The last line of prose before it in the same message; may be empty.
-    pub(super) lead: String,
-    pub(super) form: Form,
-    /// Byte for byte, without the fence's own indentation and without the last line end.
-    pub(super) body: String,
-}
 
 /// Everything the rules read of a conversation.
 #[derive(Debug, Default)]

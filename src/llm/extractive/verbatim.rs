@@ -3,17 +3,18 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::MAX_ADDITIONS;
 use super::apart::may_hold_text;
+use super::caps::MAX_ADDITIONS;
+use super::code::{Code, Form};
 use super::contradiction::{Outdated, outdated};
 use super::cues::{Sign, any_signs};
 use super::label::Label;
 use super::learnings::archives;
 use super::memory;
 use super::secrets::has_secret;
+use super::sentence::Voice;
 use super::session::Session;
 use super::text::{folded, shortened};
-use super::transcript::{Code, Form, Voice};
 use super::work::task_bullet;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;

@@ -2,9 +2,9 @@
 
 use super::cues::{Language, Sign};
 use super::said::Said;
-use super::steps::State;
+use super::sentence::Voice;
 use super::text::{bullet, shortened};
-use super::transcript::Voice;
+use super::work_state::State;
 
 /// The text of a step for a list, without what announces it; `None` if nothing is left.
 pub(super) fn line(piece: &Said) -> Option<String> {

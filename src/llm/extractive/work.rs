@@ -5,11 +5,12 @@ use super::cues::{Language, Sign, any_signs};
 use super::done::is_done;
 use super::listed::{Listed, split};
 use super::said::Said;
+use super::sentence::Voice;
 use super::session::Session;
-use super::steps::{State, Step, steps};
+use super::steps::{Step, steps};
 use super::terms::Terms;
 use super::text::{bullet, folded};
-use super::transcript::Voice;
+use super::work_state::State;
 use crate::domain::operation::Progress;
 
 /// The most pieces of work that one session adds; the oldest go.

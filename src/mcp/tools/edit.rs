@@ -1,6 +1,8 @@
 //! `memory_edit`
 
-use super::{Call, Definition, Done, arguments, string, writes};
+use super::call::{Call, Done};
+use super::definition::{Definition, string, writes};
+use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;

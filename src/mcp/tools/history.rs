@@ -1,6 +1,8 @@
 //! `memory_history`
 
-use super::{Call, Definition, Done, Place, arguments, cursor, reads, string};
+use super::call::{Call, Done, Place};
+use super::definition::{Definition, cursor, reads, string};
+use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;

@@ -1,6 +1,8 @@
 //! `memory_list`
 
-use super::{Call, Definition, Done, arguments, cursor, page, reads, string};
+use super::call::{Call, Done};
+use super::definition::{Definition, cursor, page, reads, string};
+use crate::mcp::arguments;
 use crate::mcp::backend::{Ask, Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;

@@ -1,6 +1,8 @@
 //! `memory_read`
 
-use super::{Call, Definition, Done, arguments, reads, string};
+use super::call::{Call, Done};
+use super::definition::{Definition, reads, string};
+use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;

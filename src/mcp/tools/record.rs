@@ -1,6 +1,7 @@
 //! `memory_record`
 
-use super::{Call, Definition, Done, string, text_or_null, writes};
+use super::call::{Call, Done};
+use super::definition::{Definition, string, text_or_null, writes};
 use crate::mcp::backend::{Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;

@@ -1,7 +1,10 @@
 //! `memory_update`
 
-use super::{Call, Definition, Done, arguments, read_json, string, writes};
-use crate::mcp::backend::{Ask, Backend, Method, Opened};
+use super::call::{Call, Done, read_json};
+use super::definition::{Definition, string, writes};
+use crate::mcp::answer::Opened;
+use crate::mcp::arguments;
+use crate::mcp::backend::{Ask, Backend, Method};
 use crate::mcp::failure::Failure;
 use crate::mcp::frames::{Frame, Frames};
 use futures::StreamExt as _;

@@ -1,6 +1,8 @@
 //! `memory_write`
 
-use super::{Call, Definition, Done, Place, arguments, string, writes};
+use super::call::{Call, Done, Place};
+use super::definition::{Definition, string, writes};
+use crate::mcp::arguments;
 use crate::mcp::backend::{Backend, Method};
 use crate::mcp::failure::Failure;
 use rmcp::model::JsonObject;

@@ -1,6 +1,6 @@
 //! The parts of a message's content. Of what is no text, only that it was there is kept: never its bytes.
 
-use super::{InvalidMessage, refuse_nul};
+use super::invalid::{InvalidMessage, refuse_nul};
 use serde_json::{Map, Value};
 
 /// The longest name of a tool or a file that is shown, in characters.

@@ -5,6 +5,7 @@
 
 mod index;
 mod inside;
+mod queries;
 mod query;
 mod search;
 
@@ -16,7 +17,7 @@ pub use search::{Answer, Candidate, Hit, HitPassage, Mode, SearchRequest};
 use crate::clock::Clock;
 use crate::llm::embeddings::Embedder;
 use crate::storage::Storage;
-use query::Queries;
+use queries::Queries;
 use std::sync::Arc;
 use std::sync::Mutex;
 

@@ -7,19 +7,12 @@ use crate::storage::search::vectors::Space;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{StorageError, search::vectors::Spaces};
 use crate::telemetry::meters;
-use quick_cache::sync::Cache;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Queries whose vectors are kept: pages of one search, and what many ask.
-const KEPT: usize = 1_000;
-
 /// For how long the list of models is believed.
 const SPACES_FOR: Duration = Duration::from_secs(2);
-
-/// For how long a server that failed is not asked again by searches.
-const REST: Duration = Duration::from_secs(5);
 
 /// Why there is no vector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,24 +26,6 @@ pub enum NoVector {
     /// The model did not answer. The reason is public: no address and no key.
     #[error("the embedding model is not available: {0}")]
     Away(String),
-}
-
-/// What is kept between queries.
-pub(super) struct Queries {
-    vectors: Cache<(String, String), Arc<[f32]>>,
-    spaces: Mutex<Option<(Instant, Spaces)>>,
-    /// Since when the server fails, and why.
-    failing: Mutex<Option<(Instant, String)>>,
-}
-
-impl Default for Queries {
-    fn default() -> Self {
-        Self {
-            vectors: Cache::new(KEPT),
-            spaces: Mutex::default(),
-            failing: Mutex::default(),
-        }
-    }
 }
 
 /// A query as a model understands it.
@@ -169,18 +144,6 @@ impl Meaning {
         if let Err(error) = self.storage.add_usage(vault, day, &[spent]).await {
             tracing::warn!(%error, "what the embedding model spent could not be written down");
         }
-    }
-}
-
-impl Queries {
-    fn is_failing(&self) -> Option<String> {
-        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, why) = failing.as_ref()?;
-        (since.elapsed() < REST).then(|| why.clone())
-    }
-
-    fn fails(&self, why: String) {
-        *self.failing.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), why));
     }
 }
 

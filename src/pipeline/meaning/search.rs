@@ -1,18 +1,22 @@
 //! Searches of a vault: its memories, by words, by meaning, or by both.
 
+mod candidate;
 mod hit;
+mod request;
 
 use super::query::Embedded;
 use super::{Meaning, NoVector};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::fusion::fused;
-use crate::domain::search::{Passage, Query, ranked};
+use crate::domain::search::{Query, ranked};
 use crate::storage::search::SearchPlace;
-use crate::storage::search::vectors::{Near, Nearest, PassageFilter, SourceRecord, Sources};
+use crate::storage::search::vectors::{Near, Nearest, PassageFilter};
 use crate::storage::{Class, StorageError};
+pub use candidate::Candidate;
+pub(super) use candidate::wanted;
 pub use hit::{Hit, HitPassage};
+pub use request::{Mode, SearchRequest};
 use std::collections::HashMap;
-use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Documents with the words that are looked at where they are not the whole answer.
 const BY_WORDS: i64 = 100;
@@ -23,43 +27,6 @@ pub(super) const BY_MEANING: usize = 400;
 /// How often a search is made where the model changes meanwhile.
 const TRIES: u32 = 3;
 
-/// How a search goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "lowercase")]
-pub enum Mode {
-    /// By words.
-    Text,
-    /// By meaning.
-    Semantic,
-    /// By both.
-    Hybrid,
-}
-
-impl Mode {
-    /// The name shown.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
-/// What is searched for.
-#[derive(Debug, Clone)]
-pub struct SearchRequest<'a> {
-    /// Where.
-    pub vault: &'a VaultId,
-    /// In the client's words.
-    pub text: &'a str,
-    /// How; without it by both where there is a model, by words otherwise.
-    pub mode: Option<Mode>,
-    /// How like the query what is found by meaning has to be.
-    pub min_score: Option<f32>,
-    /// Which passages.
-    pub filter: PassageFilter,
-    /// How many at most.
-    pub limit: usize,
-}
-
 /// What a search came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer<T> {
@@ -69,15 +36,6 @@ pub struct Answer<T> {
     pub mode: Mode,
     /// Why not as it was asked for.
     pub degraded: Option<String>,
-}
-
-/// A memory that was found, before anything of it is read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    /// Its place in the order.
-    pub place: SearchPlace,
-    by_text: Option<i64>,
-    near: Option<Near>,
 }
 
 impl Meaning {
@@ -287,17 +245,6 @@ impl PassageFilter {
             ..Self::default()
         }
     }
-}
-
-/// The passages that a filter takes.
-pub(super) fn wanted<'s>(
-    sources: &'s Sources,
-    filter: &'s PassageFilter,
-) -> impl Iterator<Item = (Passage, Option<&'s SourceRecord>)> {
-    sources.passages().filter(|(_, record)| match record {
-        Some(record) => filter.takes_record(record),
-        None => filter.takes_text(&sources.actor, sources.creation_time),
-    })
 }
 
 impl NoVector {

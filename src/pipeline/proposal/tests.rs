@@ -11,7 +11,7 @@ fn item(operation: Operation) -> Accepted {
             end: 3,
             quote: "as".to_owned(),
         }],
-        written: Written {
+        written: WrittenItem {
             text: "- as written".to_owned(),
             index: None,
         },

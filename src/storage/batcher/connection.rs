@@ -3,14 +3,13 @@
 //! A connection that goes back to the pool is asked whether it lives, a message more for every statement, and comes
 //! back after all the others: at little load each of them would still be planning what it is sent for the first time.
 
+use super::slots::{Idle, Slots};
+use crate::storage::database::connect::BELIEVED_FOR;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::pool::BELIEVED_FOR;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::Connection as _;
-use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// For how long a connection stays: the database frees what it has gathered for it.
@@ -18,18 +17,6 @@ const STAYS_FOR: Duration = Duration::from_mins(10);
 
 /// The smallest pool of which connections are kept: the batchers together have five batches in flight.
 const SMALLEST_POOL: u32 = 8;
-
-/// Holds the connections of a batcher while no batch uses them.
-pub(in crate::storage) struct Slots {
-    most: usize,
-    idle: Mutex<Vec<Idle>>,
-}
-
-struct Idle {
-    connection: Connection,
-    since: Instant,
-    used: Instant,
-}
 
 /// A connection on which a statement is a transaction of its own. It goes back to the pool, unless [`Lease::release`] puts
 /// it back into its slot.
@@ -39,14 +26,6 @@ pub(in crate::storage) struct Lease {
 }
 
 impl Slots {
-    /// Slots for so many.
-    pub(super) fn new(most: usize) -> Self {
-        Self {
-            most,
-            idle: Mutex::default(),
-        }
-    }
-
     /// The connection of the last batch, or another; `None` where a statement takes a transaction of several messages.
     pub(in crate::storage) async fn lease(&self, storage: &Storage) -> Result<Option<Lease>, StorageError> {
         let idle = self.idle().pop();
@@ -61,20 +40,6 @@ impl Slots {
             connection,
             since: Instant::now(),
         }))
-    }
-
-    /// Gives the connections back to the pool. Afterwards none is kept of a pool that is closed.
-    pub(super) fn clear(&self) {
-        self.idle().clear();
-    }
-
-    /// How many wait here for the next batch.
-    pub(super) fn len(&self) -> usize {
-        self.idle().len()
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -160,11 +125,5 @@ impl Deref for Lease {
 impl DerefMut for Lease {
     fn deref_mut(&mut self) -> &mut Connection {
         &mut self.connection
-    }
-}
-
-impl fmt::Debug for Slots {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Slots").field(&self.len()).finish()
     }
 }

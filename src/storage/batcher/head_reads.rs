@@ -1,6 +1,8 @@
 //! Many newest versions in one statement.
 
-use super::{Batcher, Batchers, Job, unanswered};
+use super::job::Job;
+use super::submit::RunBatch;
+use super::unanswered::unanswered;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::contexts::{self, Newest};
 use crate::storage::database::connection::Connection;
@@ -24,10 +26,6 @@ impl Job for Wanted {
     /// Not more: each text may be as large as a document may be.
     const MAX_JOBS: usize = 16;
 
-    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
-        &batchers.reads
-    }
-
     fn bytes(&self) -> usize {
         0
     }
@@ -35,7 +33,9 @@ impl Job for Wanted {
     fn vault(&self) -> Option<&VaultId> {
         Some(&self.vault)
     }
+}
 
+impl RunBatch for Wanted {
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Read> {
         match (read(storage, &jobs).await, &*jobs) {
             (Ok(read), _) => handed_out(&jobs, read),
@@ -52,7 +52,8 @@ impl Job for Wanted {
 }
 
 async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
-    let slots = &storage.batchers.reads.connections;
+    let batcher = storage.batchers.of::<Wanted>();
+    let slots = &batcher.connections;
     let Some(mut connection) = slots.lease(storage).await? else {
         return newest(&mut *storage.primary_reader().await?, jobs).await;
     };

@@ -1,15 +1,14 @@
 //! Small writes of several requests, in one statement.
 
-use super::{Batcher, Batchers, Job, cancelled, unanswered};
+use super::job::Job;
+use super::submit::RunBatch;
+use super::unanswered::{cancelled, unanswered};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError, error};
 use std::slice::from_ref;
 
 /// Something that is written for many by one statement.
 pub(in crate::storage) trait SmallWrite: Sized + Send + Sync + 'static {
-    /// The batcher of its kind.
-    fn batcher(batchers: &Batchers) -> &Batcher<Self>;
-
     /// Writes all of them, or none, in one statement.
     fn write(
         connection: &mut Connection,
@@ -27,14 +26,12 @@ impl<W: SmallWrite> Job for W {
 
     const MAX_JOBS: usize = 64;
 
-    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
-        W::batcher(batchers)
-    }
-
     fn bytes(&self) -> usize {
         0
     }
+}
 
+impl<W: SmallWrite> RunBatch for W {
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
         let all = storage.write_batch(&jobs).await;
         if let [_] = &*jobs {
@@ -68,7 +65,8 @@ impl Storage {
     }
 
     async fn write_batch<W: SmallWrite>(&self, all: &[W]) -> Result<(), StorageError> {
-        let slots = &W::batcher(&self.batchers).connections;
+        let batcher = self.batchers.of::<W>();
+        let slots = &batcher.connections;
         if let Some(mut connection) = slots.lease(self).await? {
             W::write(&mut connection, all).await?;
             connection.release(self, slots);

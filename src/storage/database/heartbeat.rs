@@ -10,9 +10,10 @@
 //! It is sent several times a second while anybody relies on the database, and seldom otherwise.
 
 use crate::storage::database::connection::READ_ONLY;
-use crate::storage::database::liveness::{Beat, Liveness};
-use crate::storage::head_cache::HeadCache;
-use crate::storage::{Storage, StorageError, database::listen};
+use crate::storage::database::liveness::Beat;
+use crate::storage::database::notification::CHANNEL;
+use crate::storage::database::server_identity::{leads_to, server_of};
+use crate::storage::{Storage, StorageError};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
@@ -25,34 +26,6 @@ const BUSY_EVERY: Duration = Duration::from_millis(250);
 
 /// How often otherwise.
 const IDLE_EVERY: Duration = Duration::from_secs(5);
-
-/// Which server a connection leads to: no two were started at the same microsecond.
-pub(in crate::storage) async fn server_of(connection: &mut PgConnection) -> Result<String, sqlx::Error> {
-    // One message, as a pooler may need it.
-    let row = sqlx::raw_sql("SELECT pg_postmaster_start_time()::text")
-        .fetch_one(connection)
-        .await?;
-    row.try_get(0)
-}
-
-/// A new connection leads to `server`. If earlier ones led to another, nothing of before counts any more: what is
-/// cached was read there, and what still waits there is given up after a while, as that server may be silent.
-pub(in crate::storage) fn leads_to(
-    server: &str,
-    liveness: &Liveness,
-    head_cache: &HeadCache,
-    grace: Duration,
-) {
-    let Some(earlier) = liveness.connected_to(server) else {
-        return;
-    };
-    tracing::info!("another server answers at the address of the database");
-    head_cache.next_epoch();
-    tokio::spawn(async move {
-        sleep(grace).await;
-        earlier.given_up().cancel();
-    });
-}
 
 /// The heartbeat's own connection, and the server that it leads to.
 struct Pulse {
@@ -106,7 +79,7 @@ impl Storage {
         // One message, as a pooler may need it. A word has letters, digits, blanks and hyphens.
         let statement = format!(
             "SELECT pg_notify('{}', '{}')::text, current_setting('transaction_read_only')",
-            listen::CHANNEL,
+            CHANNEL,
             self.notifications.word(number)
         );
         let row = sqlx::raw_sql(AssertSqlSafe(statement))

@@ -8,10 +8,8 @@
 //! The service's own work (batches, indexing, retention) has a few connections that no vault is given.
 
 use crate::fair::{Gate, Party, Permit, Shares};
-use crate::storage::database::pool::PoolOptions;
-use crate::storage::database::session::Reader;
-use crate::storage::database::transaction::Transaction;
-use crate::storage::{Class, Storage, StorageError};
+use crate::storage::StorageError;
+use crate::storage::database::pool_options::PoolOptions;
 use sqlx::PgPool;
 use std::time::Duration;
 
@@ -30,8 +28,8 @@ const CONNECTIONS_PER_SEARCH: u32 = 8;
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct Lanes {
     connections: Gate,
-    searches: Gate,
-    events: Gate,
+    pub(super) searches: Gate,
+    pub(super) events: Gate,
     own: PgPool,
     patience: Duration,
 }
@@ -60,7 +58,7 @@ impl Lanes {
         self.turn(&self.connections).await
     }
 
-    async fn turn(&self, gate: &Gate) -> Result<Option<Permit>, StorageError> {
+    pub(super) async fn turn(&self, gate: &Gate) -> Result<Option<Permit>, StorageError> {
         let party = Party::current();
         if party.is_service() {
             return Ok(None);
@@ -73,29 +71,5 @@ impl Lanes {
 
     pub(in crate::storage) fn own(&self) -> &PgPool {
         &self.own
-    }
-}
-
-impl Storage {
-    /// Waits for the current party's turn to search, before it is given a connection for it.
-    pub(in crate::storage) async fn search_turn(&self) -> Result<Option<Permit>, StorageError> {
-        self.lanes.turn(&self.lanes.searches).await
-    }
-
-    /// A connection for reading keys, or whether the database answers.
-    pub(in crate::storage) async fn own_reader(&self) -> Result<Reader, StorageError> {
-        self.reader_of(self.lanes.own(), Class::Health, None).await
-    }
-
-    /// A connection for reading events.
-    pub(in crate::storage) async fn event_reader(&self) -> Result<Reader, StorageError> {
-        let turn = self.lanes.turn(&self.lanes.events).await?;
-        self.reader_of(self.lanes.own(), Class::Read, turn).await
-    }
-
-    /// A transaction for numbering events.
-    pub(in crate::storage) async fn event_writer(&self) -> Result<Transaction, StorageError> {
-        let turn = self.lanes.turn(&self.lanes.events).await?;
-        self.begin_on(self.lanes.own(), Class::Write, turn).await
     }
 }

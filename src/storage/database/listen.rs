@@ -10,28 +10,20 @@
 //! on the listening connection lately: while it says no, nobody may rely on being told, and whoever waits for a change
 //! looks by himself. The cache of heads (`storage::head_cache`) is served for a second after a word that was heard.
 
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::silence;
-use crate::storage::database::pool::connect_options;
+use crate::storage::database::notification::{CHANNEL, Notification, joined_words};
 use crate::storage::database::session::keeps_sessions;
-use crate::storage::head_cache::HeadCache;
 use crate::storage::{Storage, StorageError};
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 /// What the listening connection calls itself, so that an operator finds it in `pg_stat_activity`.
 const LISTENER: &str = "working-memory listener";
-
-/// The channel of all instances on one database.
-pub(in crate::storage) const CHANNEL: &str = "working_memory";
-
-/// The longest word that fits: PostgreSQL takes less than 8,000 bytes.
-const MOST_BYTES: usize = 7_900;
 
 /// For how long a word that was heard says that others will be.
 const WORD_LASTS: Duration = Duration::from_secs(12);
@@ -51,114 +43,6 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// How long until it is tried again whether a pooler is gone.
 const AFTER_POOLER: Duration = Duration::from_secs(60);
 
-/// Notifications that a receiver may be behind; one that is further behind is told that it missed some.
-const KEPT: usize = 4_096;
-
-/// Something of a memory was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notification {
-    /// The vault.
-    pub vault: VaultId,
-    /// The memory.
-    pub memory: MemoryId,
-    /// The newest version, where one was made.
-    pub version: Option<i64>,
-    /// Its id. A number may be given again, once the memory was deleted; an id never is.
-    pub context: Option<ContextId>,
-    /// What is kept of the memory counts no more: it was deleted, one of its versions was redacted, or its records were
-    /// rebuilt.
-    pub forget: bool,
-    /// Its queue of updates changed: one came, or one was called off.
-    pub queue: bool,
-}
-
-/// What a version's id stands behind in a line.
-const CONTEXT: &str = "context=";
-
-impl Notification {
-    /// Of a memory, with nothing told of it yet.
-    pub(in crate::storage) fn of(vault: &VaultId, memory: &MemoryId) -> Self {
-        Self {
-            vault: vault.clone(),
-            memory: memory.clone(),
-            version: None,
-            context: None,
-            forget: false,
-            queue: false,
-        }
-    }
-
-    /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
-    pub(in crate::storage) fn to_line(&self) -> String {
-        let version = self
-            .version
-            .map_or_else(|| "-".to_owned(), |version| version.to_string());
-        let mut line = format!("memory {} {} {version}", self.vault, self.memory);
-        if let Some(context) = &self.context {
-            line.push(' ');
-            line.push_str(CONTEXT);
-            line.push_str(context.as_str());
-        }
-        for (is, word) in [(self.forget, " gone"), (self.queue, " queue")] {
-            if is {
-                line.push_str(word);
-            }
-        }
-        line
-    }
-
-    fn from_line(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("memory ")?.split(' ');
-        let (vault, memory, version) = (words.next()?, words.next()?, words.next()?);
-        let flags: Vec<&str> = words.collect();
-        Some(Self {
-            vault: vault.parse().ok()?,
-            memory: memory.parse().ok()?,
-            version: version.parse().ok(),
-            context: flags
-                .iter()
-                .find_map(|flag| flag.strip_prefix(CONTEXT)?.parse().ok()),
-            forget: flags.contains(&"gone"),
-            queue: flags.contains(&"queue"),
-        })
-    }
-}
-
-/// Where notifications come together.
-pub(in crate::storage) struct Notifications {
-    head_cache: Arc<HeadCache>,
-    heard: broadcast::Sender<Notification>,
-    proved: watch::Sender<bool>,
-    /// What the words of this instance begin with.
-    word: String,
-}
-
-impl Notifications {
-    pub(in crate::storage) fn new(head_cache: Arc<HeadCache>) -> Self {
-        Self {
-            head_cache,
-            heard: broadcast::Sender::new(KEPT),
-            proved: watch::Sender::new(false),
-            word: format!("word {:032x} ", fastrand::u128(..)),
-        }
-    }
-
-    /// A word of this instance, as it is sent.
-    pub(in crate::storage) fn word(&self, number: u64) -> String {
-        format!("{}{number}", self.word)
-    }
-
-    fn number_of_word(&self, line: &str) -> Option<u64> {
-        line.strip_prefix(&self.word)?.parse().ok()
-    }
-
-    /// Tells everybody in this process; nobody may be listening. Cached heads are invalidated when it returns.
-    pub(in crate::storage) fn publish(&self, notification: Notification) {
-        self.head_cache.invalidate(&notification);
-        let _ = self.heard.send(notification);
-    }
-}
-
 /// Has all instances told when the transaction commits, in as few words as they fit in: transactions that notify
 /// commit one after another.
 #[tracing::instrument(name = "db.notify", skip_all)]
@@ -170,31 +54,6 @@ pub(in crate::storage) async fn notify(
         send(connection, &word).await?;
     }
     Ok(())
-}
-
-/// The words that tell all of them.
-pub(in crate::storage) fn joined_words<'a>(
-    notifications: impl Iterator<Item = &'a Notification>,
-) -> Vec<String> {
-    let words = words(notifications.map(Notification::to_line));
-    words.iter().map(|lines| lines.join("\n")).collect()
-}
-
-/// Lines, as many together as fit in a word.
-pub(in crate::storage) fn words(lines: impl Iterator<Item = String>) -> Vec<Vec<String>> {
-    let mut words: Vec<Vec<String>> = Vec::new();
-    let mut bytes = 0;
-    for line in lines {
-        bytes += line.len() + 1;
-        match words.last_mut().filter(|_| bytes <= MOST_BYTES) {
-            Some(word) => word.push(line),
-            None => {
-                bytes = line.len() + 1;
-                words.push(vec![line]);
-            }
-        }
-    }
-    words
 }
 
 async fn send(connection: &mut Connection, line: &str) -> Result<(), StorageError> {
@@ -336,35 +195,4 @@ fn every(time: Duration) -> Interval {
     let mut interval = interval(time);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_notification_is_read_as_it_is_written() {
-        for (version, forget, queue) in [(Some(7), false, false), (None, true, false), (None, false, true)] {
-            let notification = Notification {
-                vault: "acme".parse().unwrap(),
-                memory: "agent:1".parse().unwrap(),
-                version,
-                context: version.map(|version| format!("id-{version}").parse().unwrap()),
-                forget,
-                queue,
-            };
-            let line = notification.to_line();
-            assert_eq!(Notification::from_line(&line), Some(notification), "{line}");
-        }
-        for bad in [
-            "",
-            "memory",
-            "memory a",
-            "memory a b",
-            "memory -a b 1",
-            "word x 1",
-        ] {
-            assert_eq!(Notification::from_line(bad), None, "{bad}");
-        }
-    }
 }

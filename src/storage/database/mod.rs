@@ -1,20 +1,26 @@
 //! The way to the server: the pool with its connections and transactions, their deadlines and lanes, whether the server
 //! answers and which of several may be written to, what other instances tell, and the schema's migrations.
 
+pub(in crate::storage) mod connect;
 pub(in crate::storage) mod connection;
 pub(in crate::storage) mod deadline;
 pub(in crate::storage) mod distribution;
 pub(in crate::storage) mod failing;
 pub(in crate::storage) mod heartbeat;
 pub(in crate::storage) mod hosts;
+mod lane_readers;
 pub(in crate::storage) mod lanes;
-pub mod listen;
+pub(in crate::storage) mod listen;
 pub(in crate::storage) mod liveness;
 pub(in crate::storage) mod migrate;
+pub mod notification;
+pub(in crate::storage) mod notifications;
 pub(in crate::storage) mod pool;
+mod pool_options;
 pub(in crate::storage) mod readiness;
 pub(in crate::storage) mod repeat;
 pub(in crate::storage) mod replica;
+mod server_identity;
 pub mod server_state;
 pub(in crate::storage) mod session;
 pub(in crate::storage) mod transaction;
@@ -23,5 +29,6 @@ pub use deadline::{Class, Deadlines};
 pub use distribution::Distribution;
 pub use failing::FailingVaults;
 pub use lanes::OWN_CONNECTIONS;
-pub use pool::{PoolOptions, Storage};
+pub use pool::Storage;
+pub use pool_options::PoolOptions;
 pub use session::keeps_prepared_statements;

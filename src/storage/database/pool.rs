@@ -1,44 +1,27 @@
 //! The connection pool and the door to the database.
 
+use super::connect::{connect_options, is_usable};
+use super::deadline::Deadlines;
+use super::hosts::Hosts;
+use super::lanes::{Lanes, OWN_CONNECTIONS};
+use super::liveness::Liveness;
+use super::notifications::Notifications;
+use super::pool_options::PoolOptions;
+use super::replica::Replica;
+use super::server_identity::{leads_to, server_of};
 use crate::clock::Clock;
+use crate::storage::StorageError;
 use crate::storage::batcher::Batchers;
-use crate::storage::database::heartbeat::{leads_to, server_of};
-use crate::storage::database::hosts::Hosts;
-use crate::storage::database::lanes::{Lanes, OWN_CONNECTIONS};
-use crate::storage::database::listen::Notifications;
-use crate::storage::database::liveness::{Liveness, silence};
-use crate::storage::database::replica::Replica;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
-use crate::storage::usage::stored::{Quotas, Room};
-use crate::storage::write::GroupCommit;
-use crate::storage::{Deadlines, StorageError};
-use sqlx::pool::PoolConnectionMetadata;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, PgPool};
+use crate::storage::usage::quotas::{Quotas, Room};
+use crate::storage::write::Turns;
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-
-/// How the pool is set up.
-#[derive(Debug, Clone)]
-pub struct PoolOptions {
-    /// A PostgreSQL URL.
-    pub url: String,
-    /// Connections at most.
-    pub max_connections: u32,
-    /// Whether statements are prepared by name and kept; see `database.prepared_statements`.
-    pub prepared_statements: bool,
-    /// How long a request waits for a connection before it is answered 503.
-    pub acquire_timeout: Duration,
-    /// How long a statement may be without an answer.
-    pub deadlines: Deadlines,
-    /// How many bytes of newest versions are kept in the process, while it hears what others write; 0 keeps none.
-    pub head_cache_bytes: u64,
-    /// Whether changes that come while another is being committed are sent together.
-    pub gather_puts: bool,
-}
 
 /// The database. Cheap to clone.
 #[derive(Clone)]
@@ -72,33 +55,14 @@ pub struct Storage {
     pub(in crate::storage) head_cache: Arc<HeadCache>,
     /// What sends changes, reads and small writes in batches.
     pub(in crate::storage) batchers: Arc<Batchers>,
-    pub(in crate::storage) group_commit: Arc<GroupCommit>,
+    /// The turns of memories that are changed optimistically; `None` where no versions are committed in groups.
+    pub(in crate::storage) turns: Option<Turns>,
     /// What was written, here and elsewhere.
     pub(in crate::storage) notifications: Arc<Notifications>,
 }
 
-/// How every connection to a server is set up.
-pub(in crate::storage) fn connect_options(
-    server: &PgConnectOptions,
-    prepared_statements: bool,
-) -> PgConnectOptions {
-    server
-        .clone()
-        .application_name("working-memory")
-        // A parameter of the start of a session, which poolers refuse. No number here needs it.
-        .extra_float_digits(None)
-        .statement_cache_capacity(if prepared_statements { KEPT_STATEMENTS } else { 0 })
-        .disable_statement_logging()
-}
-
-/// For how long a connection that nobody used is not asked whether it lives.
-pub(in crate::storage) const BELIEVED_FOR: Duration = Duration::from_secs(1);
-
 /// How long the pool may take to close.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
-
-/// Prepared statements that a connection keeps: more than the service has.
-const KEPT_STATEMENTS: usize = 256;
 
 /// Connections are of the present generation and of one server, and are asked whether they live.
 fn pool_options(
@@ -127,29 +91,6 @@ fn pool_options(
             let liveness = asked.clone();
             Box::pin(async move { is_usable(connection, &about, &liveness, silence_after).await })
         })
-}
-
-/// Whether a connection that waited in a pool may be given to somebody.
-///
-/// # Errors
-/// That it does not answer: where one is lost, others are, and all of its generation are given up.
-pub(in crate::storage) async fn is_usable(
-    connection: &mut PgConnection,
-    about: &PoolConnectionMetadata,
-    liveness: &Liveness,
-    silence_after: Duration,
-) -> Result<bool, sqlx::Error> {
-    if liveness.is_outdated(about.age) {
-        return Ok(false);
-    }
-    // One that was used a moment ago is believed: to ask costs as much as most statements.
-    if about.idle_for > BELIEVED_FOR {
-        let answered = timeout(silence_after, connection.ping()).await;
-        answered
-            .unwrap_or_else(|_| Err(silence()))
-            .inspect_err(|_| liveness.retire())?;
-    }
-    Ok(true)
 }
 
 impl Storage {
@@ -186,7 +127,7 @@ impl Storage {
             clock,
             head_cache,
             batchers: Arc::default(),
-            group_commit: Arc::new(GroupCommit::new(options.gather_puts)),
+            turns: options.gather_puts.then(Turns::default),
         })
     }
 

@@ -1,7 +1,9 @@
 //! Whether writes get through.
 
 use crate::storage::database::liveness::Beat;
-use crate::storage::{Class, Storage, StorageError, database::listen};
+use crate::storage::database::notification::CHANNEL;
+use crate::storage::write::Submitted;
+use crate::storage::{Class, Storage, StorageError};
 use sqlx::{AssertSqlSafe, Row as _};
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ impl Storage {
     /// # Errors
     /// The database's, where it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
-        if let Some(busy) = self.batchers.changes.busy_for()
+        if let Some(busy) = self.batchers.of::<Submitted>().busy_for()
             && busy > BATCH_LASTS
         {
             let seconds = busy.as_secs();
@@ -38,7 +40,7 @@ impl Storage {
         let mut transaction = self.begin_for(Class::Health).await?;
         let statement = format!(
             "SELECT pg_notify('{}', 'ready')::text, current_setting('transaction_read_only')",
-            listen::CHANNEL
+            CHANNEL
         );
         let row = sqlx::raw_sql(AssertSqlSafe(statement))
             .fetch_one(&mut *transaction)

@@ -9,19 +9,21 @@
 //! written, go to the primary. So does what the standby cannot take.
 
 mod progress;
+mod standby;
 
+pub(in crate::storage) use standby::Replica;
+
+use crate::storage::database::connect::{connect_options, is_usable};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Beat, Liveness};
-use crate::storage::database::pool::{connect_options, is_usable};
 use crate::storage::database::session::{Door, Reader};
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use progress::Progress;
-use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
@@ -35,44 +37,6 @@ const WAITS_FOR: Duration = Duration::from_millis(500);
 tokio::task_local! {
     /// Set where a read may be behind.
     static MAY_LAG: ();
-}
-
-/// The standby.
-pub(in crate::storage) struct Replica {
-    pool: PgPool,
-    liveness: Arc<Liveness>,
-    max_lag: Duration,
-    progress: Mutex<Progress>,
-}
-
-impl Replica {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// It answered that it is there and follows.
-    fn follows(&self, place: i64) {
-        self.liveness.beat(Beat::Written);
-        let mut progress = self.progress();
-        progress.replayed(place);
-        if progress.why_not.take().is_some() {
-            tracing::info!("the standby for reads answers again");
-        }
-    }
-
-    /// It is not to be asked, for this reason, which is logged once.
-    fn fails(&self, why_not: &'static str, error: Option<&StorageError>) {
-        let mut progress = self.progress();
-        progress.forget();
-        if progress.why_not.replace(why_not) != Some(why_not) {
-            let error = error.map(ToString::to_string);
-            tracing::warn!(
-                error,
-                why_not,
-                "the primary answers instead of the standby for reads"
-            );
-        }
-    }
 }
 
 fn has_none(error: &StorageError) {

@@ -7,10 +7,10 @@
 
 use crate::fair::Permit;
 use crate::random::secret_bytes;
+use crate::storage::database::connect::connect_options;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Liveness, silence};
-use crate::storage::database::pool::connect_options;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;

@@ -27,9 +27,9 @@ mod sequence;
 pub use read::{Event, Place, Resumed, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
-use crate::storage::batcher::{Batcher, Batchers, SmallWrite};
+use crate::storage::batcher::SmallWrite;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::listen::{self, Notification};
+use crate::storage::database::notification::{CHANNEL, Notification, joined_words};
 use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -148,10 +148,6 @@ pub(super) struct Appended {
 }
 
 impl SmallWrite for Appended {
-    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
-        &batchers.events
-    }
-
     async fn write(connection: &mut Connection, all: &[Self]) -> Result<(), StorageError> {
         let of_vaults: Vec<_> = all.iter().map(|of| (&of.vault, &*of.events)).collect();
         append_all(connection, &of_vaults).await
@@ -212,7 +208,7 @@ pub(super) async fn append_all(
         .iter()
         .flat_map(|(vault, events)| notifications(vault, events))
         .collect();
-    let words = listen::joined_words(told.iter());
+    let words = joined_words(told.iter());
     sqlx::query!(
         "WITH happened AS (
              INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id,
@@ -234,7 +230,7 @@ pub(super) async fn append_all(
         &sources as &[Option<&str>],
         &updates as &[Option<&str>],
         &details as &[Option<&Value>],
-        listen::CHANNEL,
+        CHANNEL,
         &words,
     )
     .fetch_all(connection)

@@ -24,7 +24,7 @@ mod lease;
 use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::storage::Context;
-use crate::storage::database::listen::Notification;
+use crate::storage::database::notification::Notification;
 pub(super) use known_records::KnownRecords;
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;

@@ -5,15 +5,17 @@
 //! request saves is written down under the claim by the transaction that saves it (`saved`), so that whoever takes
 //! over answers from that and does not save it again.
 
+mod key;
 mod saved;
 mod tombstones;
 
+pub use key::IdempotencyKey;
 pub use saved::{IdempotencyClaim, Saved};
 pub(super) use saved::{note_one, note_saved};
 pub use tombstones::Gone;
 pub(super) use tombstones::{Redacted, bury_all, bury_redacted};
 
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::MemoryId;
 use crate::storage::{FailingVaults, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -24,19 +26,6 @@ pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
 
 /// How long a claim stands without being renewed. The clocks of two instances may differ by most of it.
 pub const LEASE: TimeDelta = TimeDelta::seconds(30);
-
-/// A key with all that tells it from the same characters of somebody else.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey {
-    /// The vault the request goes to.
-    pub vault: VaultId,
-    /// The memory the request goes to, if it goes to one: its kept answer goes with the memory.
-    pub memory: Option<MemoryId>,
-    /// Who asks.
-    pub caller: String,
-    /// The client's key: 1 to 255 visible ASCII characters.
-    pub key: String,
-}
 
 /// An answer as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! cut while it commits. Whoever takes the key over then finds here whether anything was saved, and answers from that.
 //! A claim that another request took over meanwhile, or gave up, saves nothing any more.
 
-use super::IdempotencyKey;
+use super::key::IdempotencyKey;
 use crate::domain::ids::{ContextId, ItemId, UpdateId};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;

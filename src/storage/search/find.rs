@@ -1,6 +1,7 @@
 //! Finding documents by their words.
 
-use super::{SearchMatch, SearchPlace, SearchResult, frequent};
+use super::word_shares::looked_at;
+use super::{SearchMatch, SearchPlace, SearchResult};
 use crate::domain::document::place_of;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::search::{Extractor, Query};
@@ -29,7 +30,7 @@ const HEADS_READ: usize = 16;
 const MOST_BYTES_KEPT: i32 = 64 * 1024;
 
 /// How many of the newest documents are ranked for words that stand in many of them, and how few of those are too few.
-pub(super) const RANKED_OF_MANY: u8 = 150;
+const RANKED_OF_MANY: u8 = 150;
 const ENOUGH: usize = 100;
 
 impl SearchPlace {
@@ -75,7 +76,7 @@ impl Storage {
             return Ok(by_rank(found, after));
         }
         if let Some(share) = known.share(query) {
-            let looked_at = frequent::looked_at(share);
+            let looked_at = looked_at(share, RANKED_OF_MANY);
             let found = self
                 .search_newest(vault, query, looked_at, RANKED_OF_MANY.into())
                 .await?;

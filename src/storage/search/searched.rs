@@ -6,7 +6,6 @@
 //! most, and from then on nothing does until nobody has searched it for [`SEARCHED_FOR`].
 
 use crate::domain::ids::VaultId;
-use crate::storage::{Storage, StorageError};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,16 +16,13 @@ pub(super) const REST: Duration = Duration::from_secs(30);
 /// For how long after a search a vault counts as being searched: whoever waits longer has what rests there indexed first.
 const SEARCHED_FOR: Duration = Duration::from_secs(5);
 
-/// Batches that the first search of a vault indexes: what is left, as after an import, is indexed behind it.
-const BATCHES: usize = 4;
-
 /// Vaults that were searched through this process, and when last.
 #[derive(Debug, Default)]
 pub(in crate::storage) struct Searched(Mutex<HashMap<VaultId, Instant>>);
 
 impl Searched {
     /// Notes that a vault is searched; whether it was already.
-    fn note(&self, vault: &VaultId) -> bool {
+    pub(super) fn note(&self, vault: &VaultId) -> bool {
         let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = searched.insert(vault.clone(), Instant::now());
         before.is_some_and(|at| at.elapsed() < SEARCHED_FOR)
@@ -39,34 +35,11 @@ impl Searched {
         searched.keys().map(|vault| vault.as_str().to_owned()).collect()
     }
 
-    fn forget(&self, vault: &VaultId) {
+    pub(super) fn forget(&self, vault: &VaultId) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(vault);
-    }
-}
-
-impl Storage {
-    /// A vault is going to be searched: what of it was not indexed to be spared is indexed, now or from now on.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn note_search(&self, vault: &VaultId) -> Result<(), StorageError> {
-        if self.searched.note(vault) {
-            return Ok(());
-        }
-        match self.index_batches(vault, BATCHES).await {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                self.written.notify_one();
-                Ok(())
-            }
-            Err(error) => {
-                self.searched.forget(vault);
-                Err(error)
-            }
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs as they are stored.
 
-use super::{Run, RunStatus, redacted_json};
+use super::redacted::redacted_json;
+use super::run::{Run, RunStatus};
 use crate::domain::ids::UpdateId;
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::Packed;

@@ -4,112 +4,21 @@
 //! nobody waits to count and nobody can be part of a deadlock for it. What a vault holds is the sum of its rows, of which
 //! the background makes one again before they are many.
 
+use super::quotas::{Quotas, Room, Stored};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::{FailingVaults, Storage, StorageError};
-use quick_cache::sync::Cache;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// For how long it is believed what a vault holds: what other instances save meanwhile may go beyond a quota.
 const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
-/// Of so many vaults it is known at once.
-const KNOWN_VAULTS: usize = 10_000;
-
 /// Rows of a vault from which on they are summed up.
 const MANY_ROWS: i64 = 64;
 
 /// Vaults that are summed up in a round.
 const VAULTS_AT_ONCE: i64 = 100;
-
-/// What a vault holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stored {
-    /// Its memories.
-    pub memories: i64,
-    /// Bytes of the texts of their versions.
-    pub bytes: i64,
-}
-
-/// What a vault may hold; any number where nothing is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Quotas {
-    /// `limits.vault_memories`.
-    pub memories: Option<u64>,
-    /// `limits.vault_bytes`.
-    pub bytes: Option<u64>,
-}
-
-/// A quota that something to be saved would exceed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the vault holds {held} {what} and may hold {limit} ({setting}); this would make it {wanted}")]
-pub struct OverQuota {
-    /// `memories` or `bytes of texts`.
-    pub what: &'static str,
-    /// The name of the limit in the configuration.
-    pub setting: &'static str,
-    /// How many it may hold.
-    pub limit: u64,
-    /// How many it holds.
-    pub held: u64,
-    /// How many it would hold.
-    pub wanted: u64,
-}
-
-/// What vaults may hold, and what is known of what they do.
-#[derive(Debug)]
-pub(in crate::storage) struct Room {
-    quotas: Quotas,
-    known: Cache<VaultId, Arc<Mutex<(Stored, Instant)>>>,
-}
-
-impl Room {
-    pub(in crate::storage) fn new(quotas: Quotas) -> Self {
-        Self {
-            quotas,
-            known: Cache::new(KNOWN_VAULTS),
-        }
-    }
-}
-
-impl Quotas {
-    fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
-        let tests = [
-            (
-                "memories",
-                "limits.vault_memories",
-                self.memories,
-                held.memories,
-                more.memories,
-            ),
-            (
-                "bytes of texts",
-                "limits.vault_bytes",
-                self.bytes,
-                held.bytes,
-                more.bytes,
-            ),
-        ];
-        for (what, setting, limit, held, more) in tests {
-            let Some(limit) = limit.filter(|_| more > 0) else {
-                continue;
-            };
-            let (held, more) = (held.max(0).unsigned_abs(), more.unsigned_abs());
-            let wanted = held.saturating_add(more);
-            if wanted > limit {
-                return Err(OverQuota {
-                    what,
-                    setting,
-                    limit,
-                    held,
-                    wanted,
-                });
-            }
-        }
-        Ok(())
-    }
-}
 
 impl Storage {
     /// The same with what vaults may hold.
@@ -267,28 +176,4 @@ pub(in crate::storage) async fn count(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_quota_is_reached_but_not_exceeded_and_what_frees_room_is_never_refused() {
-        let quotas = Quotas {
-            memories: Some(2),
-            bytes: Some(100),
-        };
-        let held = |memories, bytes| Stored { memories, bytes };
-        assert!(quotas.check(held(1, 90), held(1, 10)).is_ok());
-        let over = quotas.check(held(2, 0), held(1, 1)).unwrap_err();
-        assert_eq!((over.setting, over.wanted), ("limits.vault_memories", 3));
-        assert!(quotas.check(held(5, 90), held(0, 10)).is_ok(), "no memory more");
-        assert!(quotas.check(held(1, 91), held(0, 10)).is_err());
-        assert!(
-            Quotas::default()
-                .check(held(9, 9), held(i64::MAX, i64::MAX))
-                .is_ok()
-        );
-    }
 }

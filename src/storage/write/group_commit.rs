@@ -10,26 +10,10 @@ use super::prepared::Prepared;
 use super::save::{is_one_statement, save};
 use super::turns::{Turn, Turns};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
+use crate::storage::batcher::{Job, RunBatch, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
-
-/// Whether versions are committed in groups, and the order of those of one memory.
-#[derive(Debug)]
-pub(in crate::storage) struct GroupCommit {
-    is_wanted: bool,
-    turns: Turns,
-}
-
-impl GroupCommit {
-    pub(in crate::storage) fn new(is_wanted: bool) -> Self {
-        Self {
-            is_wanted,
-            turns: Turns::default(),
-        }
-    }
-}
 
 /// A version on its way into a batch. It has the turn of its memory, also when its request is cancelled.
 #[derive(Debug)]
@@ -46,10 +30,6 @@ impl Job for Submitted {
 
     const MAX_JOBS: usize = 64;
 
-    fn batcher(batchers: &Batchers) -> &Batcher<Self> {
-        &batchers.changes
-    }
-
     fn bytes(&self) -> usize {
         self.prepared.bytes()
     }
@@ -57,7 +37,9 @@ impl Job for Submitted {
     fn vault(&self) -> Option<&VaultId> {
         Some(&self.prepared.metadata.vault_id)
     }
+}
 
+impl RunBatch for Submitted {
     async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
         let token = |job: &Self| {
             let metadata = &job.prepared.metadata;
@@ -119,11 +101,14 @@ impl Storage {
         likely: Likely<'_>,
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Option<Outcome<T>>, ChangeError<E>> {
-        if matches!(likely, Likely::Unknown) || !self.commits_in_groups().await? {
+        if matches!(likely, Likely::Unknown) {
             return Ok(None);
         }
+        let Some(turns) = self.turns_of_groups().await? else {
+            return Ok(None);
+        };
         self.know_room(vault).await?;
-        let turn = self.group_commit.turns.take((vault, memory)).await;
+        let turn = turns.take((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Unknown => return Ok(None),
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
@@ -173,7 +158,8 @@ impl Storage {
     }
 
     async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let slots = &self.batchers.changes.connections;
+        let batcher = self.batchers.of::<Submitted>();
+        let slots = &batcher.connections;
         let Some(mut lease) = slots.lease(self).await.map_err(NotSaved::Refused)? else {
             let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
             let saved = save(&mut transaction, prepared)
@@ -199,20 +185,23 @@ impl Storage {
         Ok(saved)
     }
 
-    /// Whether versions are committed in groups here.
-    async fn commits_in_groups(&self) -> Result<bool, StorageError> {
-        Ok(self.group_commit.is_wanted && self.crosses_vaults().await?)
+    /// The turns of memories, where versions are committed in groups.
+    async fn turns_of_groups(&self) -> Result<Option<&Turns>, StorageError> {
+        match &self.turns {
+            Some(turns) if self.crosses_vaults().await? => Ok(Some(turns)),
+            _ => Ok(None),
+        }
     }
 
     /// Whether a batch of versions is being committed at the moment.
     #[must_use]
     pub fn is_saving(&self) -> bool {
-        self.batchers.changes.is_busy()
+        self.batchers.of::<Submitted>().is_busy()
     }
 
     /// How many versions are decided and wait until the batch before them is committed, for tests.
     #[must_use]
     pub fn changes_waiting(&self) -> usize {
-        self.batchers.changes.waiting()
+        self.batchers.of::<Submitted>().waiting()
     }
 }

@@ -16,6 +16,7 @@
 //! `memories.head_context_id`); nothing is refused by what the process only believes. Both ways ask the same decision
 //! and call the same `save`, and a law compares them.
 
+mod archived;
 pub mod change;
 mod group_commit;
 mod head;
@@ -31,15 +32,17 @@ mod stored_operations;
 mod task;
 mod turns;
 pub mod window;
+mod window_rows;
 
 pub(super) use change::save_locked;
 pub use change::{ChangeError, Decision, Outcome};
-pub(super) use group_commit::{GroupCommit, Submitted};
+pub(super) use group_commit::Submitted;
 pub use head::Head;
 pub(super) use head::lock_memory;
 pub use head_snapshot::HeadSnapshot;
 pub use new_version::NewVersion;
 pub use precondition::{EntityTags, Preconditions};
 pub(super) use prepared::Prepared;
-pub use stored_operations::WindowRows;
 pub(super) use stored_operations::{told_by, told_tasks};
+pub(super) use turns::Turns;
+pub use window_rows::WindowRows;

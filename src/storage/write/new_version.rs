@@ -1,7 +1,7 @@
 //! A version in the making.
 
 use super::head::Head;
-use super::stored_operations::WindowRows;
+use super::window_rows::WindowRows;
 use crate::domain::changelog::left_out_by;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};

@@ -1,8 +1,8 @@
 //! A version that is decided and not saved yet.
 
+use super::archived::Archived;
 use super::head::Head;
 use super::new_version::{NewVersion, version_event};
-use super::rows::Archived;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;

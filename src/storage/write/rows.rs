@@ -3,7 +3,7 @@
 
 use super::prepared::Prepared;
 use super::stored_operations::TAKEN_OVER;
-use crate::domain::document::{Record, records};
+use crate::domain::document::Record;
 use crate::domain::history::ChangeKind;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, Counters, OperationName, RecordChange};
@@ -247,26 +247,6 @@ impl<'a> RecordRow<'a> {
             }
         });
         changed.chain(historic)
-    }
-}
-
-/// Records that versions archive, as the documents before had them.
-#[derive(Debug, Default)]
-pub(super) struct Archived(HashMap<RecordId, Record>);
-
-impl Archived {
-    /// Those that `changes` archive from a document. It is read only if there are some.
-    pub(super) fn from(document: &str, changes: &[RecordChange]) -> Self {
-        let archives = |change: &RecordChange| matches!(change, RecordChange::Archived(_));
-        if !changes.iter().any(archives) {
-            return Self::default();
-        }
-        let all = records(document).into_iter();
-        Self(all.map(|record| (record.id, record)).collect())
-    }
-
-    fn get(&self, id: RecordId) -> Option<&Record> {
-        self.0.get(&id)
     }
 }
 

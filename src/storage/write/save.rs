@@ -5,7 +5,7 @@ use super::prepared::Prepared;
 use super::rows::{RecordRow, RunRow, StepRow, VersionRow};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::listen::{CHANNEL, words};
+use crate::storage::database::notification::{CHANNEL, words};
 use crate::storage::events;
 use crate::storage::idempotency::{Saved, note_saved};
 use crate::storage::updates::insert_run;

@@ -10,7 +10,7 @@ type Key = (VaultId, MemoryId);
 
 /// The memories of which somebody has the turn.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Turns(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
+pub(in crate::storage) struct Turns(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
 
 /// Held by whoever has the turn.
 #[derive(Debug)]

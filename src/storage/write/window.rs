@@ -4,7 +4,7 @@ use super::Preconditions;
 use super::change::{ChangeError, Decision, Outcome, Wanted};
 use super::head::Head;
 use super::new_version::NewVersion;
-use super::stored_operations::WindowRows;
+use super::window_rows::WindowRows;
 use crate::domain::changelog;
 use crate::domain::document::{Record, records};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};

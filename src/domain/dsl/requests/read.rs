@@ -1,6 +1,6 @@
 //! What requests come to: items and faults.
 
-use super::OperationRequest;
+use super::request::OperationRequest;
 use crate::domain::document::one_line;
 use crate::domain::dsl::bullets::{is_placeholder, is_template_snippet};
 use crate::domain::dsl::items::{self, Wrong, behind_because, placeholder};

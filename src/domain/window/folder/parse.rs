@@ -3,9 +3,10 @@
 use super::super::status::Status;
 use super::super::take_over::BroughtTask;
 use super::super::{EPIC_BYTES, STATUS_BYTES};
+use super::contents::{Folder, Parsed, Unplaced};
 use super::entry::{Entry, begins_with_id, entry_of, fits, read};
+use super::files::{DECISIONS, EPICS, HISTORY, RULES, STATUS, WEEKLY};
 use super::render::RULE;
-use super::{DECISIONS, EPICS, Folder, HISTORY, Parsed, RULES, STATUS, Unplaced, WEEKLY};
 use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,9 @@
 //! Writing the folder.
 
 use super::super::take_over::BroughtTask;
+use super::contents::Folder;
 use super::entry::{Entry, line};
-use super::{DECISIONS, EPICS, Folder, HISTORY, RULES, STATUS, WEEKLY};
+use super::files::{DECISIONS, EPICS, HISTORY, RULES, STATUS, WEEKLY};
 use crate::domain::document::written_time;
 use chrono::Datelike as _;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,7 +1,10 @@
 //! Folders there and back, and folders of people.
 
 use super::super::check_reason;
+use super::super::status::Status;
+use super::super::take_over::{BroughtDecision, BroughtTask};
 use super::super::task::{Task, one_line};
+use super::files::{DECISIONS, HISTORY, STATUS};
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, TimeDelta, Utc};

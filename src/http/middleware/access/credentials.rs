@@ -1,6 +1,6 @@
 //! `Authorization: Bearer <key>` (RFC 6750).
 
-use super::unauthorized;
+use super::refused::unauthorized;
 use crate::http::problem::Problem;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue};

@@ -1,7 +1,9 @@
 //! Who looks at a page of the dashboard: by the session of its cookie, which counts for pages alone and never for a route
 //! of the interface.
 
-use super::{Admission, Gate, Refused};
+use super::admission::Admission;
+use super::gate::Gate;
+use super::refused::Refused;
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::http::middleware::rate::{Standing, Subject};

@@ -1,11 +1,13 @@
 //! `GET /openapi.yaml`
 
-use crate::http::openapi::openapi_yaml;
+use axum::extract::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-static DOCUMENT: LazyLock<String> = LazyLock::new(openapi_yaml);
+/// What makes the document: it is made of all routes, this one among them.
+#[derive(Clone, Copy)]
+pub(crate) struct Document(pub(crate) fn() -> String);
 
 /// This document
 #[utoipa::path(
@@ -15,6 +17,10 @@ static DOCUMENT: LazyLock<String> = LazyLock::new(openapi_yaml);
     tag = "health",
     responses((status = 200, description = "What the service answers, as OpenAPI.", body = String, content_type = "application/yaml"))
 )]
-pub(crate) async fn openapi() -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/yaml")], DOCUMENT.as_str())
+pub(crate) async fn openapi(Extension(Document(document)): Extension<Document>) -> impl IntoResponse {
+    static MADE: OnceLock<String> = OnceLock::new();
+    (
+        [(CONTENT_TYPE, "application/yaml")],
+        MADE.get_or_init(document).as_str(),
+    )
 }

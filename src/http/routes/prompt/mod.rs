@@ -2,11 +2,13 @@
 
 mod params;
 mod receipt;
+mod work;
 
 use self::params::{ExcludeParam, PromptParams};
 use self::receipt::{Receipt, X_PREFIX_HASH};
+use self::work::Work;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::domain::prompt::{Assembly, Count, Material, OverBudget, PARTS, PromptItem, assemble};
+use crate::domain::prompt::{PARTS, PromptItem};
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{Conditions, ETag, ReadHeaders, Verdict};
 use crate::http::extract::path::MemoryPath;
@@ -154,15 +156,6 @@ async fn version(
     version.map(|version| readable(version, "as_of")).transpose()
 }
 
-/// All that one prompt is made of.
-struct Work {
-    params: PromptParams,
-    items: Vec<PromptItem>,
-    context: Option<Context>,
-    time: DateTime<Utc>,
-    degraded: Option<String>,
-}
-
 /// The body of an answer and the hash of its prefix.
 struct Shown {
     body: String,
@@ -181,23 +174,6 @@ impl Work {
             text
         };
         Ok(Shown { body, prefix_hash })
-    }
-
-    fn assemble(&self, count: Count<'_>) -> Result<Assembly, Problem> {
-        let material = Material {
-            items: &self.items,
-            document: self.context.as_ref().map(|context| context.text.as_str()),
-            time: self.time,
-            zone: self.params.timezone,
-            selection: &self.params.selection,
-        };
-        let max_tokens = self.params.max_tokens.map(|number| (number as usize, count));
-        assemble(&material, max_tokens).map_err(|over @ OverBudget { needed }| {
-            let limit = self.params.max_tokens.unwrap_or_default();
-            Problem::invalid("max_tokens", format!("max_tokens is {limit}, but {over}"))
-                .with("limit", limit)
-                .with("needed", needed)
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! A prompt with what it was made of.
 
-use super::Work;
+use super::work::Work;
 use crate::domain::prompt::{Assembly, Count, Dropped, Part, PartSource, PieceId};
 use axum::http::HeaderName;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Force;
 use super::facts::Facts;
+use super::force::Force;
 use super::known::{Known, Memory, RARE};
 use super::spans::{is_contrast, is_named, old, old_text, retired};
 use crate::llm::extractive::cues::{Language, Sign};

@@ -9,8 +9,8 @@ use super::spans::clauses;
 use crate::domain::document::Record;
 use crate::llm::extractive::cues::{Language, Sign, any_signs};
 use crate::llm::extractive::said::Said;
+use crate::llm::extractive::sentence::{Sentence, Voice};
 use crate::llm::extractive::terms::{Stem, Terms};
-use crate::llm::extractive::transcript::{Sentence, Voice};
 
 /// What a word weighs that one record of the memory holds; one that two hold weighs half of it.
 pub(super) const RARE: usize = 12;

@@ -8,23 +8,27 @@
 
 mod clause;
 mod facts;
+mod force;
 mod known;
+mod reasons;
 mod spans;
 mod statement;
 
 use std::collections::BTreeSet;
 
+use force::Force;
 use known::Memory;
+use reasons::{OPPOSITE, REPLACED};
 pub(super) use spans::retired;
 use statement::Statement;
 
-use super::MAX_ARCHIVES;
+use super::caps::MAX_ARCHIVES;
 use super::cues::{Hit, Sign};
 use super::done::is_done;
 use super::said::Said;
+use super::sentence::Voice;
 use super::session::Session;
 use super::terms::{Stem, Terms};
-use super::transcript::Voice;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
 
@@ -37,34 +41,8 @@ pub(super) struct Outdated {
     pub(super) instead: Option<usize>,
 }
 
-const NAMED: &str = "the user said that it no longer holds";
-const REPLACED: &str = "the user gave what holds instead";
-const OPPOSITE: &str = "the opposite holds now";
-const GIVEN_UP: &str = "the user said that it is no longer used";
-const REFUTED: &str = "it was found not to be so";
-const ENDED: &str = "what it waits for was reported";
-
 /// Statements that are held against the records, the newest ones: each costs a look at every record.
 const MAX_STATEMENTS: usize = 200;
-
-/// What a statement can do to a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Force {
-    /// It tells what is so now: by the user, or by the assistant as something new.
-    asserts: bool,
-    /// It tells what is no longer so, or that something changed.
-    changes: bool,
-    /// The assistant tells a value that a tool showed, or the user told.
-    is_seen: bool,
-    /// It tells something in addition.
-    adds: bool,
-    /// It refutes what was supposed.
-    refutes: bool,
-    /// It gives the cause of something.
-    explains: bool,
-    /// It reports that something is done.
-    ends: bool,
-}
 
 /// The records that no longer hold, at most [`MAX_ARCHIVES`], in the order of the memory.
 pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::clause::{Clause, MUCH};
 use super::facts::Facts;
+use super::force::Force;
 use super::known::{Known, Memory, RARE};
+use super::reasons::{ENDED, GIVEN_UP, NAMED, OPPOSITE, REFUTED, REPLACED};
 use super::spans::clauses;
-use super::{ENDED, Force, GIVEN_UP, NAMED, OPPOSITE, REFUTED, REPLACED};
 use crate::llm::extractive::cues::Sign;
 use crate::llm::extractive::said::Said;
+use crate::llm::extractive::sentence::Voice;
 use crate::llm::extractive::terms::{Stem, Terms};
-use crate::llm::extractive::transcript::Voice;
 use crate::llm::extractive::values::Kind;
 
 /// The parts of a sentence that are held against the memory, so that one of many commas costs no more than others.

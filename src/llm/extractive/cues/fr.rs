@@ -1,7 +1,8 @@
 //! French.
 
 use super::super::listed::{Listed, split};
-use super::{Sign, Words};
+use super::sign::Sign;
+use super::words::Words;
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,

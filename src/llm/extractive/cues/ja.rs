@@ -1,6 +1,7 @@
 //! Japanese. Nothing separates its words, so that phrases are looked for as they stand.
 
-use super::{Sign, Words};
+use super::sign::Sign;
+use super::words::Words;
 
 pub(super) const WORDS: Words = Words {
     cues: CUES,

@@ -2,7 +2,8 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Language, Sign};
+use super::language::Language;
+use super::sign::Sign;
 
 /// The phrases of a language, searched for at once.
 pub(super) struct Lexicon {

@@ -8,9 +8,11 @@ mod en;
 mod es;
 mod fr;
 mod ja;
+mod language;
 mod lexicon;
 mod opposites;
 mod sign;
+mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -18,52 +20,11 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use super::line::Line;
-use lexicon::{Lexicon, entries, listed, pattern};
+use lexicon::{Lexicon, listed};
 
+pub(super) use language::Language;
 pub(super) use opposites::{State, number_word, weekday};
 pub(super) use sign::Sign;
-
-/// A language that the rules understand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Language {
-    English,
-    German,
-    French,
-    Spanish,
-    Japanese,
-}
-
-/// What a language brings along.
-pub(super) struct Words {
-    cues: &'static [(Sign, &'static str)],
-    /// Opposite states, an axis a line: the phrases of the one, a `/`, the phrases of the other.
-    states: &'static str,
-    /// Words of which one excludes the others of its line: "staging|production".
-    rivals: &'static str,
-    /// The numbers from two on, in letters.
-    numbers: &'static str,
-    /// The days from Monday on, in as many forms as there are.
-    weekdays: &'static str,
-    /// Words that stand before the place, the means or the name that a thing has, in groups of which one word can
-    /// stand for another: "at" and "under", "with", "is".
-    pub(super) connectors: &'static str,
-    /// Words, or two of them, that open a sentence and point back: "it closes at six".
-    pub(super) pronouns: &'static str,
-    /// Openings that look so and point to nothing: "il faut".
-    pub(super) expletives: &'static str,
-    /// Words that open a part of a sentence and deny it: "no stamina bar".
-    pub(super) denying: &'static str,
-    /// "Yes" as it opens an answer.
-    pub(super) yes: &'static str,
-    /// Who else is spoken of: "they decided".
-    pub(super) others: &'static str,
-    /// Whether a word is a participle or past form that tells finished work.
-    pub(super) is_done: fn(&str) -> bool,
-    /// Whether such a word needs no auxiliary: "repasé".
-    pub(super) tells_alone: fn(&str) -> bool,
-    /// Whether a word is the imperative of a verb, at the beginning of a sentence.
-    pub(super) is_imperative: fn(&str) -> bool,
-}
 
 /// A sign and where in the folded line it stands, without the blanks around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,33 +35,6 @@ pub(super) struct Hit {
 }
 
 impl Language {
-    pub(super) const ALL: [Self; 5] = [
-        Self::English,
-        Self::German,
-        Self::French,
-        Self::Spanish,
-        Self::Japanese,
-    ];
-
-    fn bit(self) -> u8 {
-        1 << self as u8
-    }
-
-    pub(super) fn words(self) -> &'static Words {
-        match self {
-            Self::English => &en::WORDS,
-            Self::German => &de::WORDS,
-            Self::French => &fr::WORDS,
-            Self::Spanish => &es::WORDS,
-            Self::Japanese => &ja::WORDS,
-        }
-    }
-
-    /// Whether a word, or two, is an entry of one of the lists of [`Words`].
-    pub(super) fn lists(list: &'static str, phrase: &str) -> bool {
-        !phrase.is_empty() && list.split('|').any(|entry| entry == phrase)
-    }
-
     /// The language of a text by its small words; `None` where there are too few to tell.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut sample_end = text.len().min(4_000);
@@ -229,6 +163,7 @@ static MONTHS: LazyLock<HashSet<&'static str, RandomState>> = LazyLock::new(|| {
 
 #[cfg(test)]
 mod tests {
+    use super::lexicon::entries;
     use super::*;
 
     #[test]

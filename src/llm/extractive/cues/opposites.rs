@@ -6,7 +6,10 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::fast::RandomState;
 
-use super::{Hit, Language, Sign, entries, pattern};
+use super::Hit;
+use super::language::Language;
+use super::lexicon::{entries, pattern};
+use super::sign::Sign;
 use crate::llm::extractive::line::Line;
 
 /// How many words may stand between a negation and the state that it turns round.

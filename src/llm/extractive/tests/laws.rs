@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::operation::{Fault, FaultKind};
+use crate::llm::extractive::caps::MAX_ADDITIONS;
 use proptest::prelude::*;
 
 /// The operations of an answer, which has no fault in either way of reading.

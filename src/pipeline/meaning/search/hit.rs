@@ -1,6 +1,7 @@
 //! What is told of something that was found.
 
-use super::{Candidate, SearchRequest, wanted};
+use super::candidate::{Candidate, wanted};
+use super::request::SearchRequest;
 use crate::domain::ids::{ContextId, MemoryId, RecordId};
 use crate::domain::search::{Passage, Query, extract, ranked};
 use crate::storage::search::SearchResult;

@@ -1,27 +1,11 @@
 //! Where records that were found come from, for all of a page at once.
 
-use crate::domain::evidence::Evidence;
+use super::record_origin::RecordOrigin;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::storage::records::RecordStatus;
 use crate::storage::records::evidence::from_stored;
 use crate::storage::{Class, Storage, StorageError};
-use chrono::{DateTime, Utc};
 use std::collections::HashMap;
-
-/// Where a record comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordOrigin {
-    /// Whether it stands in the newest version.
-    pub status: RecordStatus,
-    /// The version that brought it.
-    pub version: i64,
-    /// When that was made.
-    pub at: DateTime<Utc>,
-    /// Who made it.
-    pub by: ActorId,
-    /// What carried it into the memory.
-    pub evidence: Vec<Evidence>,
-}
 
 impl Storage {
     /// Where records of memories of a vault come from, each as it stands in this version of its memory, which was the

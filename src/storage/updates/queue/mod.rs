@@ -17,9 +17,10 @@ pub use end::{Cancelled, HandBack};
 pub use enqueue::{EnqueueError, NewUpdate, QueueLimits};
 
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::storage::database::notification::Notification;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::redacted_json;
-use crate::storage::{Storage, StorageError, database::listen};
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -70,10 +71,10 @@ impl Storage {
     }
 }
 
-fn changed(vault: &VaultId, memory: &MemoryId) -> listen::Notification {
-    listen::Notification {
+fn changed(vault: &VaultId, memory: &MemoryId) -> Notification {
+    Notification {
         queue: true,
-        ..listen::Notification::of(vault, memory)
+        ..Notification::of(vault, memory)
     }
 }
 

@@ -1,0 +1,227 @@
+//! One operation as a caller asks for it, and the JSON of that.
+
+use crate::domain::dsl::headers::List;
+use crate::domain::operation::Role;
+use serde::{Deserialize, Serialize};
+
+/// One operation as a caller asks for it. A text that is left out is an empty one, and judged as that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", try_from = "Members")]
+pub enum OperationRequest {
+    /// A new record.
+    Add {
+        /// Where it goes.
+        section: RecordSection,
+        /// Why it is worth keeping, with or without the word `because`.
+        reason: String,
+        /// What a snippet is; of snippets only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        /// The insight, which becomes one line, or the snippet, which stays as it is.
+        content: String,
+        /// The id of the record whose place it takes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+    },
+    /// Takes a record out of the document.
+    Archive {
+        /// Its id.
+        id: String,
+        /// Why.
+        reason: String,
+    },
+    /// Replaces `Current Progress`.
+    RewriteProgress {
+        /// What is done.
+        completed: Vec<String>,
+        /// What is being done; at least one bullet.
+        in_progress: Vec<String>,
+        /// What is left to do.
+        remaining: Vec<String>,
+    },
+}
+
+/// A section that records are added to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordSection {
+    /// `Key Learnings`.
+    Learnings,
+    /// `Verbatim Context`.
+    Verbatim,
+}
+
+impl RecordSection {
+    pub(super) fn role(self) -> Role {
+        match self {
+            Self::Learnings => Role::Learnings,
+            Self::Verbatim => Role::Verbatim,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Op {
+    Add,
+    Archive,
+    RewriteProgress,
+}
+
+/// All members that any operation has: so that what does not fit is told with its place.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    op: Op,
+    section: Option<RecordSection>,
+    reason: Option<String>,
+    label: Option<String>,
+    content: Option<String>,
+    replaces: Option<String>,
+    id: Option<String>,
+    completed: Option<Vec<String>>,
+    in_progress: Option<Vec<String>>,
+    remaining: Option<Vec<String>>,
+}
+
+impl TryFrom<Members> for OperationRequest {
+    type Error = String;
+
+    fn try_from(members: Members) -> Result<Self, String> {
+        members.check()?;
+        let Members {
+            op,
+            section,
+            reason,
+            label,
+            content,
+            replaces,
+            id,
+            completed,
+            in_progress,
+            remaining,
+        } = members;
+        let reason = reason.unwrap_or_default();
+        Ok(match op {
+            Op::Add => Self::Add {
+                section: section.ok_or("missing field `section`: `learnings` or `verbatim`")?,
+                reason,
+                label,
+                content: content.unwrap_or_default(),
+                replaces,
+            },
+            Op::Archive => Self::Archive {
+                id: id.unwrap_or_default(),
+                reason,
+            },
+            Op::RewriteProgress => Self::RewriteProgress {
+                completed: completed.unwrap_or_default(),
+                in_progress: in_progress.unwrap_or_default(),
+                remaining: remaining.unwrap_or_default(),
+            },
+        })
+    }
+}
+
+impl Members {
+    /// Refuses members that belong to another operation.
+    fn check(&self) -> Result<(), String> {
+        let is_snippet = self.section == Some(RecordSection::Verbatim);
+        let (name, own): (_, &[&str]) = match self.op {
+            Op::Add if is_snippet => (
+                "add to `verbatim`",
+                &["section", "reason", "label", "content", "replaces"],
+            ),
+            Op::Add => ("add", &["section", "reason", "content", "replaces"]),
+            Op::Archive => ("archive", &["id", "reason"]),
+            Op::RewriteProgress => ("rewrite_progress", &["completed", "in_progress", "remaining"]),
+        };
+        let given = [
+            ("section", self.section.is_some()),
+            ("reason", self.reason.is_some()),
+            ("label", self.label.is_some()),
+            ("content", self.content.is_some()),
+            ("replaces", self.replaces.is_some()),
+            ("id", self.id.is_some()),
+            ("completed", self.completed.is_some()),
+            ("in_progress", self.in_progress.is_some()),
+            ("remaining", self.remaining.is_some()),
+        ];
+        match given
+            .iter()
+            .find(|(member, given)| *given && !own.contains(member))
+        {
+            Some((member, _)) => Err(format!(
+                "field `{member}` does not belong to {name}, which takes {}",
+                own.join(", ")
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where the first NUL is, which nothing that is stored may hold: the path of the text and the byte in it.
+#[must_use]
+pub fn first_nul(requests: &[OperationRequest]) -> Option<(String, usize)> {
+    requests.iter().enumerate().find_map(|(index, request)| {
+        let (member, at) = request
+            .texts()
+            .into_iter()
+            .find_map(|(member, text)| Some((member, text.find('\0')?)))?;
+        Some((format!("operations[{index}].{member}"), at))
+    })
+}
+
+impl OperationRequest {
+    /// Its texts by the names of their members.
+    fn texts(&self) -> Vec<(String, &str)> {
+        match self {
+            Self::Add {
+                reason,
+                label,
+                content,
+                replaces,
+                ..
+            } => {
+                let given = [("reason", Some(reason)), ("label", label.as_ref())];
+                let rest = [("content", Some(content)), ("replaces", replaces.as_ref())];
+                given
+                    .into_iter()
+                    .chain(rest)
+                    .filter_map(|(name, text)| Some((name.to_owned(), text?.as_str())))
+                    .collect()
+            }
+            Self::Archive { id, reason } => {
+                vec![("id".to_owned(), id), ("reason".to_owned(), reason)]
+            }
+            Self::RewriteProgress { .. } => self
+                .bullets()
+                .map(|(name, _, place, text)| (format!("{name}[{place}]"), text))
+                .collect(),
+        }
+    }
+
+    /// The bullets of a progress: the name of their list, the list, their place in it, and what they say.
+    pub(super) fn bullets(&self) -> impl Iterator<Item = (&'static str, List, usize, &str)> {
+        let lists: [(&'static str, List, &[String]); 3] = match self {
+            Self::RewriteProgress {
+                completed,
+                in_progress,
+                remaining,
+            } => [
+                ("completed", List::Completed, completed),
+                ("in_progress", List::InProgress, in_progress),
+                ("remaining", List::Remaining, remaining),
+            ],
+            _ => [
+                ("completed", List::Completed, &[]),
+                ("in_progress", List::InProgress, &[]),
+                ("remaining", List::Remaining, &[]),
+            ],
+        };
+        lists.into_iter().flat_map(|(name, list, bullets)| {
+            let placed = bullets.iter().enumerate();
+            placed.map(move |(place, text)| (name, list, place, text.as_str()))
+        })
+    }
+}

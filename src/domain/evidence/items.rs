@@ -1,0 +1,112 @@
+//! Additions and progress, judged one by one.
+
+use super::judge::{Carried, Judge, Judged};
+use super::passage::Evidence;
+use super::progress;
+use super::ruling::{Ruling, example, not_comparable};
+use super::secrets::has_secret;
+use super::sharing::keys;
+use super::word::Word;
+use super::words::content_words;
+use crate::domain::operation::{FaultKind, Item, Operation};
+
+impl Judge<'_> {
+    /// Judges additions and progress, in their order; archives pass here and are judged when it is known which
+    /// additions stand ([`Judge::archives`]).
+    #[must_use]
+    pub fn items(&self, items: Vec<Item>) -> Vec<Judged> {
+        items.into_iter().map(|item| self.item(item)).collect()
+    }
+
+    fn item(&self, item: Item) -> Judged {
+        let Item { operation, range } = item;
+        match operation {
+            Operation::RewriteProgress(progress) => progress::judge(self, progress, range),
+            Operation::AddLearning {
+                reason,
+                content,
+                replaces,
+            } => {
+                let words = content_words(&content);
+                let ruling = self.learning(&reason, &content, &words);
+                let evidence = self.found.evidence(words.iter().map(|word| word.key));
+                let operation = Operation::AddLearning {
+                    reason,
+                    content,
+                    replaces,
+                };
+                judged(Item { operation, range }, evidence, ruling)
+            }
+            Operation::AddVerbatim {
+                reason,
+                label,
+                snippet,
+                replaces,
+            } => {
+                let own = self.sources.as_ref().and_then(|sources| sources.own(&snippet));
+                let ruling = self.snippet([&reason, &label, &snippet], own.is_some());
+                let (snippet, evidence) = match own {
+                    Some(own) => (own.text.to_owned(), vec![own.evidence]),
+                    None => {
+                        let evidence = self.found.evidence(keys(&snippet));
+                        (snippet, evidence)
+                    }
+                };
+                let operation = Operation::AddVerbatim {
+                    reason,
+                    label,
+                    snippet,
+                    replaces,
+                };
+                judged(Item { operation, range }, evidence, ruling)
+            }
+            Operation::Archive { .. } => judged(Item { operation, range }, Vec::new(), None),
+        }
+    }
+
+    fn learning(&self, reason: &str, content: &str, words: &[Word]) -> Option<Ruling> {
+        let whole = format!("{reason}: {content}");
+        let ruling = if self.case.examples.has(content) || self.case.examples.has(&whole) {
+            Some(example())
+        } else {
+            match self.carried(content, words, 2, &[]) {
+                Carried::Yes => None,
+                Carried::NotComparable => Some(not_comparable()),
+                Carried::No => {
+                    let detail = "It shares fewer than two words that mean something with the task and the messages; \
+                                  say it in their words, or leave it out.";
+                    Some(Ruling::of(FaultKind::Ungrounded, detail))
+                }
+            }
+        };
+        self.settled(ruling, || has_secret(&whole))
+    }
+
+    fn snippet(&self, texts: [&str; 3], is_own: bool) -> Option<Ruling> {
+        let ruling = self.foreign_snippet(texts, is_own);
+        self.settled(ruling, || texts.into_iter().any(has_secret))
+    }
+
+    fn foreign_snippet(&self, [_, label, snippet]: [&str; 3], is_own: bool) -> Option<Ruling> {
+        if self.case.examples.has(label) || self.case.examples.has(snippet) {
+            return Some(example());
+        }
+        let sources = self.sources.as_ref().filter(|_| !is_own);
+        let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
+        let cut = &line[..line.floor_char_boundary(80)];
+        let detail = format!(
+            "Its line `{cut}` stands neither in the task nor in the messages; copy a snippet character for \
+             character, or leave it out."
+        );
+        Some(Ruling::of(FaultKind::NotVerbatim, super::masked(&detail)))
+    }
+}
+
+fn judged(item: Item, evidence: Vec<Evidence>, ruling: Option<Ruling>) -> Judged {
+    let stands = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+    Judged {
+        item: stands.then_some(item),
+        evidence,
+        rulings: ruling.into_iter().collect(),
+    }
+}

@@ -1,0 +1,152 @@
+//! Letting a request in, or a caller who was let in do one thing more.
+
+use super::admission::Admission;
+use super::refused::{Refused, unauthorized};
+use super::{credentials, policy, session};
+use crate::dashboard;
+use crate::domain::access::{Caller, Token};
+use crate::domain::ids::VaultId;
+use crate::fair::Party;
+use crate::http::addresses::Strange;
+use crate::http::extract::caller::CallerOf;
+use crate::http::middleware::rate::{Standing, Subject};
+use crate::http::problem::Problem;
+use crate::http::serve::Peer;
+use crate::http::state::AppState;
+use crate::telemetry;
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+
+/// What matches no route goes on to be told so; the routes stand in the public document.
+pub(in crate::http::middleware) async fn check<F: Future<Output = Response>>(
+    state: &AppState,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let Some(route) = parts.extensions.get::<MatchedPath>().cloned() else {
+        return next(Request::from_parts(parts, body)).await;
+    };
+    if dashboard::is_page(route.as_str()) {
+        let request = Request::from_parts(parts, body);
+        return session::check(state, request, route.as_str(), next).await;
+    }
+    if policy::is_public(route.as_str()) {
+        return next(Request::from_parts(parts, body)).await;
+    }
+    let (mut response, standing) = match admit(state, &mut parts, route.as_str()).await {
+        Ok(standing) => (next(Request::from_parts(parts, body)).await, standing),
+        Err((problem, standing)) => (problem.into_response(), standing),
+    };
+    if let Some(standing) = standing {
+        standing.write(response.headers_mut());
+    }
+    response
+}
+
+/// Whether a caller who was let in may do this, too.
+pub(in crate::http::middleware) async fn check_again<F: Future<Output = Response>>(
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let route = parts.extensions.get::<MatchedPath>().cloned();
+    let (Some(caller), Some(route)) = (caller, route) else {
+        // What nobody guards is a fault, and is not answered to everybody.
+        return Problem::internal("nobody has said who makes the request of a tool").into_response();
+    };
+    let caller = CallerOf(caller);
+    match permit(&caller, &mut parts, route.as_str()).await {
+        Ok(vault) => {
+            let party = party(&caller, vault.as_ref(), None);
+            party.scope(next(Request::from_parts(parts, body))).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Finds the caller, puts it where the extractors look, and says how it stands with its rate.
+async fn admit(state: &AppState, parts: &mut Parts, route: &str) -> Result<Option<Standing>, Refused> {
+    let told = |(problem, standing)| (problem, Some(standing));
+    let peer = parts.extensions.get::<Peer>().map(|Peer(address)| *address);
+    let (caller, admission) = match identify(state, parts, route).await {
+        Ok(identified) => identified,
+        Err(problem) => {
+            // Whoever shows no key is known by its address.
+            let standing = state.rates.count(peer.map(Subject::Address)).map_err(told)?;
+            return Err((problem, standing));
+        }
+    };
+    let subject = match &caller.0.key {
+        Some(key) => Some(Subject::Key(key.key_id.clone())),
+        None => peer.map(Subject::Address),
+    };
+    let standing = state.rates.count(subject).map_err(told)?;
+    let vault = permit(&caller, parts, route)
+        .await
+        .map_err(|problem| (problem, standing))?;
+    if caller.0.key.is_some()
+        && let Some(connection) = parts.extensions.get::<Strange>()
+    {
+        connection.is_known();
+    }
+    parts.extensions.insert(party(&caller, vault.as_ref(), peer));
+    parts.extensions.insert(caller.0);
+    parts.extensions.insert(admission);
+    Ok(standing)
+}
+
+/// Who makes the request, and what lets it in.
+async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(CallerOf, Admission), Problem> {
+    let arrived = tokio::time::Instant::now();
+    let gate = &state.gate;
+    let offline = policy::is_needed_in_an_outage(route);
+    if gate.is_open(offline).await? {
+        return Ok((CallerOf(Caller::open()), Admission::new(gate, None)));
+    }
+    let text = credentials::of(&parts.headers)?;
+    if let Some(token) = Token::parse(&text)
+        && let Some(caller) = gate.holder_of(&token, arrived, offline).await?
+    {
+        let shown = (token.key_id().clone(), token.hash());
+        return Ok((CallerOf(caller), Admission::new(gate, Some(shown))));
+    }
+    Err(unauthorized(
+        "the key is not taken: it is none of this service's, was revoked, or has expired",
+        r#"Bearer realm="working-memory", error="invalid_token""#,
+    ))
+}
+
+/// On whose behalf a request is made. One that names no vault stands for its address, where it shows no key.
+fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
+    let key = caller.0.key.as_ref().map(|key| key.key_id.as_str());
+    let address = peer.filter(|_| key.is_none()).map(|address| address.to_string());
+    Party::new(vault.map(VaultId::as_str).or(address.as_deref()), key)
+}
+
+/// Whether the caller may do this, and the vault that it is about.
+async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
+    let vault = vault(parts).await;
+    if let Some(vault) = &vault
+        && !caller.0.sees(vault)
+    {
+        telemetry::refused("foreign_vault");
+        return Err(Problem::not_found("there is no such vault for this key"));
+    }
+    let role = policy::role(&parts.method, route);
+    let what = format!("{} is taken here", parts.method);
+    caller
+        .require(role, &what)
+        .inspect_err(|_| telemetry::refused("role"))?;
+    Ok(vault)
+}
+
+/// The vault in the path. What is no vault's id is left to the route, which says what is wrong with it.
+async fn vault(parts: &mut Parts) -> Option<VaultId> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;
+    id.parse().ok()
+}

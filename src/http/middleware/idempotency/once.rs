@@ -1,0 +1,360 @@
+//! Running a request once.
+
+use super::fingerprint;
+use super::key;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::Party;
+use crate::http::extract::body::{self, Limit};
+use crate::http::extract::caller::CallerOf;
+use crate::http::middleware::bounds::Slot;
+use crate::http::problem::{Kind, Problem};
+use crate::http::routes::recovered;
+use crate::http::state::AppState;
+use crate::storage::Storage;
+use crate::storage::idempotency::{Claim, IdempotencyClaim, IdempotencyKey, KeptAnswer, LEASE, Saved, Seen};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::time::Duration;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+/// Says that an answer is that of an earlier request.
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// How soon a waiting retry looks again; doubled each time up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often a claim is renewed, and for how long one stands that is seen not to be.
+const RENEWED_EVERY: Duration = Duration::from_secs(1);
+const DEAD_AFTER: Duration = Duration::from_secs(4);
+
+/// How long to wait between tries to give a claim up while the database is away.
+const BETWEEN_RELEASES: Duration = Duration::from_millis(250);
+
+/// How often it is tried to keep an answer: the work is done, and losing its answer would have it done again.
+const KEEP_TRIES: u32 = 3;
+
+/// Put into an answer that quotes a memory which the path of its request does not name: what is kept of the answer then
+/// goes with that memory, as if the path did.
+#[derive(Debug, Clone)]
+pub(crate) struct AnswerAbout(pub(crate) MemoryId);
+
+/// What a request with a key needs to know.
+struct Once<'s> {
+    /// The database and the limits of bodies.
+    state: &'s AppState,
+    /// How long a retry waits for the first request: as long as that may take.
+    wait: Duration,
+}
+
+/// A request without the header goes straight through. `wait` is how long a request may take.
+pub(in crate::http::middleware) async fn once<F: Future<Output = Response> + Send>(
+    state: &AppState,
+    wait: Duration,
+    request: Request,
+    next: impl FnOnce(Request) -> F + Send + 'static,
+) -> Response {
+    let writes = matches!(*request.method(), Method::PUT | Method::POST);
+    if !writes || !request.headers().contains_key(key::IDEMPOTENCY_KEY) {
+        return next(request).await;
+    }
+    // Boxed: in place of a pointer every request would carry what few need.
+    Box::pin(Once { state, wait }.run_once(request, next))
+        .await
+        .unwrap_or_else(IntoResponse::into_response)
+}
+
+impl Once<'_> {
+    async fn run_once<F: Future<Output = Response> + Send>(
+        &self,
+        request: Request,
+        next: impl FnOnce(Request) -> F + Send + 'static,
+    ) -> Result<Response, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Some((vault, memory)) = target(&mut parts).await else {
+            // The route itself says what is wrong with the path.
+            return Ok(next(Request::from_parts(parts, body)).await);
+        };
+        let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
+        let key = IdempotencyKey {
+            vault,
+            memory,
+            caller: caller.id().to_owned(),
+            key: key::of(&parts.headers)?,
+        };
+        let limit = self.largest_body();
+        if declared_length(&parts).is_some_and(|length| length > limit.bytes as u64) {
+            // The route refuses it and names its own limit; such an answer is not kept.
+            return Ok(next(Request::from_parts(parts, body)).await);
+        }
+        let time = self.state.settings.body_timeout;
+        let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
+        let fingerprint = fingerprint::of(&parts, &body);
+        let claim = self.state.clock.new_id().to_string();
+        let todo = match self.claim(&key, &fingerprint, &claim).await? {
+            Claimed::Answered(answer) => return replayed(answer),
+            Claimed::Run => None,
+            Claimed::Saved(saved) => Some(saved),
+        };
+        let slot = parts.extensions.get::<Slot>().cloned();
+        let running = Running {
+            storage: self.state.storage.clone(),
+            claim: IdempotencyClaim { key, token: claim },
+        };
+        if let Some(saved) = todo {
+            let answer = recovered::answer(self.state, &running.claim.key, saved).await;
+            let mut response = running
+                .end(answer.unwrap_or_else(IntoResponse::into_response))
+                .await;
+            response
+                .headers_mut()
+                .insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+            return Ok(response);
+        }
+        parts.extensions.insert(running.claim.clone());
+        let request = Request::from_parts(parts, Body::from(body));
+        // A task of its own: a client that goes away and comes back is to find the work done, not cut in half.
+        let work = async move {
+            let response = running.run(request, next).await;
+            drop(slot);
+            response
+        };
+        let task = tokio::spawn(Party::current().scope(work).in_current_span());
+        task.await.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(error) => Problem::internal(error),
+        })
+    }
+
+    /// The largest body that any route takes.
+    fn largest_body(&self) -> Limit {
+        let settings = &self.state.settings;
+        if settings.context_bytes > settings.body_bytes {
+            Limit {
+                name: "limits.context_bytes",
+                bytes: settings.context_bytes,
+            }
+        } else {
+            Limit {
+                name: "limits.body_bytes",
+                bytes: settings.body_bytes,
+            }
+        }
+    }
+
+    /// Claims the key, waiting for a first request that runs.
+    async fn claim(
+        &self,
+        key: &IdempotencyKey,
+        fingerprint: &[u8; 32],
+        claim: &str,
+    ) -> Result<Claimed, Problem> {
+        let storage = &self.state.storage;
+        let waits_until = Instant::now() + self.wait;
+        let mut pause = FIRST_PAUSE;
+        let mut still: Option<(Seen, Instant)> = None;
+        loop {
+            let mut found = storage.claim_key(key, fingerprint, claim).await?;
+            if let Claim::Running(Some(seen)) = &found {
+                match &still {
+                    Some((before, since)) if before == seen => {
+                        if since.elapsed() >= DEAD_AFTER
+                            && let Some(taken) = storage.take_over_key(key, fingerprint, claim, seen).await?
+                        {
+                            found = taken;
+                        }
+                    }
+                    _ => still = Some((seen.clone(), Instant::now())),
+                }
+            }
+            match found {
+                Claim::Won => return Ok(Claimed::Run),
+                Claim::Saved(saved) => return Ok(Claimed::Saved(saved)),
+                Claim::Answered(answer) => return Ok(Claimed::Answered(answer)),
+                Claim::Gone(why) => return Err(recovered::gone(why)),
+                Claim::OtherRequest => return Err(key::reused()),
+                Claim::Running(_) if Instant::now() + pause > waits_until => return Err(still_running()),
+                Claim::Running(_) => tokio::time::sleep(pause).await,
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+/// What is to be done under a key.
+enum Claimed {
+    /// The request is to be run.
+    Run,
+    /// It was run, and saved this.
+    Saved(Saved),
+    /// It was run and answered.
+    Answered(KeptAnswer),
+}
+
+/// The vault in the path, and the memory if there is one; `None` without a vault or if it is no vault's id.
+async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
+    let memory = find("memory_id").and_then(|id| id.parse().ok());
+    Some((find("vault_id")?.parse().ok()?, memory))
+}
+
+fn declared_length(parts: &Parts) -> Option<u64> {
+    parts.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn still_running() -> Problem {
+    Problem::new(
+        Kind::StillRunning,
+        "the first request with this Idempotency-Key is still running; ask again with the same key",
+    )
+    .with("field", key::NAME)
+    .retry_after(1)
+}
+
+fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).map_err(Problem::internal)?;
+    let headers = response.headers_mut();
+    for (name, value) in answer.headers {
+        let name: HeaderName = name.parse().map_err(Problem::internal)?;
+        headers.append(name, value.parse().map_err(Problem::internal)?);
+    }
+    headers.insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+/// A request that holds its key.
+struct Running {
+    storage: Storage,
+    claim: IdempotencyClaim,
+}
+
+impl Running {
+    async fn run<F: Future<Output = Response> + Send>(
+        self,
+        request: Request,
+        next: impl FnOnce(Request) -> F + Send,
+    ) -> Response {
+        let work = AssertUnwindSafe(async { next(request).await }).catch_unwind();
+        let worked = tokio::select! {
+            worked = work => worked,
+            never = self.renew() => match never {},
+        };
+        let response = match worked {
+            Ok(response) => response,
+            Err(panic) => {
+                self.release().await;
+                resume_unwind(panic);
+            }
+        };
+        self.end(response).await
+    }
+
+    /// Keeps the answer for retries, or gives the claim up where the same request may pass later.
+    async fn end(self, response: Response) -> Response {
+        if !is_kept(response.status()) {
+            self.release().await;
+            return response;
+        }
+        let (parts, body) = response.into_parts();
+        let about = parts.extensions.get::<AnswerAbout>().cloned();
+        let body = match to_bytes(body, usize::MAX).await {
+            Ok(body) => body,
+            Err(error) => return Problem::internal(error).into_response(),
+        };
+        let headers = parts.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
+        let kept = KeptAnswer {
+            status: parts.status.as_u16(),
+            headers: headers
+                .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+                .collect(),
+            body: body.to_vec(),
+        };
+        if !self.keep(&kept, about.as_ref()).await {
+            // What was saved is answered from instead.
+            self.release().await;
+        }
+        Response::from_parts(parts, Body::from(body))
+    }
+
+    /// Keeps the claim for as long as it is polled.
+    async fn renew(&self) -> Infallible {
+        loop {
+            tokio::time::sleep(RENEWED_EVERY).await;
+            match self.storage.renew_key(&self.claim.key, &self.claim.token).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::warn!("another request took over an idempotency key while its first one ran")
+                }
+                Err(error) => tracing::warn!(%error, "the claim of an idempotency key could not be renewed"),
+            }
+        }
+    }
+
+    /// `false` if the database took none of the tries.
+    async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) -> bool {
+        let IdempotencyClaim { key, token } = &self.claim;
+        let about = about.map(|AnswerAbout(memory)| memory);
+        for tried in 1..=KEEP_TRIES {
+            match self.storage.answer_key(key, token, answer, about).await {
+                Ok(_) => return true,
+                Err(error) => {
+                    tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")
+                }
+            }
+            tokio::time::sleep(LONGEST_PAUSE).await;
+        }
+        false
+    }
+
+    /// Gives the claim up. While the database is away that is tried again behind the answer, until the claim ends by
+    /// itself, so that a retry need not wait for that.
+    async fn release(self) {
+        let IdempotencyClaim { key, token } = self.claim;
+        let Err(error) = self.storage.release_key(&key, &token).await else {
+            return;
+        };
+        tracing::warn!(%error, "an idempotency key could not be released, trying again");
+        let until = Instant::now() + LEASE.to_std().unwrap_or_default();
+        tokio::spawn(async move {
+            while Instant::now() < until && self.storage.release_key(&key, &token).await.is_err() {
+                tokio::time::sleep(BETWEEN_RELEASES).await;
+            }
+        });
+    }
+}
+
+/// Whether a retry is to get this answer, or to run again.
+fn is_kept(status: StatusCode) -> bool {
+    let passes_later = [
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::CONFLICT,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        StatusCode::TOO_MANY_REQUESTS,
+    ];
+    !status.is_server_error() && !passes_later.contains(&status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_kept_unless_the_same_request_may_pass_later() {
+        for status in [200, 201, 204, 400, 404, 412, 415, 422] {
+            assert!(is_kept(StatusCode::from_u16(status).unwrap()), "{status}");
+        }
+        for status in [408, 409, 413, 429, 500, 502, 503, 504] {
+            assert!(!is_kept(StatusCode::from_u16(status).unwrap()), "{status}");
+        }
+    }
+}

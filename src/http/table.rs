@@ -1,0 +1,115 @@
+//! The table of routes. Documentation is registered with each route, so that neither is without the other.
+
+use super::openapi::preamble::preamble;
+use super::routes::{
+    archive, blame, contexts, decisions, events, guidance, handoff, handoffs, health, items, keys, log, mcp,
+    memories, memory_tool, operations, prompt, records, search, sections, status, tasks, update, updates,
+    vaults, window,
+};
+use super::state::AppState;
+use axum::extract::Extension;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The documented routes, without the bounds that come from the configuration. One of them answers with the document,
+/// which is made of this table.
+pub(super) fn api(document: fn() -> String) -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(preamble())
+        .merge(health(document))
+        .merge(quick())
+        .merge(with_models())
+        .merge(protocol())
+}
+
+/// The state of the service; answered also when it is busy.
+pub(super) fn health(document: fn() -> String) -> OpenApiRouter<AppState> {
+    let openapi = OpenApiRouter::new().routes(routes!(health::openapi::openapi));
+    OpenApiRouter::new()
+        .routes(routes!(health::healthz::healthz))
+        .routes(routes!(health::readyz::readyz))
+        .routes(routes!(health::metrics::metrics))
+        .merge(openapi.layer(Extension(health::openapi::Document(document))))
+}
+
+/// Routes that ask the database and nobody else.
+pub(super) fn quick() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(vaults::list::list))
+        .routes(routes!(keys::list::list, keys::create::create))
+        .routes(routes!(keys::get::get, keys::revoke::revoke))
+        .routes(routes!(keys::rotate::rotate))
+        .routes(routes!(vaults::usage::usage))
+        .routes(routes!(vaults::updates::list))
+        .routes(routes!(memories::list::list))
+        .routes(routes!(memories::get::get, memories::delete::delete))
+        .routes(routes!(memory_tool::run::run))
+        .routes(routes!(
+            memory_tool::files::list::list,
+            memory_tool::files::put::put,
+            memory_tool::files::unlink::unlink
+        ))
+        .routes(routes!(contexts::put::put, contexts::latest::latest))
+        .routes(routes!(contexts::list::list))
+        .routes(routes!(contexts::get::get))
+        .routes(routes!(contexts::restore::restore))
+        .routes(routes!(contexts::redact::redact))
+        .routes(routes!(contexts::diff::diff))
+        .routes(routes!(log::log))
+        .routes(routes!(blame::blame))
+        .routes(routes!(sections::sections))
+        .routes(routes!(operations::operations))
+        .routes(routes!(records::list::list))
+        .routes(routes!(records::get::get))
+        .routes(routes!(tasks::record))
+        .routes(routes!(decisions::record))
+        .routes(routes!(status::set))
+        .routes(routes!(window::get::get))
+        .routes(routes!(window::import::import))
+        .routes(routes!(archive::history::history))
+        .routes(routes!(archive::epics::epics))
+        .routes(routes!(handoff::get::get))
+        .routes(routes!(handoff::status::status))
+        .routes(routes!(handoffs::list::list))
+        .routes(routes!(handoffs::get::get))
+        .routes(routes!(search::search))
+        .routes(routes!(search::search_memory))
+        .routes(routes!(
+            items::list::of_memory,
+            items::add::to_memory,
+            items::remove_category::of_memory
+        ))
+        .routes(routes!(
+            items::get::of_memory,
+            items::replace::of_memory,
+            items::remove::of_memory
+        ))
+        .routes(routes!(
+            items::list::of_vault,
+            items::add::to_vault,
+            items::remove_category::of_vault
+        ))
+        .routes(routes!(
+            items::get::of_vault,
+            items::replace::of_vault,
+            items::remove::of_vault
+        ))
+        .routes(routes!(prompt::prompt))
+        .routes(routes!(guidance::guidance))
+        .routes(routes!(updates::list::list))
+        .routes(routes!(updates::get::get, updates::cancel::cancel))
+        .routes(routes!(updates::approve::approve))
+        .routes(routes!(updates::reject::reject))
+        .routes(routes!(events::events))
+}
+
+/// Routes that may ask models.
+pub(super) fn with_models() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(update::update))
+        .routes(routes!(handoff::refresh::refresh))
+}
+
+/// The Model Context Protocol, whose tools ask the routes above.
+pub(super) fn protocol() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(mcp::mcp))
+}

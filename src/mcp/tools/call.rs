@@ -1,0 +1,126 @@
+//! A call of a tool: what it asks, about which memory, and what it comes to.
+
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::mcp::answer::Answer;
+use crate::mcp::backend::{Ask, Backend, Method};
+use crate::mcp::failure::Failure;
+use crate::mcp::fixed::Fixed;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+
+/// A call of a tool.
+pub(in crate::mcp) struct Call<'c, B> {
+    pub(super) backend: &'c B,
+    pub(super) context: &'c RequestContext<RoleServer>,
+    pub(super) fixed: Fixed,
+}
+
+/// What a tool came to.
+pub(super) struct Done {
+    /// Its structured content.
+    pub(super) structured: Value,
+    /// A text that says the same to a model and stands before the JSON; the members named are left out of that.
+    pub(super) text: Option<(String, &'static [&'static str])>,
+}
+
+impl From<Value> for Done {
+    fn from(structured: Value) -> Self {
+        Self {
+            structured,
+            text: None,
+        }
+    }
+}
+
+impl<'c, B: Backend> Call<'c, B> {
+    pub(in crate::mcp) fn new(backend: &'c B, context: &'c RequestContext<RoleServer>) -> Self {
+        Self {
+            fixed: backend.fixed(&context.extensions),
+            backend,
+            context,
+        }
+    }
+
+    /// Vault and memory, taken out of the arguments.
+    pub(super) fn place(&self, arguments: &mut JsonObject) -> Result<Place, Failure> {
+        Ok(Place {
+            vault: self.fixed.vault(arguments)?,
+            memory: self.fixed.memory(arguments)?,
+        })
+    }
+
+    /// The vault of a tool that is about all its memories.
+    pub(super) fn vault(&self, arguments: &mut JsonObject) -> Result<VaultId, Failure> {
+        self.fixed.ignore_memory(arguments)?;
+        self.fixed.vault(arguments)
+    }
+
+    /// Asks, and takes a success only.
+    pub(super) async fn ask(&self, ask: Ask) -> Result<Answer, Failure> {
+        let answer = self.backend.ask(&self.context.extensions, ask).await?;
+        match answer.is_success() {
+            true => Ok(answer),
+            false => Err(Failure::of_answer(&answer)),
+        }
+    }
+
+    /// Asks for a version of a document.
+    pub(super) async fn document(&self, ask: Ask) -> Result<Value, Failure> {
+        let document = self.backend.document(&self.context.extensions, ask).await?;
+        document.map_err(|refused| Failure::of_answer(&refused))
+    }
+
+    /// The same, and reads JSON.
+    pub(super) async fn json(&self, ask: Ask) -> Result<Value, Failure> {
+        read_json(&self.ask(ask).await?)
+    }
+}
+
+impl Done {
+    pub(super) fn into_result(self) -> CallToolResult {
+        let Self { structured, text } = self;
+        let content = match text {
+            None => vec![ContentBlock::text(structured.to_string())],
+            Some((text, left_out)) => {
+                let mut rest = JsonObject::new();
+                for (name, value) in structured.as_object().into_iter().flatten() {
+                    if !left_out.contains(&name.as_str()) {
+                        rest.insert(name.clone(), value.clone());
+                    }
+                }
+                vec![
+                    ContentBlock::text(text),
+                    ContentBlock::text(Value::Object(rest).to_string()),
+                ]
+            }
+        };
+        let mut result = CallToolResult::success(content);
+        result.structured_content = Some(structured);
+        result
+    }
+}
+
+pub(super) fn read_json(answer: &Answer) -> Result<Value, Failure> {
+    serde_json::from_slice(&answer.body).map_err(|_| {
+        Failure::new(
+            "the answer of the memory service cannot be read",
+            "Tell the user: what answers may be another version than this one.",
+        )
+    })
+}
+
+/// The memory that a call is about.
+pub(super) struct Place {
+    pub(super) vault: VaultId,
+    pub(super) memory: MemoryId,
+}
+
+impl Place {
+    /// A request to something of it.
+    pub(super) fn ask(&self, method: Method, below: &[&str]) -> Ask {
+        let path = ["vaults", self.vault.as_str(), "memories", self.memory.as_str()];
+        Ask::new(method, &[&path, below].concat())
+    }
+}

@@ -1,0 +1,31 @@
+//! Messages that cannot be read.
+
+/// A message that cannot be read. The texts are fit to be shown to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {problem}")]
+pub struct InvalidMessage {
+    /// Where, as a path: `messages[3].content[1].type`.
+    pub field: String,
+    /// What is wrong and what would be right.
+    pub problem: String,
+}
+
+impl InvalidMessage {
+    pub(super) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// The run is kept in the database, which holds no NUL.
+pub(super) fn refuse_nul(field: &str, text: &str) -> Result<(), InvalidMessage> {
+    match text.find('\0') {
+        Some(at) => {
+            let problem = format!("holds a NUL character at byte {at}; remove it");
+            Err(InvalidMessage::new(field, problem))
+        }
+        None => Ok(()),
+    }
+}

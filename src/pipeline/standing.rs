@@ -1,0 +1,21 @@
+//! The head that an answer tells of.
+
+use crate::domain::ids::ContextId;
+use crate::storage::Head;
+
+/// The head that an answer tells of.
+pub(super) struct Standing<'h> {
+    pub(super) version: i64,
+    pub(super) context_id: Option<&'h ContextId>,
+    pub(super) text: &'h str,
+}
+
+impl<'h> From<&'h Head> for Standing<'h> {
+    fn from(head: &'h Head) -> Self {
+        Self {
+            version: head.version,
+            context_id: head.context_id.as_ref(),
+            text: &head.text,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Handing a job in, and running the batches.
+
+use super::job::Job;
+use super::queue::Waiting;
+use crate::storage::{Distribution, Storage, StorageError};
+use std::marker::PhantomData;
+
+/// A job that the database does.
+pub(in crate::storage) trait RunBatch: Job {
+    /// Does a batch. There is an answer for each job, in their order.
+    fn run(storage: &Storage, jobs: Vec<Self>) -> impl Future<Output = Vec<Self::Answer>> + Send;
+}
+
+/// A batch in flight. When it ends, what was submitted meanwhile goes.
+struct Batch<J: RunBatch>(Storage, PhantomData<J>);
+
+impl<J: RunBatch> Drop for Batch<J> {
+    fn drop(&mut self) {
+        let batcher = self.0.batchers.of::<J>();
+        if batcher.end_if_empty() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            // A request may be cancelled while its batch is in flight: others do not depend on it.
+            Ok(runtime) => drop(runtime.spawn(go_on(Batch::<J>(self.0.clone(), PhantomData)))),
+            // The program ends.
+            Err(_) => batcher.abandon(),
+        }
+    }
+}
+
+impl Storage {
+    /// Runs a job, alone or in a batch. `None` if its batch was cancelled: its outcome is unknown.
+    pub(in crate::storage) async fn submit<J: RunBatch>(&self, job: J) -> Option<J::Answer> {
+        match self.batchers.of::<J>().begin_or_wait(job) {
+            Ok(job) => {
+                let batch = Batch::<J>(self.clone(), PhantomData);
+                let answer = J::run(self, vec![job]).await.pop();
+                drop(batch);
+                answer
+            }
+            Err(answered) => answered.await.ok(),
+        }
+    }
+
+    /// Whether one transaction may write to several vaults: not where the database distributes them.
+    pub(in crate::storage) async fn crosses_vaults(&self) -> Result<bool, StorageError> {
+        let crosses = self.batchers.crosses_vaults.get_or_try_init(|| async {
+            Ok::<_, StorageError>(self.distribution().await? == Distribution::Local)
+        });
+        crosses.await.copied()
+    }
+}
+
+/// Runs what waits, until nothing does.
+async fn go_on<J: RunBatch>(batch: Batch<J>) {
+    let storage = &batch.0;
+    let batcher = storage.batchers.of::<J>();
+    loop {
+        let next = batcher.next();
+        if next.is_empty() {
+            return;
+        }
+        let (jobs, senders): (Vec<_>, Vec<_>) = next
+            .into_iter()
+            .map(|Waiting { job, answer, .. }| (job, answer))
+            .unzip();
+        let answers = J::run(storage, jobs).await;
+        for (sender, answer) in senders.into_iter().zip(answers) {
+            // Whoever waited may have gone.
+            let _ = sender.send(answer);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What instances tell each other of a memory, and the lines that say it.
+
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
+
+/// The channel of all instances on one database.
+pub(in crate::storage) const CHANNEL: &str = "working_memory";
+
+/// The longest word that fits: PostgreSQL takes less than 8,000 bytes.
+const MOST_BYTES: usize = 7_900;
+
+/// Something of a memory was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// The newest version, where one was made.
+    pub version: Option<i64>,
+    /// Its id. A number may be given again, once the memory was deleted; an id never is.
+    pub context: Option<ContextId>,
+    /// What is kept of the memory counts no more: it was deleted, one of its versions was redacted, or its records were
+    /// rebuilt.
+    pub forget: bool,
+    /// Its queue of updates changed: one came, or one was called off.
+    pub queue: bool,
+}
+
+/// What a version's id stands behind in a line.
+const CONTEXT: &str = "context=";
+
+impl Notification {
+    /// Of a memory, with nothing told of it yet.
+    pub(in crate::storage) fn of(vault: &VaultId, memory: &MemoryId) -> Self {
+        Self {
+            vault: vault.clone(),
+            memory: memory.clone(),
+            version: None,
+            context: None,
+            forget: false,
+            queue: false,
+        }
+    }
+
+    /// Ids hold no blanks, so a line of words says it, of far less than [`MOST_BYTES`].
+    pub(in crate::storage) fn to_line(&self) -> String {
+        let version = self
+            .version
+            .map_or_else(|| "-".to_owned(), |version| version.to_string());
+        let mut line = format!("memory {} {} {version}", self.vault, self.memory);
+        if let Some(context) = &self.context {
+            line.push(' ');
+            line.push_str(CONTEXT);
+            line.push_str(context.as_str());
+        }
+        for (is, word) in [(self.forget, " gone"), (self.queue, " queue")] {
+            if is {
+                line.push_str(word);
+            }
+        }
+        line
+    }
+
+    pub(super) fn from_line(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("memory ")?.split(' ');
+        let (vault, memory, version) = (words.next()?, words.next()?, words.next()?);
+        let flags: Vec<&str> = words.collect();
+        Some(Self {
+            vault: vault.parse().ok()?,
+            memory: memory.parse().ok()?,
+            version: version.parse().ok(),
+            context: flags
+                .iter()
+                .find_map(|flag| flag.strip_prefix(CONTEXT)?.parse().ok()),
+            forget: flags.contains(&"gone"),
+            queue: flags.contains(&"queue"),
+        })
+    }
+}
+
+/// The words that tell all of them.
+pub(in crate::storage) fn joined_words<'a>(
+    notifications: impl Iterator<Item = &'a Notification>,
+) -> Vec<String> {
+    let words = words(notifications.map(Notification::to_line));
+    words.iter().map(|lines| lines.join("\n")).collect()
+}
+
+/// Lines, as many together as fit in a word.
+pub(in crate::storage) fn words(lines: impl Iterator<Item = String>) -> Vec<Vec<String>> {
+    let mut words: Vec<Vec<String>> = Vec::new();
+    let mut bytes = 0;
+    for line in lines {
+        bytes += line.len() + 1;
+        match words.last_mut().filter(|_| bytes <= MOST_BYTES) {
+            Some(word) => word.push(line),
+            None => {
+                bytes = line.len() + 1;
+                words.push(vec![line]);
+            }
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_is_read_as_it_is_written() {
+        for (version, forget, queue) in [(Some(7), false, false), (None, true, false), (None, false, true)] {
+            let notification = Notification {
+                vault: "acme".parse().unwrap(),
+                memory: "agent:1".parse().unwrap(),
+                version,
+                context: version.map(|version| format!("id-{version}").parse().unwrap()),
+                forget,
+                queue,
+            };
+            let line = notification.to_line();
+            assert_eq!(Notification::from_line(&line), Some(notification), "{line}");
+        }
+        for bad in [
+            "",
+            "memory",
+            "memory a",
+            "memory a b",
+            "memory -a b 1",
+            "word x 1",
+        ] {
+            assert_eq!(Notification::from_line(bad), None, "{bad}");
+        }
+    }
+}

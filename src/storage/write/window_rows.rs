@@ -1,0 +1,53 @@
+//! What a version says of tasks and decisions that no document holds.
+
+use crate::domain::ids::{RecordId, TaskId};
+use crate::domain::window::{Historic, Task};
+use serde_json::{Value, json};
+
+/// What a version says of tasks and decisions that no document holds.
+#[derive(Debug, Clone, Default)]
+pub struct WindowRows {
+    /// What was told of tasks that it adds.
+    pub tasks: Vec<(RecordId, Task)>,
+    /// Records that go straight to the archive.
+    pub historic: Vec<Historic>,
+}
+
+impl WindowRows {
+    /// Adds what it says to the operations that are kept with the version.
+    pub(super) fn tell(&self, operations: &mut Vec<Value>) {
+        for operation in operations.iter_mut() {
+            let id = operation["id"]
+                .as_str()
+                .and_then(|id| id.parse::<RecordId>().ok());
+            let is = |op: &str| operation["op"] == op;
+            let task = self
+                .tasks
+                .iter()
+                .find(|(added, _)| is("add") && Some(*added) == id);
+            if let Some((_, task)) = task {
+                operation["task"] = task_json(task);
+            }
+        }
+        operations.extend(self.historic.iter().map(|Historic { record, task }| {
+            json!({
+                "op": "history",
+                "id": record.id.to_string(),
+                "time": record.time,
+                "reason": record.reason,
+                "content": record.content,
+                "task": task.as_ref().map(task_json),
+            })
+        }));
+    }
+}
+
+fn task_json(task: &Task) -> Value {
+    json!({
+        "task_id": task.task_id.as_ref().map(TaskId::as_str),
+        "intent": task.intent,
+        "summary": task.summary,
+        "outcome": task.outcome,
+        "epic": task.epic,
+    })
+}
