@@ -7,6 +7,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use working_memory::clock::Clock as _;
 use working_memory::domain::operation::Role;
 use working_memory::llm::scripted::Step;
 use working_memory::llm::{ModelError, Models};
@@ -155,7 +156,7 @@ async fn claim_of_the_dead(service: &Service, memory: &Memory<'_>) {
         "UPDATE idempotency_keys
          SET status = 'running', lease_until = $1, answer_status = NULL, answer_headers = NULL, answer_body = NULL",
     )
-    .bind(service.clock.now() + TimeDelta::seconds(30))
+    .bind(service.clock.now() + chrono::TimeDelta::seconds(30))
     .execute(service.rows())
     .await
     .unwrap();
