@@ -63,7 +63,10 @@ proptest! {
 
     #[test]
     fn what_stands_at_a_byte_is_what_the_outline_and_the_records_say(document in document(), at in any::<prop::sample::Index>()) {
-        let byte = at.index(document.len() + 1);
+        // Of blank lines only what follows says where they belong, and no word begins there.
+        let words: Vec<usize> = document.char_indices().filter(|(_, c)| !c.is_whitespace()).map(|(byte, _)| byte).collect();
+        prop_assume!(!words.is_empty());
+        let byte = words[at.index(words.len())];
         let record = record_places(&document).into_iter().find(|(_, range)| range.contains(&byte));
         let section = outline(&document).into_iter().find(|section| section.range.contains(&byte));
         let expected = (record.map(|(id, _)| id), section.map(|section| section.title));
