@@ -1,10 +1,14 @@
 //! How tables come to be distributed, and what a half distributed database is told. There is no Citus here: functions and
 //! a table of its names stand in for it, and write down what they are asked.
 
-use crate::harness::{Database, Memory, Service};
+use crate::harness::{Answer, Database, Memory, Service};
+use crate::pipeline::dictated::{Dictated, dictate, learning};
 use crate::transfer::program::PROGRAM;
+use reqwest::Method;
+use serde_json::json;
 use sqlx::{Connection, PgConnection, raw_sql};
 use std::process::{Command, Output};
+use std::time::Duration;
 use working_memory::storage::Distribution;
 
 const STAND_IN: &str = "
@@ -152,4 +156,76 @@ async fn a_lost_node_leaves_the_outcome_unknown_where_there_are_nodes_and_is_a_f
     answer.problem(503, "unavailable", None);
     // The others are of other nodes.
     service.memory("agent").put("one").await.is(201);
+}
+
+/// What the tables have of a memory's life, without the ids that chance makes.
+const WRITTEN: [&str; 7] = [
+    "SELECT memory_id || head_version || learning_counter || verbatim_counter || changed_at FROM memories",
+    "SELECT version || source || bytes || log || COALESCE(operations::text, '') || COALESCE(line_origins::text, '') || context
+     FROM memory_contexts",
+    "SELECT kind || number || status || COALESCE(label, '') || COALESCE(reason, '') || content || created_version
+            || COALESCE(ended_version, 0) || COALESCE(archive_reason, '') || COALESCE(intent, '')
+     FROM records",
+    "SELECT kind || number || version || change || at FROM record_changes",
+    "SELECT kind || status || base_version || COALESCE(version, 0) || request::text FROM updates",
+    "SELECT kind || COALESCE(version, 0) || created_at FROM events",
+    "SELECT hash || text FROM run_instructions",
+];
+
+async fn written(service: &Service) -> Vec<Vec<String>> {
+    let mut tables = Vec::new();
+    for table in WRITTEN {
+        let mut rows: Vec<String> = sqlx::query_scalar(table).fetch_all(service.rows()).await.unwrap();
+        rows.sort_unstable();
+        tables.push(rows);
+    }
+    tables
+}
+
+/// Versions by hand, by operations with records that come, change and go, and by models with a run.
+async fn live(service: &Service) {
+    let memory = service.memory("agent");
+    memory.put("# Notes\none\n").await.is(201);
+    memory
+        .put("# Notes\none\n\n# Key Learnings\n- KL-1 because it was seen: old\n")
+        .await
+        .is(201);
+    let operations = json!({ "operations": [
+        {"op": "add", "section": "learnings", "reason": "seen", "content": "new", "replaces": "KL-1"},
+        {"op": "add", "section": "verbatim", "reason": "said", "label": "l", "content": "x = 1"},
+    ] });
+    let request = memory.request(Method::POST, "operations").json(&operations);
+    Answer::to(request).await.is(200);
+    let update = memory.request(Method::POST, "update");
+    Answer::to(update.json(&dictate(json!({ "learnings": learning("by a model") }))))
+        .await
+        .is(200);
+    memory.put("# Notes\nleft alone\n").await.is(201);
+    let unchanged = memory.put("# Notes\nleft alone\n").await.is(200).json();
+    assert_eq!(unchanged["unchanged"], true);
+}
+
+#[tokio::test]
+async fn what_is_saved_in_pieces_is_what_is_saved_at_once() {
+    let models = Dictated::new();
+    let at_once = models.service().await;
+    live(&at_once).await;
+
+    let in_pieces = models.service().await;
+    raw_sql(STAND_IN).execute(in_pieces.rows()).await.unwrap();
+    in_pieces.storage().distribute().await.unwrap();
+    assert_eq!(
+        in_pieces.storage().distribution().await.unwrap(),
+        Distribution::ByVault
+    );
+    let mut told = in_pieces.storage().notifications();
+    live(&in_pieces).await;
+
+    let (expected, found) = (written(&at_once).await, written(&in_pieces).await);
+    assert!(expected.iter().all(|rows| !rows.is_empty()), "{expected:?}");
+    assert_eq!(found, expected);
+    in_pieces.listen().await;
+    in_pieces.memory("agent").put("told").await.is(201);
+    let heard = tokio::time::timeout(Duration::from_secs(20), told.recv()).await;
+    assert_eq!(heard.unwrap().unwrap().memory.as_str(), "agent");
 }

@@ -43,6 +43,11 @@ pub(in crate::storage) struct Connection {
 }
 
 impl Connection {
+    /// Whether its database is distributed by vault.
+    pub(in crate::storage) fn is_distributed(&self) -> bool {
+        self.liveness.is_distributed()
+    }
+
     pub(in crate::storage) fn new(
         live: PoolConnection<Postgres>,
         generation: Generation,

@@ -22,6 +22,7 @@ mod group_commit;
 mod head;
 mod head_snapshot;
 mod new_version;
+mod pieces;
 mod precondition;
 mod prepared;
 pub mod put;

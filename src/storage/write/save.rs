@@ -1,14 +1,18 @@
 //! The one place that writes versions and everything derived from them.
 
 use super::new_version::resolve;
+use super::pieces::{self, PIECES};
 use super::prepared::Prepared;
 use super::rows::{RecordRow, RunRow, StepRow, VersionRow};
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
+use crate::storage::database::listen;
 use crate::storage::database::notification::{CHANNEL, words};
 use crate::storage::events;
 use crate::storage::idempotency::{Saved, note_saved};
 use crate::storage::updates::insert_run;
+use sqlx::Arguments as _;
+use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
 use std::slice::from_ref;
 
@@ -54,61 +58,148 @@ pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
 async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
-    let mut versions: Vec<VersionRow<'_>> = placed(all)
-        .map(|(place, version)| VersionRow::of(place, version))
-        .collect();
-    notify(&mut versions, all);
-    let mut vaults: Vec<&str> = all
-        .iter()
-        .map(|version| version.metadata.vault_id.as_str())
-        .collect();
-    vaults.sort_unstable();
-    vaults.dedup();
-    let texts: Vec<&str> = all.iter().map(|version| version.new.text.as_str()).collect();
-    let records: Vec<RecordRow<'_>> = placed(all)
-        .flat_map(|(place, version)| RecordRow::all_of(place, version))
-        .collect();
-    let runs = Runs::of(all);
-    let steps: Vec<StepRow<'_>> = placed(all)
-        .flat_map(|(place, version)| {
-            let run = version.new.run.iter();
-            run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
-        })
-        .collect();
-    let expected: usize = all
-        .iter()
-        .map(|version| version.new.changes.len() + version.new.window.historic.len())
-        .sum();
-    if records.len() != expected {
-        return Err(StorageError::WrongRowCount {
-            statement: "db.memory_contexts.save",
-            expected: expected as u64,
-            actual: records.len() as u64,
-        });
-    }
+    let rows = Rows::of(all)?;
+    let places = if connection.is_distributed() {
+        save_in_pieces(connection, &rows, all).await?
+    } else {
+        save_at_once(connection, &rows).await?
+    };
+    Ok(places
+        .into_iter()
+        .filter_map(|place| usize::try_from(place - 1).ok())
+        .collect())
+}
+
+async fn save_at_once(connection: &mut Connection, rows: &Rows<'_>) -> Result<Vec<i64>, StorageError> {
     let saved = sqlx::query_file!(
         "src/storage/write/save_versions.sql",
-        &vaults as &[&str],
-        Json(&versions) as _,
-        &texts as &[&str],
-        Json(&records) as _,
+        &rows.vaults as &[&str],
+        Json(&rows.versions) as _,
+        &rows.texts as &[&str],
+        Json(&rows.records) as _,
         CHANNEL,
-        all.len() as i64,
-        Json(&runs.rows) as _,
-        &runs.requests as &[&str],
-        &runs.exchanges as &[&str],
-        &runs.outcomes as &[&str],
-        &runs.instructed,
-        &runs.hashes as &[&str],
-        &runs.instructions as &[&str],
-        Json(&steps) as _,
+        rows.versions.len() as i64,
+        Json(&rows.runs.rows) as _,
+        &rows.runs.requests as &[&str],
+        &rows.runs.exchanges as &[&str],
+        &rows.runs.outcomes as &[&str],
+        &rows.runs.instructed,
+        &rows.runs.hashes as &[&str],
+        &rows.runs.instructions as &[&str],
+        Json(&rows.steps) as _,
     )
     .fetch_all(connection)
     .await?;
-    let places = saved.into_iter().flat_map(|word| word.places);
-    Ok(places
-        .filter_map(|place| usize::try_from(place - 1).ok())
-        .collect())
+    Ok(saved.into_iter().flat_map(|word| word.places).collect())
+}
+
+/// The same, of versions of one vault, in a transaction.
+async fn save_in_pieces(
+    connection: &mut Connection,
+    rows: &Rows<'_>,
+    all: &[Prepared],
+) -> Result<Vec<i64>, StorageError> {
+    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&*PIECES.moves, rows.arguments()?)
+        .fetch_one(&mut *connection)
+        .await?;
+    let moved = moved.unwrap_or_default();
+    if moved.is_empty() {
+        return Ok(moved);
+    }
+    for insert in &PIECES.inserts {
+        if rows.has(insert.rows) {
+            sqlx::query_with(&*insert.text, rows.arguments()?)
+                .execute(&mut *connection)
+                .await?;
+        }
+    }
+    let saved = (1..).zip(all).filter(|(place, _)| moved.contains(place));
+    let told = saved.flat_map(|(_, Prepared { metadata, event, .. })| {
+        events::notifications(&metadata.vault_id, from_ref(event))
+    });
+    listen::notify(connection, &told.collect::<Vec<_>>()).await?;
+    Ok(moved)
+}
+
+/// What is saved, in the form of the statement's parameters.
+struct Rows<'a> {
+    vaults: Vec<&'a str>,
+    versions: Vec<VersionRow<'a>>,
+    texts: Vec<&'a str>,
+    records: Vec<RecordRow<'a>>,
+    runs: Runs<'a>,
+    steps: Vec<StepRow<'a>>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(all: &'a [Prepared]) -> Result<Self, StorageError> {
+        let mut versions: Vec<VersionRow<'_>> = placed(all)
+            .map(|(place, version)| VersionRow::of(place, version))
+            .collect();
+        notify(&mut versions, all);
+        let vault = |version: &'a Prepared| version.metadata.vault_id.as_str();
+        let mut vaults: Vec<&str> = all.iter().map(vault).collect();
+        vaults.sort_unstable();
+        vaults.dedup();
+        let records: Vec<RecordRow<'_>> = placed(all)
+            .flat_map(|(place, version)| RecordRow::all_of(place, version))
+            .collect();
+        let steps = placed(all).flat_map(|(place, version)| {
+            let run = version.new.run.iter();
+            run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
+        });
+        let expected: usize = all
+            .iter()
+            .map(|version| version.new.changes.len() + version.new.window.historic.len())
+            .sum();
+        if records.len() != expected {
+            return Err(StorageError::WrongRowCount {
+                statement: "db.memory_contexts.save",
+                expected: expected as u64,
+                actual: records.len() as u64,
+            });
+        }
+        Ok(Self {
+            vaults,
+            versions,
+            texts: all.iter().map(|version| version.new.text.as_str()).collect(),
+            records,
+            runs: Runs::of(all),
+            steps: steps.collect(),
+        })
+    }
+
+    fn has(&self, rows: pieces::Rows) -> bool {
+        match rows {
+            pieces::Rows::Versions => true,
+            pieces::Rows::Records => !self.records.is_empty(),
+            pieces::Rows::Runs => !self.runs.rows.is_empty(),
+            pieces::Rows::Instructions => !self.runs.hashes.is_empty(),
+        }
+    }
+
+    /// As [`save_at_once`] gives them.
+    fn arguments(&self) -> Result<PgArguments, StorageError> {
+        let mut arguments = PgArguments::default();
+        let added = (|| {
+            arguments.add(&self.vaults)?;
+            arguments.add(Json(&self.versions))?;
+            arguments.add(&self.texts)?;
+            arguments.add(Json(&self.records))?;
+            arguments.add(CHANNEL)?;
+            arguments.add(self.versions.len() as i64)?;
+            arguments.add(Json(&self.runs.rows))?;
+            arguments.add(&self.runs.requests)?;
+            arguments.add(&self.runs.exchanges)?;
+            arguments.add(&self.runs.outcomes)?;
+            arguments.add(&self.runs.instructed)?;
+            arguments.add(&self.runs.hashes)?;
+            arguments.add(&self.runs.instructions)?;
+            arguments.add(Json(&self.steps))
+        })();
+        added.map_err(sqlx::Error::Encode)?;
+        Ok(arguments)
+    }
 }
 
 /// The runs that have no row yet, by columns.

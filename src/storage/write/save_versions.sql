@@ -1,5 +1,6 @@
 -- Saves versions of different memories with everything derived from them: the heads of the memories, the versions, their
 -- records and the history of these, the runs that made them, and their events. One statement, so all of a version or nothing.
+-- Where the database is distributed by vault, `pieces.rs` makes statements of its common table expressions.
 --
 -- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`RecordRow`), $5 the channel of
 -- notifications, $6 how many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by
@@ -49,14 +50,14 @@ moved AS (
     JOIN version ON version.place = locked.place
     WHERE memories.vault_id = ANY ($1)
       AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
-    RETURNING version.place
+    RETURNING memories.vault_id, version.place
 ),
 saved AS (
     INSERT INTO memory_contexts (
         vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes, update_id,
         operations, log, line_origins
     )
-    SELECT version.vault_id, version.memory_id, version.context_id, version.actor_id,
+    SELECT moved.vault_id, version.memory_id, version.context_id, version.actor_id,
            ($3::text[])[version.place], version.time, version.version, version.source, version.bytes,
            version.update_id, version.operations, version.log, version.line_origins
     FROM moved
@@ -65,21 +66,21 @@ saved AS (
 -- What the vaults hold more: a row of its own, so that nobody waits to count.
 counted AS (
     INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
-    SELECT version.vault_id, min(version.event_id), count(*) FILTER (WHERE version.base IS NULL), sum(version.bytes)
+    SELECT moved.vault_id, min(version.event_id), count(*) FILTER (WHERE version.base IS NULL), sum(version.bytes)
     FROM moved
     JOIN version ON version.place = moved.place
-    GROUP BY version.vault_id
+    GROUP BY moved.vault_id
     ON CONFLICT (vault_id, change_id)
     DO UPDATE SET memories = vault_storage.memories + excluded.memories, bytes = vault_storage.bytes + excluded.bytes
 ),
 instructed AS (
     INSERT INTO run_instructions (vault_id, hash, text)
-    SELECT version.vault_id, given.hash, given.text
+    SELECT moved.vault_id, given.hash, given.text
     FROM unnest($11::bigint[], $12::text[], $13::text[]) AS given (place, hash, text)
     JOIN moved ON moved.place = given.place
     JOIN version ON version.place = given.place
     -- In one order, so that no two transactions wait for each other.
-    ORDER BY version.vault_id, given.hash
+    ORDER BY moved.vault_id, given.hash
     ON CONFLICT (vault_id, hash) DO NOTHING
 ),
 ran AS (
@@ -87,7 +88,7 @@ ran AS (
         vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, base_version, version,
         context_id, request, exchanges, outcome
     )
-    SELECT version.vault_id, version.memory_id, version.update_id, run.kind, run.status, run.actor_id, run.created_at,
+    SELECT moved.vault_id, version.memory_id, version.update_id, run.kind, run.status, run.actor_id, run.created_at,
            run.finished_at, run.base_version, version.version, version.context_id, ($8::text[])[run.number]::jsonb,
            ($9::text[])[run.number]::jsonb, ($10::text[])[run.number]::jsonb
     FROM json_to_recordset($7::json) AS run (
@@ -101,12 +102,12 @@ happened AS (
     INSERT INTO events (
         vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details
     )
-    SELECT version.vault_id, version.event_id, version.memory_id, 'version', version.time, version.version,
+    SELECT moved.vault_id, version.event_id, version.memory_id, 'version', version.time, version.version,
            version.context_id, version.actor_id, version.source, version.update_id, NULL
     FROM moved
     JOIN version ON version.place = moved.place
     UNION ALL
-    SELECT version.vault_id, step.event_id, version.memory_id, step.kind, step.created_at, NULL, NULL, step.actor_id, NULL,
+    SELECT moved.vault_id, step.event_id, version.memory_id, step.kind, step.created_at, NULL, NULL, step.actor_id, NULL,
            step.update_id, step.details
     FROM json_to_recordset($14::json) AS step (
         place bigint, event_id text, kind text, created_at timestamptz, actor_id text, update_id text, details jsonb
@@ -116,7 +117,7 @@ happened AS (
     ON CONFLICT (vault_id, event_id) DO NOTHING
 ),
 record AS (
-    SELECT version.vault_id, version.memory_id, version.version, version.time, version.actor_id, record.*,
+    SELECT moved.vault_id, version.memory_id, version.version, version.time, version.actor_id, record.*,
            CASE WHEN record.status = 'archived' THEN version.version END AS ended_version,
            CASE WHEN record.status = 'archived' THEN version.time END AS ended_at,
            CASE WHEN record.status = 'archived' THEN version.actor_id END AS ended_by

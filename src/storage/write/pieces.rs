@@ -1,0 +1,155 @@
+//! The statement that saves versions, in pieces, for a database that is distributed by vault.
+//!
+//! Citus plans no `INSERT` inside a common table expression as a part of the whole: it would take each expression's rows to
+//! the coordinator and send them to the nodes again, and commit in two phases. The pieces are made of the same text: what
+//! locks and moves the heads, then each insert, of a join with the row of the memory that was moved. Each goes to the node
+//! of its vault as it is, and one node commits.
+
+use std::sync::LazyLock;
+
+/// The statements, in the order in which they are run.
+pub(super) struct Pieces {
+    /// Moves the heads, and gives the places of those that were.
+    pub(super) moves: String,
+    pub(super) inserts: Vec<Insert>,
+}
+
+/// What inserts into a table.
+pub(super) struct Insert {
+    pub(super) rows: Rows,
+    pub(super) text: String,
+}
+
+/// What an insert writes; where there is nothing of it, the statement is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// The version's own.
+    Versions,
+    Records,
+    Runs,
+    Instructions,
+}
+
+pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| Pieces::of(include_str!("save_versions.sql")));
+
+/// The one vault of the versions: a condition by which a node is chosen before the statement is planned.
+const VAULT: &str = "= ($1::text[])[1]";
+
+/// The memories that were moved, as the statements behind see them.
+const MOVED: &str = "SELECT memories.vault_id, version.place
+    FROM memories
+    JOIN version ON version.memory_id = memories.memory_id AND version.context_id = memories.head_context_id
+    WHERE memories.vault_id = ($1::text[])[1]";
+
+impl Pieces {
+    fn of(whole: &str) -> Self {
+        let whole = whole
+            .replace("= ANY ($1::text[])", VAULT)
+            .replace("= ANY ($1)", VAULT);
+        let expressions = expressions(&whole);
+        let of = |name: &str| -> &str {
+            let found = expressions.iter().find(|(other, _)| *other == name);
+            found.map_or("", |(_, text)| text)
+        };
+        let moves = format!(
+            "WITH version AS ({}),\nlocked AS ({}),\nmoved AS ({})\nSELECT array_agg(place) FROM moved",
+            of("version"),
+            of("locked"),
+            of("moved"),
+        );
+        // Seen through, so that it is clear where the rows of the joins are.
+        let before = format!(
+            "WITH version AS NOT MATERIALIZED ({}),\nmoved AS NOT MATERIALIZED ({MOVED}),\n\
+             record AS NOT MATERIALIZED ({})\n",
+            of("version"),
+            of("record"),
+        );
+        let inserts = expressions
+            .iter()
+            .filter(|(_, text)| text.contains("INSERT INTO"));
+        let inserts = inserts.map(|(name, text)| Insert {
+            rows: match *name {
+                "changed" | "kept" => Rows::Records,
+                "ran" => Rows::Runs,
+                "instructed" => Rows::Instructions,
+                _ => Rows::Versions,
+            },
+            text: format!("{before}{text}"),
+        });
+        Self {
+            moves,
+            inserts: inserts.collect(),
+        }
+    }
+}
+
+/// The names of the common table expressions of a statement, and what stands between their brackets. Each begins with
+/// `name AS (` at the end of a line, and ends with a bracket at the beginning of one.
+fn expressions(statement: &str) -> Vec<(&str, &str)> {
+    let mut rest = statement;
+    let mut found = Vec::new();
+    while let Some((before, behind)) = rest.split_once(" AS (\n") {
+        let name = before
+            .rsplit(|c: char| c.is_whitespace())
+            .next()
+            .unwrap_or_default();
+        // Those inside an expression are indented.
+        let is_outer = before
+            .lines()
+            .last()
+            .is_some_and(|line| line.trim_start_matches("WITH ") == name);
+        let Some(end) = behind.find("\n)").filter(|_| is_outer) else {
+            rest = behind;
+            continue;
+        };
+        found.push((name, &behind[..end]));
+        rest = &behind[end..];
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_insert_of_the_statement_is_a_piece() {
+        let whole = include_str!("save_versions.sql");
+        assert_eq!(PIECES.inserts.len(), whole.matches("INSERT INTO").count());
+        let names: Vec<&str> = expressions(whole).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(
+            names,
+            [
+                "version",
+                "locked",
+                "moved",
+                "saved",
+                "counted",
+                "instructed",
+                "ran",
+                "happened",
+                "record",
+                "changed",
+                "kept"
+            ]
+        );
+        for insert in &PIECES.inserts {
+            assert_eq!(insert.text.matches("INSERT INTO").count(), 1, "{}", insert.text);
+            assert!(!insert.text.contains("ANY ($1"), "{}", insert.text);
+            assert!(insert.text.contains("moved.vault_id"), "{}", insert.text);
+        }
+        assert!(PIECES.moves.contains("FOR UPDATE SKIP LOCKED") && PIECES.moves.contains("UPDATE memories"));
+    }
+
+    #[test]
+    fn expressions_are_found_by_their_outer_brackets() {
+        let statement = "-- a\nWITH one AS (\n    SELECT x\n    FROM (SELECT 1) AS (\n        x)\n),\n-- b\ntwo AS (\n    INSERT\n)\nSELECT";
+        assert_eq!(
+            expressions(statement),
+            [
+                ("one", "    SELECT x\n    FROM (SELECT 1) AS (\n        x)"),
+                ("two", "    INSERT")
+            ]
+        );
+    }
+}
