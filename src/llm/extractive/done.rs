@@ -41,7 +41,9 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
     ]
     .iter()
     .any(|own| folded.contains(own) && !(*own == " he " && piece.language != Language::Spanish));
-    let ended = piece.has(Sign::Done) || piece.has(Sign::Closing) || piece.language == Language::Japanese;
+    let ended = piece.holds(Sign::Done, &AGAINST).is_some()
+        || piece.has(Sign::Closing)
+        || piece.language == Language::Japanese;
     let told = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
         piece.line.words().any(|(at, word)| {
             (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark)

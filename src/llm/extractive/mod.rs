@@ -24,6 +24,7 @@ mod cues;
 mod diagnosis;
 mod done;
 mod foreign;
+mod item;
 mod label;
 mod learnings;
 mod line;

@@ -1,11 +1,12 @@
 //! `Current Progress` from the task, the messages and the previous progress.
 
+use super::item::Item;
 use super::memory;
 use super::session::Session;
 use super::steps::State;
 use super::terms::Terms;
 use super::text::folded;
-use super::work::{Item, Work, task_bullet};
+use super::work::{Work, task_bullet};
 use crate::domain::operation::Progress;
 use crate::llm::Source;
 

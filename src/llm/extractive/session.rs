@@ -10,6 +10,8 @@ use crate::llm::Source;
 
 /// A joke of no more meaningful words than this says that the sentence before was one.
 const ASIDE_TERMS: usize = 2;
+/// A request not to keep something, of no more words of its own than this, is about the sentence before.
+const PRIVATE_TERMS: usize = 2;
 
 /// What was said, and by whom.
 #[derive(Debug)]
@@ -230,7 +232,9 @@ fn leave_out(said: &mut [Said]) {
         let joke = here.has(Sign::Joke);
         let aside = joke && here.terms().count() <= ASIDE_TERMS;
         let serious = here.has(Sign::Serious);
-        let here_dismisses = here.has(Sign::Dismissal);
+        let is_private = here.has(Sign::Private);
+        // "Don't write that down", and nothing else: what was just said is meant.
+        let takes_back = here.has(Sign::Dismissal) || (is_private && here.content().count() <= PRIVATE_TERMS);
         let introduces = voice == Voice::User
             && here.line.text.trim_end().ends_with([':', '：'])
             && here.has(Sign::Says)
@@ -239,6 +243,7 @@ fn leave_out(said: &mut [Said]) {
             || injected
             || introduces
             || here.line.quotes
+            || is_private
             || (joke && !(serious && is_after_joke(here)))
             || has_secret(&here.line.text);
         said[at].void = void;
@@ -252,7 +257,7 @@ fn leave_out(said: &mut [Said]) {
                 .take_while(|said| same(said))
                 .for_each(|said| said.void = true);
             serious_from = at;
-        } else if here_dismisses && voice == Voice::User {
+        } else if takes_back && voice == Voice::User {
             said[at].void = true;
             if at > 0 && said[at - 1].message == message {
                 said[at - 1].void = true;

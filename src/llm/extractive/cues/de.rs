@@ -79,7 +79,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "ich bin müde|ich bin so|bin müde|ich freue|freut mich|ich ärgere|nervt|ich fühle|ich bin froh|ich bin gespannt|ich bin sauer|ich bin stolz|unglaublich|wahnsinn|puh|seufz|ach je|oh je|was für ein|was für eine|wie schön|na toll|na super|na prima|na klasse|ich hab's satt|ich habe es satt|meine güte|du liebe|donnerwetter|krass|herrje",
+        "ich bin müde|ich bin so|bin müde|ich freue|freut mich|ich ärgere|nervt|ich fühle|ich bin froh|ich bin gespannt|ich bin sauer|ich bin stolz|unglaublich|wahnsinn|puh|seufz|ach je|oh je|was für ein|was für eine|wie schön|na toll|na super|na prima|na klasse|ich hab's satt|ich habe es satt|meine güte|du liebe|donnerwetter|krass|herrje|platt|todmüde|hundemüde|so einen hunger|hab hunger|habe hunger|kopfweh|kopfschmerzen|fix und fertig|mir ist flau|mir ist schlecht|mir ist kalt|mir raucht der kopf|mir brummt|ich frier*",
     ),
     (
         Sign::Others,
@@ -106,13 +106,18 @@ const CUES: &[(Sign, &str)] = &[
         "ist nicht|ist kein*|war nicht|war kein*|sind nicht|sind kein*|ist es nicht|war es nicht|ist das nicht",
     ),
     (
+        Sign::Private,
+        "bleibt unter uns|unter uns gesagt|ganz unter uns|nur unter uns|schreib das nirgends|schreib's nirgends|schreib das nicht auf|schreib das bitte nicht auf|nicht aufschreiben|nirgends aufschreiben|nicht notieren|notier das nicht|notiere das nicht|speicher das nicht .|speicher das nicht ,|speicher das nicht !|speichere das nicht .|speichere das nicht ,|speichere das nicht !|das nicht speichern .|das nicht speichern ,|das nicht speichern !|nirgends speichern|nirgendwo speichern|nicht ins protokoll|nicht fürs protokoll|nicht für die akten|nicht weitersagen|sag's nicht weiter|sag das nicht weiter|behalt das für dich|behalte das für dich|muss nicht festgehalten werden|merk dir das nicht|das bleibt hier im raum",
+    ),
+    (Sign::Speaker, "ich bin|bin"),
+    (
         Sign::Exact,
         "genau das|genau diese*|heb das auf|heb die|heb den|behalte|genau so|wortwörtlich|unverändert|wort für wort|im wortlaut|aufheben|kein wort ändern",
     ),
     (Sign::Now, "jetzt|nun"),
     (
         Sign::Dismissal,
-        "nicht ernst nehmen|nicht ernst zu nehmen|hör nicht auf|ignorieren wir|ignorier das|mit vorsicht zu genießen|halb so wild|na ja|geschenkt",
+        "nicht ernst nehmen|nicht ernst zu nehmen|hör nicht auf|ignorieren wir|ignorier das|mit vorsicht zu genießen|halb so wild|na ja|geschenkt|sagt er jedenfalls|sagt sie jedenfalls|sagen sie jedenfalls|behauptet er|behauptet sie|behaupten sie|glaube ich ihm nicht|glaub ich ihm nicht|glaube ich ihr nicht|glaub ich ihr nicht|glaube ich nicht|glaub ich nicht|glaube ich kein wort|kaufe ich ihm nicht ab|kauf ich ihm nicht ab|kaufe ich denen nicht ab|nehme ich ihm nicht ab|nehm ich ihm nicht ab|das war seine aussage|das war ihre aussage|so seine worte|so seine version|so ihre version|das ist seine version|nichts dahinter|was natürlich quatsch ist|was natürlich unsinn ist",
     ),
     (Sign::Hence, "deshalb|daher|darum|damit|dadurch|deswegen|weil"),
     (
@@ -133,7 +138,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Cause,
         "ursache|die ursache|der grund|grund dafür|grund war|lag an|es lag|liegt an|liegt daran|lag daran|schuld war|schuld ist|stellte sich heraus|hat sich herausgestellt|herausgestellt|gefunden :|verursacht|sondern an|auslöser|das problem war|der fehler war|es war der|es war die|es war nur|\
-        das war es|das war's|daran lag es",
+        das war es|das war's|daran lag es|ich sehe , warum|ich sehe das problem|jetzt sehe ich|da haben wir's|da haben wir es|das erklärt es",
     ),
     (
         Sign::Finding,
@@ -194,7 +199,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "ich dachte|dachte zuerst|wir dachten|zuerst dachte|hieß es|angeblich|man sagt|habe gehört|wurde mir gesagt|behauptet|er sagt|sie sagt|sagt , dass|im film|im roman|im spiel|geträumt|\
-        verkündet|schwört|schwor|meint|wollte wissen|fragt , ob|gefragt , ob|scherzt|prahlt|du hast gesagt|du sagtest|du meintest|du hattest gesagt",
+        verkündet|schwört|schwor|meint|wollte wissen|fragt , ob|gefragt , ob|scherzt|prahlt|du hast gesagt|du sagtest|du meintest|du hattest gesagt|hat das von|aus zweiter hand|vom hörensagen|weiß ich nur vom",
     ),
     (
         Sign::Hypothesis,
@@ -210,7 +215,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "nein|nee|nö|stimmt nicht|falsch|immer noch|geht nicht|funktioniert nicht|klappt nicht|hat nicht geklappt|schlägt fehl|weiterhin|tritt noch auf|tritt immer noch|nicht gelöst|nicht behoben|nicht repariert|gleicher fehler|derselbe fehler|wieder kaputt|ist leer|bist du sicher|nicht erledigt|ist kaputt",
+        "nein|nee|nö|stimmt nicht|falsch|immer noch|geht nicht|funktioniert nicht|klappt nicht|hat nicht geklappt|schlägt fehl|weiterhin|tritt noch auf|tritt immer noch|nicht gelöst|nicht behoben|nicht repariert|gleicher fehler|derselbe fehler|wieder kaputt|ist leer|bist du sicher|nicht erledigt|ist kaputt|zurück auf los|wieder von vorn|von wegen|doch nicht gelöst|doch nicht behoben|ist noch da|kommt immer noch|hält nicht",
     ),
     (
         Sign::Refuted,

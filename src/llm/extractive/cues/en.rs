@@ -82,7 +82,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness",
+        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness|knackered|exhausted|i'm starving|shattered|sleepy|worn out|is killing me|is spinning|my head hurts|headache|i'm hungry|running on fumes|dead on my feet|i'm beat|freezing here",
     ),
     (
         Sign::Others,
@@ -115,13 +115,18 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::AnyMore, "any more|anymore|any longer"),
     (
+        Sign::Private,
+        "just between us|stays between us|between us .|between us ,|between you and me|off the record|don't write that down|don't write it down|do not write that down|don't note that|don't note it|don't keep that .|don't keep that ,|don't keep that !|don't keep it .|don't keep it ,|don't keep it !|do not keep that .|do not keep that ,|do not keep that !|don't save that .|don't save that ,|don't save that !|don't save it .|don't save it ,|don't save it !|don't store that .|don't store that ,|don't store that !|don't store it .|don't store it ,|don't store it !|don't record that .|don't record that ,|don't record that !|don't keep that anywhere|don't keep it anywhere|don't save that anywhere|don't save it anywhere|don't store that anywhere|don't store it anywhere|don't put that in the minutes|don't put that in the notes|don't put that in the file|don't put that in writing|don't put it in the minutes|don't put it in writing|keep that to yourself|keep it to yourself|keep this to yourself|not for the minutes|not for the file|not for the notes|not for the record|leave that out of the notes|leave that out of the minutes|stays in this room|you didn't hear that from me|no need to note that|no need to write that down",
+    ),
+    (Sign::Speaker, "i'm|i am|am|i feel|feeling"),
+    (
         Sign::Exact,
         "exactly this|exactly that|exactly so|that's the one|don't want to lose|keep that|keep this|save that|save this|as it is|as it stands|word for word|verbatim|to the letter|same text|unchanged|don't change a word|without changing a word|exact wording|exact words",
     ),
     (Sign::Now, "now"),
     (
         Sign::Dismissal,
-        "ignore him|ignore her|ignore that|ignore them|never mind him|never mind her|don't mind him|don't mind her|bless her|bless him|grain of salt|spoon of salt|pinch of salt|take no notice|make that up|makes that up|made that up",
+        "ignore him|ignore her|ignore that|ignore them|never mind him|never mind her|don't mind him|don't mind her|bless her|bless him|grain of salt|spoon of salt|pinch of salt|take no notice|make that up|makes that up|made that up|that was his line|that was her line|that was their line|that's his line|that's her line|that's their line|i don't buy it|i don't buy that|don't buy a word|don't believe it|don't believe that|don't believe him|don't believe her|don't believe them|don't believe a word|so he says|so she says|so they say|or so he says|or so she says|or so they say|that's what he says|that's what she says|that's what they say|that's his version|that's her version|that's their version|his words , not mine|her words , not mine|their words , not mine|take that as you will|make of that what you will|nothing behind it|nonsense , of course|which is nonsense|which is rubbish|complete nonsense",
     ),
     (Sign::Hence, "so|therefore|hence|that's why|which means"),
     (
@@ -143,7 +148,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Cause,
-        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|the fault was|to blame|due to|comes from|come from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|the explanation|that was it",
+        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|the fault was|to blame|due to|comes from|come from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|the explanation|that was it|i see why|now i see|i see the problem|i see what happens|that explains it|there it is|here is why|here's why",
     ),
     (
         Sign::Finding,
@@ -200,7 +205,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hearsay,
-        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|swears|swore|insists|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
+        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|swears|swore|insists that|insist that|has it from|have it from|nobody has that in writing|nothing in writing|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
     ),
     (
         Sign::Hypothesis,
@@ -216,7 +221,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "no no|no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen",
+        "no no|no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen|back to the bench|back to the drawing board|back to square one|not there yet|ticket reopened|far from fixed|doesn't hold|didn't hold|did not hold|came back again",
     ),
     (
         Sign::Refuted,

@@ -73,7 +73,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "estoy cansado|estoy cansada|estoy contento|estoy contenta|estoy harto|estoy harta|estoy triste|estoy feliz|estoy nervioso|estoy nerviosa|me alegro|me alegra|me da pena|me da rabia|qué bien|qué pena|qué alegría|qué rabia|qué horror|qué día|qué sorpresa|uf|menos mal|tengo ganas|me siento|lo que faltaba|madre mía|vaya|caramba|ostras|dios mío|anda ya",
+        "estoy cansado|estoy cansada|estoy contento|estoy contenta|estoy harto|estoy harta|estoy triste|estoy feliz|estoy nervioso|estoy nerviosa|me alegro|me alegra|me da pena|me da rabia|qué bien|qué pena|qué alegría|qué rabia|qué horror|qué día|qué sorpresa|uf|menos mal|tengo ganas|me siento|lo que faltaba|madre mía|vaya|caramba|ostras|dios mío|anda ya|molido|molida|reventado|reventada|hecho polvo|hecha polvo|me duele la cabeza|tengo hambre|tengo sueño|muerto de|muerta de|rendido|rendida|me muero de",
     ),
     (
         Sign::Others,
@@ -100,13 +100,18 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Shuts, "cierra|cierran"),
     (Sign::IsNot, "no es|no era|no son|no eran|no fue"),
     (
+        Sign::Private,
+        "queda entre nosotros|entre nosotros ,|entre nosotros .|entre tú y yo|no lo guardes en ningún|no lo guarde en ningún|no lo guardes .|no lo guardes ,|no lo guardes !|no guardes eso .|no guardes eso ,|no guardes eso !|no lo apuntes|no lo anotes|no lo escribas|no apuntes eso|no se lo digas a nadie|no lo repitas|no lo cuentes|que no conste|no hace falta apuntarlo|no hace falta que lo apuntes",
+    ),
+    (Sign::Speaker, "estoy|ando|voy"),
+    (
         Sign::Exact,
         "guarda esa|guarda ese|guarda esto|tal cual|al pie de la letra|palabra por palabra|sin cambiar nada|textualmente",
     ),
     (Sign::Now, "ahora"),
     (
         Sign::Dismissal,
-        "no le hagas caso|no le hacemos caso|ni caso|se inventa|olvídalo|hay que cogerlo con pinzas|a saber",
+        "no le hagas caso|no le hacemos caso|ni caso|se inventa|olvídalo|hay que cogerlo con pinzas|a saber|eso me soltó|eso me dijo|eso dijo|eso dice|eso dicen|eso es lo que dice|es lo que dice|según él|según ella|no me lo creo|no me lo trago|no le creo|no les creo|no me creo nada|es su versión|palabras suyas|vete a saber|una tontería , claro",
     ),
     (Sign::Hence, "así que|por eso|de modo que|por lo que|eso explica"),
     (Sign::Seek, "la causa|las causas|por qué|averiguar|diagnosticar"),
@@ -124,7 +129,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Cause,
         "la causa|causa :|causa raíz|el motivo|la razón|resultó que|resulta que|se debía a|se debe a|debido a|era por|fue por|por culpa|culpable|el problema era|el fallo era|el error era|encontrado :|lo encontré|viene de|venía de|era el|era la|\
-        era eso|era eso :|fue eso",
+        era eso|era eso :|fue eso|ya veo por qué|ya veo el problema|ahí está el problema|eso lo explica|ya sé por qué",
     ),
     (
         Sign::Finding,
@@ -185,7 +190,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "pensé|pensaba|creía|creí|me dijeron|dicen que|dice que|se supone|supuestamente|al principio|en la película|en la novela|en el juego|soñé|\
-        jura|asegura|preguntó si|quería saber|insiste|bromea|estaba seguro de|estaba segura de|presume|dijiste|me dijiste|habías dicho",
+        jura|asegura|preguntó si|quería saber|insiste|bromea|estaba seguro de|estaba segura de|presume|dijiste|me dijiste|habías dicho|lo sabe por|de oídas|de segunda mano",
     ),
     (
         Sign::Hypothesis,
@@ -201,7 +206,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "no|falso|sigue fallando|sigue sin|no funciona|todavía falla|aún falla|mismo error|no es cierto|no está arreglado|no está resuelto|está vacío|estás seguro|otra vez falla|vuelve a fallar",
+        "no|falso|sigue fallando|sigue sin|no funciona|todavía falla|aún falla|mismo error|no es cierto|no está arreglado|no está resuelto|está vacío|estás seguro|otra vez falla|vuelve a fallar|vuelta a empezar|sigue ahí|sigue igual|no aguanta|no ha servido",
     ),
     (
         Sign::Refuted,

@@ -74,7 +74,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "je suis fatigué|je suis fatiguée|je suis contente|je suis content|je suis triste|je suis ravie|je suis ravi|je suis énervé|je suis énervée|j'en ai marre|ça m'énerve|quelle horreur|quelle journée|quel bonheur|quel dommage|je me sens|j'ai hâte|pff|ouf|hélas|ras le bol|quelle surprise|manquait plus que ça|oh là là|dis donc|purée|ma parole",
+        "je suis fatigué|je suis fatiguée|je suis contente|je suis content|je suis triste|je suis ravie|je suis ravi|je suis énervé|je suis énervée|j'en ai marre|ça m'énerve|quelle horreur|quelle journée|quel bonheur|quel dommage|je me sens|j'ai hâte|pff|ouf|hélas|ras le bol|quelle surprise|manquait plus que ça|oh là là|dis donc|purée|ma parole|crevé|crevée|épuisé|épuisée|claqué|claquée|vanné|vannée|j'ai faim|mal à la tête|mal de tête|mort de fatigue|morte de fatigue|j'ai froid|sur les rotules",
     ),
     (
         Sign::Others,
@@ -95,13 +95,18 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Shuts, "ferme|ferment"),
     (Sign::IsNot, "n'est pas|n'était pas|ce n'est pas|ce n'était pas"),
     (
+        Sign::Private,
+        "reste entre nous|entre nous ,|entre nous .|ne le note pas|ne note pas ça|ne le notez pas|ne note pas cela|ne l'écris pas|ne l'écris nulle part|ne le garde nulle part|ne le gardez nulle part|ne le garde pas en mémoire|ne le garde pas .|ne le garde pas ,|ne le garde pas !|ne le gardez pas .|ne le gardez pas ,|ne le gardez pas !|ne l'enregistre pas .|ne l'enregistre pas ,|ne l'enregistre pas !|ne le répète pas|ne le répétez pas|ne le dis à personne|à ne pas noter|pas besoin de le noter|n'en parle à personne",
+    ),
+    (Sign::Speaker, "je suis|chuis"),
+    (
         Sign::Exact,
         "garde-moi|garde cette|garde ce|exactement ça|tel quel|telle quelle|mot pour mot|au mot près|à la lettre|à la virgule près|sans rien changer",
     ),
     (Sign::Now, "maintenant|désormais"),
     (
         Sign::Dismissal,
-        "n'en tient pas compte|n'en tiens pas compte|ne tiens pas compte|ne l'écoute pas|à prendre avec des pincettes|n'y fais pas attention|bref , non",
+        "n'en tient pas compte|n'en tiens pas compte|ne tiens pas compte|ne l'écoute pas|à prendre avec des pincettes|n'y fais pas attention|bref , non|c'est ce qu'il dit|c'est ce qu'elle dit|c'est ce qu'ils disent|c'est sa version|c'est leur version|je n'y crois pas|j'y crois pas|je n'en crois pas un mot|je ne le crois pas|je ne la crois pas|à l'en croire|à l'entendre|c'est lui qui le dit|c'est elle qui le dit|voilà ce qu'il m'a dit|ce sont ses mots|n'importe quoi",
     ),
     (Sign::Hence, "alors|du coup|donc|c'est pourquoi|si bien que"),
     (
@@ -122,7 +127,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Cause,
         "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|provient du|provient des|venait de|venait du|venait des|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé|\
-        c'était ça|c'est ça :|c'était bien",
+        c'était ça|c'est ça :|c'était bien|je vois pourquoi|voilà pourquoi|je vois le problème|ça explique|voilà l'explication",
     ),
     (
         Sign::Finding,
@@ -186,7 +191,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "je pensais|je croyais|on pensait|on m'a dit|il paraît|soi-disant|prétend|il dit que|elle dit que|dit que|dans le film|dans le roman|dans le jeu|j'ai rêvé|\
-        dit qu'*|jure|affirme|a demandé si|voulait savoir|plaisante|se vante|tu as dit|tu avais dit|vous avez dit|vous aviez dit|tu disais",
+        dit qu'*|jure|affirme|a demandé si|voulait savoir|plaisante|se vante|tu as dit|tu avais dit|vous avez dit|vous aviez dit|tu disais|le tient de|de seconde main|par ouï-dire",
     ),
     (
         Sign::Hypothesis,
@@ -202,7 +207,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "non|faux|toujours pas|ne marche pas|ne marche plus|ne fonctionne pas|ça ne marche|encore en panne|échoue encore|même erreur|pas corrigé|pas réglé|pas résolu|c'est faux|est vide|tu es sûr|pas fait|encore la même",
+        "non|faux|toujours pas|ne marche pas|ne marche plus|ne fonctionne pas|ça ne marche|encore en panne|échoue encore|même erreur|pas corrigé|pas réglé|pas résolu|c'est faux|est vide|tu es sûr|pas fait|encore la même|retour à la case départ|on repart à zéro|toujours là|ça ne tient pas|raté",
     ),
     (
         Sign::Refuted,

@@ -182,6 +182,14 @@ impl Language {
                     .starts_with(|c: char| c.is_ascii_digit())
         };
         hits.retain(|hit| hit.sign != Sign::Old || names_a_number(hit));
+        // "I bought kiln wash, too" is no "too hot".
+        let adds = |hit: &Hit| {
+            line.folded[hit.start..hit.end] == *"too"
+                && !line.folded[hit.end..]
+                    .trim_start()
+                    .starts_with(char::is_alphanumeric)
+        };
+        hits.retain(|hit| hit.sign != Sign::Trouble || !adds(hit));
         hits
     }
 }

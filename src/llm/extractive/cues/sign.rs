@@ -75,6 +75,8 @@ pub(in crate::llm::extractive) enum Sign {
     Listener,
     /// How somebody feels: "I can't believe".
     Feeling,
+    /// "I am": what follows may be how somebody feels.
+    Speaker,
     /// What others want, think or say: "she thinks".
     Others,
     /// "was": of the past.
@@ -94,6 +96,8 @@ pub(in crate::llm::extractive) enum Sign {
     Seek,
     /// "therefore": what follows from what was told.
     Hence,
+    /// "between us", "don't write that down": it is said, and not to be kept.
+    Private,
     /// "never mind him": what was just told is not to be taken up.
     Dismissal,
     /// "now": so it was not before.
