@@ -86,10 +86,10 @@ pub(super) fn values(text: &str) -> Vec<Value> {
         let kind = kind(&found, at, piece, digits);
         // "6 h 30" and "9時21分" are one time.
         if kind == Kind::Time
-            && let Some(minutes) = minutes_behind(&found, at)
+            && let Some((minutes, behind)) = minutes_behind(&found, at)
         {
             values.push((kind, format!("{piece}:{minutes}")));
-            skip = at + 3;
+            skip = behind;
             continue;
         }
         match values.last_mut() {
@@ -271,12 +271,15 @@ fn month(word: &str) -> Option<usize> {
     at.filter(|_| is_month(word)).map(|at| at + 1)
 }
 
-/// The minutes behind "6 h" or "9時".
-fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<&'f str> {
+/// The minutes behind "6 h" or "9時", and the place behind them; "9時半" is half past nine.
+fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str, usize)> {
     let (_, unit) = found.get(at + 1)?;
+    if unit.starts_with("時半") {
+        return Some(("30", at + 2));
+    }
     let (_, minutes) = found.get(at + 2)?;
     let fits = minutes.len() == 2 && minutes.bytes().all(|b| b.is_ascii_digit());
-    (matches!(*unit, "h" | "時") && fits).then_some(*minutes)
+    (matches!(*unit, "h" | "時") && fits).then_some((*minutes, at + 3))
 }
 
 /// `3万5千円`: the number, what is counted, and the place behind it.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Force;
 use super::facts::Facts;
 use super::known::{Known, Memory, RARE};
-use super::spans::{is_contrast, is_named, old, old_text, retired};
+use super::spans::{is_named, old, old_text, retired, retired_name};
 use crate::llm::extractive::cues::{Language, Sign};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
@@ -23,21 +23,29 @@ pub(super) struct Clause {
     pub(super) old: Option<Terms>,
     /// The values of that: "ten" and "10" are one.
     old_values: Vec<String>,
-    /// "…, not main": it is one plain word, behind what holds.
+    /// It is one plain word, "main" or "member", that may stand in any record.
     old_is_plain: bool,
     /// What is given up.
-    pub(super) retired: Option<Terms>,
+    retired: Option<Terms>,
+    /// The name with which that begins.
+    retired_name: Option<Terms>,
     /// What is left of it without the words that are cues.
     pub(super) content: Terms,
     /// Whether it begins with a negation.
     pub(super) is_denial: bool,
     pub(super) refutes: bool,
+    /// "That was never the cause".
+    clears: bool,
     /// "It's not …": what else it says is not so.
     pub(super) is_not: bool,
     /// "Nobody … any more".
     is_over: bool,
     /// Whether what is over stands before the word for it.
     ends_before: bool,
+    /// "We cancelled them": what was spoken of before is no more.
+    ends_it: bool,
+    /// "I didn't take it this morning" tells of once.
+    is_once: bool,
     /// "As planned": all is as it was.
     confirms: bool,
     /// "Lowered": some amount is another one.
@@ -59,9 +67,11 @@ impl Clause {
             old_values: old_text(said).map_or_else(Vec::new, |text| {
                 values(text).into_iter().map(|(_, value)| value).collect()
             }),
-            old_is_plain: is_contrast(said) && old.as_ref().is_some_and(|old| !is_named(said, old)),
+            old_is_plain: old.as_ref().is_some_and(|old| !is_named(said, old)),
             old,
             retired: retired(said),
+            retired_name: retired_name(said),
+            clears: said.has(Sign::NotCause),
             content: said.content().clone(),
             is_denial: Language::lists(said.language.words().denying, first),
             refutes: said.has(Sign::Refuted),
@@ -70,6 +80,8 @@ impl Clause {
             ends_before: said.has(Sign::OldBefore),
             shifts_amount: said.has(Sign::Amount),
             shifts_hands: said.has(Sign::Hands),
+            ends_it: said.has(Sign::EndsIt),
+            is_once: said.has_any(&[Sign::Moment, Sign::Past]) && !said.has(Sign::Change),
             confirms: said.has(Sign::Confirming),
             lasts_until: said.has(Sign::Lasting),
             facts,
@@ -89,6 +101,41 @@ impl Clause {
     pub(super) fn ends(&self, record: &Known, memory: &Memory) -> bool {
         let mut old = self.old.iter();
         self.ends_before && old.any(|old| self.has_ended(old, record, memory))
+    }
+
+    /// It says that the thing is given up of which the record tells.
+    pub(super) fn gives_up(&self, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let is_told = |thing: &Terms| {
+            let subject = theirs
+                .subject
+                .is_some_and(|subject| thing.words.contains(&subject));
+            let names_it = subject || thing.count() >= 2 || memory.weight(thing.words.iter()) >= RARE;
+            let is_thing = !thing.words.is_disjoint(&theirs.things) || !thing.numbers.is_empty();
+            is_thing && thing.is_within(&theirs.terms) && names_it
+        };
+        self.retired.as_ref().is_some_and(is_told) || self.retired_name.as_ref().is_some_and(is_told)
+    }
+
+    /// "That bridge never was the culprit", where the record gives it as the cause.
+    pub(super) fn clears(&self, record: &Known, memory: &Memory) -> bool {
+        let Some((_, cause)) = &record.explains else {
+            return false;
+        };
+        let suspects = self.facts.things.intersection(&cause.words);
+        self.clears && memory.weight(suspects) >= RARE
+    }
+
+    /// "Arden can't do October, so we cancelled them": what the words before speak of first is no more, and the record
+    /// speaks of it first, too.
+    pub(super) fn ends_what_was_told(&self, before: &Facts, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let is_meant = |subject: &Stem| theirs.subject == Some(*subject);
+        let rest = before.things.intersection(&theirs.things);
+        self.ends_it
+            && before.subject.as_ref().is_some_and(is_meant)
+            && memory.weight(rest) >= RARE
+            && !before.is_of_another(theirs)
     }
 
     /// The record says what this says to be no longer so, of the same thing.
@@ -123,9 +170,16 @@ impl Clause {
                 && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
-        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record.
-        let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain;
-        let is_whole = words > 0 && words == old.words.len() && names_it;
+        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record, and
+        // is meant where that speaks of it first.
+        let subject = record
+            .facts
+            .subject
+            .is_some_and(|subject| told.contains(&subject));
+        let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain || subject;
+        let is_nearly_whole =
+            words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= MUCH;
+        let is_whole = (words > 0 && words == old.words.len() && names_it) || is_nearly_whole;
         let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= MUCH);
         says_old && (same_thing || is_told || named_around())
     }
@@ -169,11 +223,14 @@ impl Clause {
         };
         let covered = self.facts.things.intersection(&theirs.things).count();
         let by_states = !self.facts.states.is_empty() && !theirs.states.is_empty();
+        // All that it speaks of stands in the record, or each says little more than the other.
+        let is_same = covered == self.facts.things.len() || is_half(covered, &self.facts, theirs);
         self.old.is_none()
+            && !self.is_once
             && !by_states
             && (turned(&self.facts, theirs) || turned(theirs, &self.facts))
             && covered * 3 >= self.facts.things.len() * 2
-            && is_half(covered, &self.facts, theirs)
+            && is_same
             && self.facts.shares_subject(theirs)
             && self.facts.adds_no_value(theirs)
             && memory.shared(&self.facts.things, record) >= MUCH

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::llm::extractive::cues::{Language, Sign, State, is_month, is_small, number_word, weekday};
+use crate::llm::extractive::cues::{Hit, Language, Sign, State, is_month, is_small, number_word, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
 use crate::llm::extractive::values::{Kind, Value, is_known_unit, values};
@@ -250,7 +250,15 @@ fn things(said: &Said) -> BTreeSet<Stem> {
 /// The words that stand behind a negation, up to the next mark.
 fn denied(said: &Said) -> BTreeSet<Stem> {
     let folded = &said.line.folded;
-    let negations = said.hits.iter().filter(|hit| hit.sign == Sign::Negation);
+    // "Not only", "no later than": nothing is denied.
+    let is_partial = |hit: &Hit| {
+        let mut partial = said.hits.iter().filter(|other| other.sign == Sign::Partly);
+        partial.any(|other| other.start <= hit.start && hit.start < other.end)
+    };
+    let negations = said
+        .hits
+        .iter()
+        .filter(|hit| hit.sign == Sign::Negation && !is_partial(hit));
     let behind = negations.flat_map(|hit| {
         let rest = &folded[hit.end..];
         let end = rest.find([',', ';', ':', '.']).unwrap_or(rest.len());

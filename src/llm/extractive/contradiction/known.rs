@@ -88,7 +88,8 @@ impl Known {
 
 /// "The crash | comes from | worn-out cards": what is explained, and by what.
 fn explanation(said: &Said) -> Option<(Terms, Terms)> {
-    let cue = said.first(Sign::Cause).or_else(|| said.first(Sign::Because))?;
+    let cues = [Sign::Cause, Sign::Because, Sign::ComesFrom];
+    let cue = cues.into_iter().find_map(|sign| said.first(sign))?;
     let before = said.line.between(0, cue.start);
     let behind = said.line.behind(cue.end);
     let (effect, cause) = match said.language {

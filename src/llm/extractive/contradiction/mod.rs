@@ -108,7 +108,8 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
         .filter_map(move |(at, said)| {
             let is_denied = denied.binary_search(&said.message).is_ok();
             let of_user = said.voice != Voice::Assistant;
-            let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
+            let ends = said.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]) && is_done(said);
+            let tells_news = ends || said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
             let is_heard = of_user && said.has(Sign::Others);
             let asserts = !is_heard && !said.has_any(&NOT_PRESENT);
             let is_borne_out =
@@ -116,14 +117,15 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let is_trusted = !of_user && !is_denied && asserts && !said.has(Sign::Meta);
             let is_seen = is_trusted && is_borne_out();
             let is_told = is_trusted && (tells_news || session.shown.tells_of(said));
+            let denies_question = of_user && answers_no(&session.said, at);
             let force = Force {
                 asserts: asserts && (of_user || is_seen || is_told),
-                changes: (of_user && said.has_any(&CHANGING))
+                changes: (of_user && (said.has_any(&CHANGING) || denies_question || retired(said).is_some()))
                     || is_seen
-                    || (is_told && said.has(Sign::Change)),
+                    || (is_told && (ends || said.has(Sign::Change))),
                 is_seen,
                 adds: said.has(Sign::Also),
-                refutes: said.has_any(&[Sign::Refuted, Sign::IsNot]) && !is_denied,
+                refutes: said.has_any(&[Sign::Refuted, Sign::IsNot, Sign::NotCause]) && !is_denied,
                 explains: said.has_any(&[Sign::Cause, Sign::Because])
                     && !said.has(Sign::Refuted)
                     && !is_denied,
@@ -135,7 +137,8 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
 }
 
 /// Signs that something is not as it was.
-const CHANGING: [Sign; 7] = [
+const CHANGING: [Sign; 8] = [
+    Sign::EndsIt,
     Sign::Change,
     Sign::Decision,
     Sign::Old,
@@ -157,6 +160,16 @@ const NOT_PRESENT: [Sign; 9] = [
     Sign::NotYet,
     Sign::Refuted,
 ];
+
+/// "Still at six?" - "No, half past six": what the assistant asked is not so any more.
+fn answers_no(said: &[Said], at: usize) -> bool {
+    let Some(asked) = at.checked_sub(1).map(|before| &said[before]) else {
+        return false;
+    };
+    let is_question = asked.voice == Voice::Assistant && asked.asks && !asked.void;
+    let said = &said[at];
+    is_question && asked.message + 1 == said.message && said.opens_with(Sign::Denial) && !said.asks
+}
 
 fn is_sure(said: &Said) -> bool {
     // "My guess was wrong": what was supposed is refuted.

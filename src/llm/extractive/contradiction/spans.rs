@@ -1,6 +1,6 @@
 //! Parts of sentences: clauses, and what is named as old in them.
 
-use crate::llm::extractive::cues::{Hit, Sign, is_small};
+use crate::llm::extractive::cues::{Hit, Language, Sign, is_month, is_small, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::Terms;
 
@@ -32,33 +32,67 @@ pub(super) fn old_text(said: &Said) -> Option<&str> {
     longest(said, Sign::Old).map(|hit| said.line.between(hit.end, span_end(said, hit.end)))
 }
 
-/// "Merge it to develop, not main": the word for it stands behind a comma, and denies nothing but what comes then.
-pub(super) fn is_contrast(said: &Said) -> bool {
-    longest(said, Sign::Old)
-        .is_some_and(|hit| said.line.folded[hit.start..hit.end].starts_with([',', '、', '，']))
-}
+/// A word of at least so many letters is one of few things.
+const LONG_WORD: usize = 8;
 
-/// Whether a word of these is written as names are: with a capital letter, or in a script that has none.
+/// Whether a word of these tells by itself which thing is meant: it is written as names are, with a capital letter or in
+/// a script that has none, or it is long. In German every noun has a capital, and a name no article.
 pub(super) fn is_named(said: &Said, terms: &Terms) -> bool {
-    let mut words = said.line.words().filter(|(_, word)| {
+    if said.language == Language::Japanese {
+        return true;
+    }
+    let mut before = "";
+    said.line.words().any(|(at, word)| {
+        let is_noun = said.language == Language::German && is_small(std::mem::replace(&mut before, word));
         let of_word = Terms::of_folded(word).words;
-        !of_word.is_empty() && of_word.is_subset(&terms.words)
-    });
-    words.any(|(at, word)| {
+        if of_word.is_empty() || !of_word.is_subset(&terms.words) || weekday(word).is_some() || is_month(word)
+        {
+            return false;
+        }
         let written = said.line.between(at, at + word.len());
-        written
-            .chars()
-            .find(|c| c.is_alphabetic())
-            .is_some_and(|first| !first.is_lowercase())
+        let first = written.chars().find(|c| c.is_alphabetic());
+        word.chars().count() >= LONG_WORD || (!is_noun && first.is_some_and(|first| !first.is_lowercase()))
     })
 }
 
 /// What a sentence says to be given up.
 pub(in crate::llm::extractive) fn retired(said: &Said) -> Option<Terms> {
-    let span = |hit: &Hit| Terms::of(said.line.between(hit.end, thing_end(said, hit.end)));
-    longest(said, Sign::Retired)
-        .map(span)
-        .filter(|terms| !terms.is_empty())
+    Some(Terms::of(retired_text(said)?)).filter(|terms| !terms.is_empty())
+}
+
+/// The name with which that begins: "we left Sentry last month".
+pub(super) fn retired_name(said: &Said) -> Option<Terms> {
+    let text = retired_text(said)?;
+    let words = text
+        .split_whitespace()
+        .skip_while(|word| is_small(&word.to_lowercase()));
+    let name: Vec<&str> = words
+        .take_while(|word| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()))
+        .collect();
+    Some(Terms::of(&name.join(" "))).filter(|terms| !terms.is_empty())
+}
+
+fn retired_text(said: &Said) -> Option<&str> {
+    let hit = longest(said, Sign::Retired);
+    let behind = hit.map(|hit| said.line.between(hit.end, thing_end(said, hit.end)));
+    behind.or_else(|| given_up_apart(said))
+}
+
+/// "Wir lassen Budapest weg": what stands between a verb and its part.
+fn given_up_apart(said: &Said) -> Option<&str> {
+    let groups = said.language.words().separable;
+    if groups.is_empty() {
+        return None;
+    }
+    let words: Vec<(usize, &str)> = said.line.words().collect();
+    let is_mark = |word: &str| matches!(word, "," | ";" | ":" | "." | "!" | "und");
+    words.iter().enumerate().find_map(|(at, (start, verb))| {
+        let mut groups = groups.lines().filter_map(|group| group.split_once(" / "));
+        let (_, parts) = groups.find(|(verbs, _)| Language::lists(verbs, verb))?;
+        let clause = words[at + 1..].iter().take_while(|(_, word)| !is_mark(word));
+        let (end, last) = clause.last()?;
+        Language::lists(parts, last).then(|| said.line.between(start + verb.len(), *end))
+    })
 }
 
 /// Where the name of a thing ends: at a mark, or where it is said when, where or why.

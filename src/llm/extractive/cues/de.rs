@@ -15,6 +15,7 @@ pub(super) const WORDS: Words = Words {
     denying: "kein|keine|keinen",
     yes: "ja|jep",
     others: "er|sie",
+    separable: SEPARABLE,
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -34,6 +35,17 @@ const STATES: &str = "offen|geöffnet|wieder offen|wieder geöffnet|ist auf|sind
     öffentlich / vertraulich|geheim|nicht öffentlich\n\
     ungefährlich|sicher / gefährlich|unsicher\n\
     im urlaub|in elternzeit|krankgeschrieben|krank / wieder im büro|wieder da|wieder gesund|zurück aus";
+
+/// Verbs of giving something up, and what stands at their end: "wir lassen Budapest weg".
+const SEPARABLE: &str = "lassen|lasse|lass|lasst / weg|aus|bleiben|fallen\n\
+    schaffen|schaffe|schafft / ab\n\
+    geben|gebe|gib / auf|ab|weg\n\
+    stellen|stelle / ein\n\
+    nehmen|nehme|nimm / raus|heraus\n\
+    werfen|werfe|wirf|schmeißen|schmeiße|schmeiß / raus|weg|um\n\
+    melden|melde / ab\n\
+    bestellen|bestelle / ab\n\
+    hören|höre|hör / auf";
 
 /// Words of which one excludes the others of its line.
 const RIVALS: &str = "staging|produktion|produktiv|test|testsystem|entwicklung|lokal|sandbox|vorschau\n\
@@ -111,6 +123,26 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::Speaker, "ich bin|bin"),
     (
+        Sign::EndsIt,
+        "haben ihnen gekündigt|haben ihm gekündigt|haben ihr gekündigt|haben wir gekündigt|haben sie gekündigt|haben es gekündigt|haben ihnen abgesagt|haben ihm abgesagt|haben ihr abgesagt|haben sie storniert|haben es storniert|haben ihn ersetzt|haben sie ersetzt|haben es ersetzt|haben ihn verkauft|haben sie verkauft|haben es verkauft|haben es aufgegeben|haben das gestrichen|haben wir gestrichen|haben wir verworfen|haben wir abgeschafft|haben wir rausgeworfen|haben wir abbestellt|hat uns abgesagt|haben uns abgesagt|nutzen wir nicht mehr|nehmen wir nicht mehr|brauchen wir nicht mehr|gilt damit nicht mehr|entfällt damit",
+    ),
+    (
+        Sign::NotCause,
+        "war's nicht|war es nicht|war es aber nicht|waren es nicht|waren's nicht|war nicht die ursache|ist nicht die ursache|nicht die ursache|nicht schuld|ist unschuldig|war unschuldig|unschuldig|ist raus aus dem schneider|ist aus dem schneider|scheidet aus|scheiden aus|liegt es nicht|lag es nicht|lag's nicht|liegt's nicht|hat nichts damit zu tun|hatte nichts damit zu tun",
+    ),
+    (
+        Sign::Partly,
+        "nicht nur|nicht immer|nicht alle|nicht jeder|nicht jede|nicht jedes|nicht ganz|nicht unbedingt|nicht vor|nicht nach|nicht mehr als|nicht weniger als|nicht sicher|kein problem|keine ahnung|kein wunder|nicht schlecht|nicht erst|nicht überall",
+    ),
+    (
+        Sign::Excess,
+        "ist zu hoch|ist zu heiß|ist zu viel|ist zu wenig|ist zu niedrig|ist zu kurz|ist zu lang|ist zu knapp|ist zu klein|ist zu groß|sind zu viel|sind zu viele|sind zu wenig|war zu hoch|war zu viel|war zu wenig|war zu knapp",
+    ),
+    (
+        Sign::ComesFrom,
+        "kommt von|kommen von|kommt vom|kommen vom|stammt von|stammen von|rührt von|liegt am",
+    ),
+    (
         Sign::Exact,
         "genau das|genau diese*|heb das auf|heb die|heb den|behalte|genau so|wortwörtlich|unverändert|wort für wort|im wortlaut|aufheben|kein wort ändern",
     ),
@@ -168,16 +200,16 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen|\
         ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst|\
-        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf",
+        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf|fliegt raus|fliegen raus|flog raus|ist rausgeflogen|ist gestorben|ist dicht|ist geplatzt|hat sich erledigt|haben sich erledigt|hat abgesagt|haben abgesagt|ist zu ende|ist damit zu ende|ging zu ende|läuft aus|ist ausgelaufen|ist nicht mehr im rennen|ist abgelehnt|wird abgeschafft|wird eingestellt|wurde eingestellt|ist eingestellt|wird ersetzt|werden ersetzt|sind abgeschafft|sind gestrichen|sind raus|sind weg|ist gelöscht|sind gelöscht|wurde gelöscht|ist ausgefallen|springt ab|ist abgesprungen|zieht sich zurück|steht auf dem wertstoffhof|ist verschrottet|ist durch",
     ),
     (Sign::From, "von|vom"),
     (
         Sign::Retired,
-        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles|streich|streiche|streichen wir|lass weg|lassen wir weg|verzichten auf|verzichte auf|brauchen kein*|wir brauchen kein*",
+        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles|streich|streiche|streichen wir|lass weg|lassen wir weg|verzichten auf|verzichte auf|brauchen kein*|wir brauchen kein*|verzichten wir auf|haben uns getrennt von|trennen uns von|steigen aus|haben aufgehört mit|höre auf mit|aufgehört mit|schluss mit",
     ),
     (
         Sign::Obsolete,
-        "veraltet|überholt|hinfällig|ungültig|gilt nicht mehr|stimmt nicht mehr|ist falsch|war falsch|kann weg|vergiss|nicht mehr gültig|nicht mehr aktuell|stimmt nicht|trifft nicht mehr zu|löschen",
+        "veraltet|überholt|hinfällig|ungültig|gilt nicht mehr|stimmt nicht mehr|ist falsch|war falsch|kann weg|vergiss|nicht mehr gültig|nicht mehr aktuell|stimmt nicht|trifft nicht mehr zu|löschen|stimmen nicht|stimmt so nicht|stimmen so nicht|gelten nicht mehr|nicht mehr richtig|sind falsch|sind veraltet",
     ),
     (
         Sign::Moved,
@@ -297,7 +329,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Small,
         "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|und|oder|aber|von|vom|zu|zum|zur|in|im|an|am|auf|für|aus|bei|mit|ohne|als|ist|sind|war|waren|sein|bin|bist|es|dies|diese|dieser|dieses|ich|wir|du|sie|er|ihr|ihm|ihn|mir|mich|uns|dir|dich|sich|mein|meine|unser|unsere|dein|deine|sein|seine|\
         so|dann|jetzt|nun|auch|nur|noch|schon|alle|alles|nicht|kein|keine|keinen|hat|habe|haben|hatte|wird|werden|wurde|würde|kann|können|könnte|soll|sollen|muss|müssen|darf|über|unter|nach|vor|wieder|bis|mehr|einige|jede|jeder|jedes|jeden|beide|da|dort|hier|was|welche|wer|wann|wo|warum|wie|wenn|weil|seit|ja|nein|bitte|danke|\
-        sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig",
+        sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig|uhr|uhrzeit",
     ),
     (
         Sign::Month,

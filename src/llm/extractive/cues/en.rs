@@ -15,6 +15,7 @@ pub(super) const WORDS: Words = Words {
     denying: "no",
     yes: "yes|yep|yeah",
     others: "he|she|they",
+    separable: "",
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -120,6 +121,26 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::Speaker, "i'm|i am|am|i feel|feeling"),
     (
+        Sign::EndsIt,
+        "cancelled them|canceled them|cancelled it|canceled it|cancelled him|cancelled her|dropped them|dropped it|scrapped it|scrapped them|scrapped that|dropped that|ditched it|ditched them|got rid of it|got rid of them|let her go|let him go|let them go|replaced it|replaced them|replaced him|replaced her|sold it|sold them|gave it up|gave that up|gave it away|threw it out|threw them out|took it down|took it out|switched it off for good|double-booked us|let us down|backed out|no longer use it|no longer use them|don't use it any more|don't use them any more|stopped it|she's stopped it|he's stopped it|they've stopped it|deleted it|deleted them|removed it|removed them",
+    ),
+    (
+        Sign::NotCause,
+        "was never the cause|never was the cause|never the culprit|never was the culprit|was never the culprit|isn't the cause|is not the cause|wasn't the cause|was not the cause|not to blame|isn't to blame|wasn't to blame|wasn't the culprit|isn't the culprit|is innocent|are innocent|was innocent|had nothing to do with it|has nothing to do with it|was never the problem|isn't the problem|wasn't the problem|is in the clear|are in the clear|is off the hook|off the hook",
+    ),
+    (
+        Sign::Partly,
+        "not only|not just|not always|not all|not every|not everyone|not everything|not entirely|not quite|not necessarily|not until|not before|not after|not more than|not less than|no more than|no less than|not sure|no doubt|no problem|no idea|no wonder|not bad|no later than",
+    ),
+    (
+        Sign::Excess,
+        "is too|are too|was too|were too|is way too|is far too",
+    ),
+    (
+        Sign::ComesFrom,
+        "is down to|are down to|results from|is the result of",
+    ),
+    (
         Sign::Exact,
         "exactly this|exactly that|exactly so|that's the one|don't want to lose|keep that|keep this|save that|save this|as it is|as it stands|word for word|verbatim|to the letter|same text|unchanged|don't change a word|without changing a word|exact wording|exact words",
     ),
@@ -176,16 +197,16 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down",
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down|is deleted|are deleted|was deleted|were deleted|is out of the plot|are out of the plot|is out for good|is off for good|is out of the question now|has gone for good|is done for|is no longer with us|is dissolved|was dissolved|has ended|came to an end|comes to an end|is over and done|was abandoned|is abandoned|was thrown out|is thrown out|got thrown out|were replaced|are replaced|have been replaced|were removed|have been removed|were dropped|was turned down at last|has run out|ran out|backed out|pulled out|double-booked us|let us down",
     ),
     (Sign::From, "from"),
     (
         Sign::Retired,
-        "killed|got rid|axed|no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the",
+        "killed|got rid|axed|no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the|, drop|: drop|and drop|then drop|so drop|we drop|can drop|please drop|just drop|we dropped|we've dropped|we scrapped|we've scrapped|we cancelled|we've cancelled|we canceled|we abandoned|we've abandoned|we gave up|we've given up|we got rid of|have done away with|did away with|do away with|we moved off|we're moving off|we are moving off|we're dropping|we are dropping|we stopped|we've stopped|has stopped|i stopped|i've stopped|i quit|i gave up|i've given up|called off|backed out of|pulled the plug on|turned off for good|we took out|we've taken out|took off the menu|no more of the",
     ),
     (
         Sign::Obsolete,
-        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true",
+        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true|isn't right any more|aren't right any more|isn't true|isn't right|aren't right|is not right|no longer right|don't hold any more|doesn't hold any more|is out of date",
     ),
     (
         Sign::Moved,
@@ -297,7 +318,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Small,
-        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back",
+        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back|o'clock|pm",
     ),
     (
         Sign::Month,

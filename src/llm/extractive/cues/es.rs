@@ -15,6 +15,7 @@ pub(super) const WORDS: Words = Words {
     denying: "no|sin|ningún|ninguna|nada",
     yes: "sí|si",
     others: "él|ella|ellos",
+    separable: "",
     is_done,
     tells_alone: is_own_past,
     is_imperative,
@@ -105,6 +106,26 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::Speaker, "estoy|ando|voy"),
     (
+        Sign::EndsIt,
+        "lo cancelamos|la cancelamos|los cancelamos|las cancelamos|lo hemos cancelado|la hemos cancelado|los hemos cancelado|lo vendimos|la vendimos|lo quitamos|la quitamos|lo hemos quitado|la hemos quitado|lo descartamos|la descartamos|lo hemos descartado|la hemos descartado|lo sustituimos|la sustituimos|lo dejamos de usar|la dejamos de usar|ya no lo usamos|ya no la usamos|ya no los usamos|se echó atrás|nos dejó tirados|nos falló|lo hemos cambiado por|la hemos cambiado por",
+    ),
+    (
+        Sign::NotCause,
+        "no tiene la culpa|no tenía la culpa|no era la causa|no es la causa|no es el culpable|no era el culpable|es inocente|era inocente|no tiene nada que ver|no tenía nada que ver|queda descartado como causa",
+    ),
+    (
+        Sign::Partly,
+        "no solo|no sólo|no siempre|no todos|no todas|no todo|no del todo|no necesariamente|no antes|no después|no más de|no menos de|no sé|no hay problema|no está mal|no en todas",
+    ),
+    (
+        Sign::Excess,
+        "es demasiado|son demasiado|son demasiados|era demasiado|es muy poco|se queda corto|no basta|no bastan",
+    ),
+    (
+        Sign::ComesFrom,
+        "viene de|vienen de|viene del|vienen del|se deben a|proviene de",
+    ),
+    (
         Sign::Exact,
         "guarda esa|guarda ese|guarda esto|tal cual|al pie de la letra|palabra por palabra|sin cambiar nada|textualmente",
     ),
@@ -158,17 +179,17 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló|\
         lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó|\
-        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio",
+        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio|se cayó|se ha caído|se cae|se echó para atrás|ha fallado|nos dejó tirados|está descartado|está descartada|queda descartado|queda descartada|se descartó|fue borrado|está borrado|se ha borrado|se han borrado|ya no cuenta|se rompió el acuerdo|se ha terminado|se ha acabado|quedó atrás|pasa a la historia|queda fuera|quedan fuera|se queda fuera",
     ),
     (Sign::From, "de|del"),
     (
         Sign::Retired,
         "ya no usamos|ya no uso|ya no utilizamos|hemos dejado|dejamos de usar|abandonado|abandonamos|olvida todo sobre|lo que tienes sobre|lo que sabes de|\
-        vendimos|hemos vendido|vendí|he vendido|dejé de|dejamos de|he dejado de|cancelé|cancelamos|he cancelado|hemos cancelado|nos deshicimos de|me deshice de|renuncié a|renunciamos a|ya no tengo|ya no tenemos|ya no hago|ya no vamos a|sustituimos|sustituí|reemplazamos|reemplacé|quitamos|quité|eliminamos|di de baja|dimos de baja|hemos quitado|hemos cambiado|prescindimos de|quita|nos saltamos|suprime",
+        vendimos|hemos vendido|vendí|he vendido|dejé de|dejamos de|he dejado de|cancelé|cancelamos|he cancelado|hemos cancelado|nos deshicimos de|me deshice de|renuncié a|renunciamos a|ya no tengo|ya no tenemos|ya no hago|ya no vamos a|sustituimos|sustituí|reemplazamos|reemplacé|quitamos|quité|eliminamos|di de baja|dimos de baja|hemos quitado|hemos cambiado|prescindimos de|quita|nos saltamos|suprime|hemos abandonado|he abandonado|dejamos de lado|descartamos|hemos descartado|retiramos|hemos retirado|nos olvidamos de|quitad|hemos eliminado|adiós a|se acabó lo de|se acabó el|se acabó la|dejo de|ya no queremos|ya no quiero",
     ),
     (
         Sign::Obsolete,
-        "obsoleto|obsoleta|ya no vale|ya no es válido|ya no es válida|ya no es cierto|es falso|es incorrecto|es incorrecta|está mal|estaba mal|caducado|se puede borrar|olvida|no es correcto|ya no aplica|desactualizado",
+        "obsoleto|obsoleta|ya no vale|ya no es válido|ya no es válida|ya no es cierto|es falso|es incorrecto|es incorrecta|está mal|estaba mal|caducado|se puede borrar|olvida|no es correcto|ya no aplica|desactualizado|ya no es correcto|ya no sirve|ya no sirven|ya no valen|no son correctos|están mal|está anticuado",
     ),
     (
         Sign::Moved,
@@ -286,7 +307,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Small,
         "el|la|los|las|un|una|unos|unas|de|del|al|a|y|e|o|u|pero|en|con|sin|por|para|sobre|entre|hasta|desde|que|qué|quien|quién|cual|cuál|cuando|cuándo|donde|dónde|como|cómo|si|sí|no|ni|es|son|era|eran|ser|sido|está|están|estoy|estaba|he|has|ha|hemos|han|había|hay|yo|tú|él|ella|usted|nosotros|ustedes|ellos|ellas|me|te|se|nos|le|les|lo|\
-        mi|mis|tu|tus|su|sus|nuestro|nuestra|este|esta|esto|ese|esa|eso|estos|estas|más|menos|muy|también|tampoco|ya|aún|todavía|siempre|nunca|todo|todos|toda|todas|otro|otra|otros|otras|mismo|misma|algo|nada|bien|mal|así|pues|porque|ahora|luego|después|antes|hoy|ayer|mañana|gracias|favor|hacer|hago|hace|hecho|voy|va|vamos|puede|puedo|tiene|tengo|cada|solo|sólo|aquí|ahí|allí|sino|vale",
+        mi|mis|tu|tus|su|sus|nuestro|nuestra|este|esta|esto|ese|esa|eso|estos|estas|más|menos|muy|también|tampoco|ya|aún|todavía|siempre|nunca|todo|todos|toda|todas|otro|otra|otros|otras|mismo|misma|algo|nada|bien|mal|así|pues|porque|ahora|luego|después|antes|hoy|ayer|mañana|gracias|favor|hacer|hago|hace|hecho|voy|va|vamos|puede|puedo|tiene|tengo|cada|solo|sólo|aquí|ahí|allí|sino|vale|final",
     ),
     (
         Sign::Month,

@@ -15,6 +15,7 @@ pub(super) const WORDS: Words = Words {
     denying: "pas|plus",
     yes: "oui|ouais",
     others: "il|elle|ils|elles",
+    separable: "",
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -100,6 +101,26 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::Speaker, "je suis|chuis"),
     (
+        Sign::EndsIt,
+        "on le retire|on la retire|on les retire|on le remplace|on la remplace|on les remplace|on l'a annulé|on l'a annulée|on les a annulés|on l'a vendu|on l'a vendue|on l'a remplacé|on l'a remplacée|on l'a supprimé|on l'a supprimée|on l'abandonne|on les abandonne|je l'ai arrêté|il l'a arrêté|elle l'a arrêté|nous a lâchés|on ne l'utilise plus|on ne les utilise plus|on n'en veut plus",
+    ),
+    (
+        Sign::NotCause,
+        "n'y est pour rien|n'y était pour rien|n'y sont pour rien|n'est pas en cause|n'est pas la cause|n'était pas la cause|n'est pas le coupable|n'était pas le coupable|est innocent|est innocente|est hors de cause|mis hors de cause|mise hors de cause|ne vient pas de là",
+    ),
+    (
+        Sign::Partly,
+        "pas seulement|pas toujours|pas tous|pas toutes|pas tout|pas forcément|pas avant|pas après|pas plus de|pas moins de|pas sûr|pas de problème|pas mal|pas que|pas encore|pas partout",
+    ),
+    (
+        Sign::Excess,
+        "c'est trop|est trop|sont trop|était trop|c'est trop peu|ne suffit pas|ne suffisent pas",
+    ),
+    (
+        Sign::ComesFrom,
+        "vient de|viennent de|vient du|viennent du|vient des|viennent des|proviennent de",
+    ),
+    (
         Sign::Exact,
         "garde-moi|garde cette|garde ce|exactement ça|tel quel|telle quelle|mot pour mot|au mot près|à la lettre|à la virgule près|sans rien changer",
     ),
@@ -159,17 +180,17 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc|\
         est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus|\
-        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite",
+        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite|est fichu|est fichue|sont fichus|sont fichues|est foutu|est mort et enterré|est hors jeu|s'est désisté|s'est désistée|a lâché|nous a lâchés|a disparu|n'est plus là|est retiré|est retirée|ont été retirés|est écarté|est écartée|a été abandonné|a été abandonnée|tombe|a capoté|est rayé|est rayée|disparaît|disparaissent|est terminé depuis|a pris fin|prend fin|est passé de mode|a sauté|saute",
     ),
     (Sign::From, "de|du|d'*"),
     (
         Sign::Retired,
         "n'utilise plus|n'utilisons plus|on n'utilise plus|nous avons quitté|on a quitté|abandonné|abandonnée|oublie tout sur|ce que tu as sur|ce que tu sais sur|fini avec|\
-        avons vendu|j'ai vendu|on a vendu|j'ai résilié|on a résilié|avons résilié|j'ai arrêté|on a arrêté|avons arrêté|renoncé à|on a jeté|j'ai jeté|on a remplacé|avons remplacé|j'ai remplacé|on a supprimé|désabonné de|plus besoin de|plus besoin du|plus besoin des|on a annulé|j'ai annulé|avons annulé|on laisse tomber|laisse tomber|on supprime|supprime|on se passe de",
+        avons vendu|j'ai vendu|on a vendu|j'ai résilié|on a résilié|avons résilié|j'ai arrêté|on a arrêté|avons arrêté|renoncé à|on a jeté|j'ai jeté|on a remplacé|avons remplacé|j'ai remplacé|on a supprimé|désabonné de|plus besoin de|plus besoin du|plus besoin des|on a annulé|j'ai annulé|avons annulé|on laisse tomber|laisse tomber|on supprime|supprime|on se passe de|on abandonne|nous abandonnons|j'abandonne|on arrête|nous arrêtons|j'arrête|on a abandonné|avons abandonné|j'ai abandonné|on se débarrasse de|on s'est débarrassé de|on raye|on retire|nous retirons|on enlève|adieu|on vire|on a viré|on tourne la page de|on ne veut plus de|on ne veut plus du",
     ),
     (
         Sign::Obsolete,
-        "obsolète|périmé|périmée|n'est plus valable|n'est plus vrai|est faux|est fausse|était faux|est erroné|est erronée|n'est plus d'actualité|caduc|caduque|à supprimer|peut partir|oublie|incorrect|ne tient plus",
+        "obsolète|périmé|périmée|n'est plus valable|n'est plus vrai|est faux|est fausse|était faux|est erroné|est erronée|n'est plus d'actualité|caduc|caduque|à supprimer|peut partir|oublie|incorrect|ne tient plus|n'est plus bon|n'est plus bonne|ne sont plus bons|n'est pas exact|ne sont plus valables|sont faux|sont périmés|n'est plus le bon|n'est plus la bonne",
     ),
     (
         Sign::Moved,

@@ -57,6 +57,8 @@ pub(super) struct Words {
     pub(super) yes: &'static str,
     /// Who else is spoken of: "they decided".
     pub(super) others: &'static str,
+    /// Verbs with a part that stands apart, by which something is given up, a group a line: the verbs, a `/`, the parts.
+    pub(super) separable: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(super) is_done: fn(&str) -> bool,
     /// Whether such a word needs no auxiliary: "repasé".

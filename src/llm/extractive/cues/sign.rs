@@ -86,6 +86,16 @@ pub(in crate::llm::extractive) enum Sign {
 
     /// "lowered": some amount is another one.
     Amount,
+    /// "comes from": of a record, by what it explains something; of a sentence it may tell a place.
+    ComesFrom,
+    /// "was never the cause": what stands before it did not do it.
+    NotCause,
+    /// "not only": what is denied only in part.
+    Partly,
+    /// "is too hot": a value that will not do.
+    Excess,
+    /// "cancelled them": what the clause before speaks of is no more.
+    EndsIt,
     /// "took over": a thing passes to somebody else.
     Hands,
     /// "as planned": all is as it was.
