@@ -49,7 +49,10 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
             (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark)
         })
     });
-    own || ended || (told && !piece.has(Sign::Change))
+    let own_past = piece.words().any(|(_, word)| {
+        (piece.language.words().tells_alone)(word) && (piece.language.words().is_done)(word)
+    });
+    own || own_past || ended || (told && !piece.has(Sign::Change))
 }
 
 /// What takes the weight of a report.
@@ -116,7 +119,13 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
             });
         // "Menu of the week changed: …", "TTL raised."
         let by_assistant = piece.voice == Voice::Assistant && !piece.has(Sign::Aux);
-        let told_alone = matches!(next, "," | "." | ":" | ";")
+        // "Request sent today, 3 April"
+        let day = |(place, _): &(usize, &str)| {
+            let mut hits = piece.hits.iter();
+            hits.any(|hit| hit.sign == Sign::Day && hit.start == *place)
+        };
+        let is_dated = words.get(at + 1).is_some_and(day);
+        let told_alone = (is_dated || matches!(next, "," | "." | ":" | ";"))
             && !piece.has(Sign::Says)
             && ((first && at <= 3) || (by_assistant && at <= 6 && (first || next == ".")));
         // "wird geprüft", "to be checked", "being checked", "should be checked"

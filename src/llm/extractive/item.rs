@@ -10,8 +10,8 @@ use super::transcript::Voice;
 /// What is arranged so is done when it took place or came.
 static ARRANGING: Listed = Listed::new(|| {
     split(
-        "book get order request arrange schedule ask call buy obtain fetch collect buchen bestellen besorgen einholen vereinbaren anfragen holen kaufen \
-        réserver demander prendre commander obtenir acheter pedir reservar solicitar concertar comprar encargar conseguir",
+        "book get order request arrange schedule ask call buy obtain fetch collect find buchen bestellen besorgen einholen vereinbaren anfragen holen kaufen finden \
+        auftreiben réserver demander prendre commander obtenir acheter trouver pedir reservar solicitar concertar comprar encargar conseguir encontrar",
     )
 });
 
@@ -143,6 +143,8 @@ fn verb_and_object(text: &str) -> (&str, &str) {
             && word.chars().all(char::is_lowercase)
     };
     let may_be_german = Language::of(text).is_none_or(|language| language == Language::German);
+    // "Tischgestell schweißen lassen": somebody else does it.
+    let text = text.strip_suffix(" lassen").unwrap_or(text);
     let verb_last = text
         .rsplit_once(' ')
         .filter(|(_, verb)| may_be_german && is_verb(verb));

@@ -132,6 +132,22 @@ impl Work {
                 .words()
                 .any(|(_, word)| (said.language.words().is_done)(word));
         let confirms = confirms && !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+        let tells = !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+        let begins_with_a_deed = || {
+            said.words()
+                .take(2)
+                .any(|(_, word)| (said.language.words().is_done)(word))
+        };
+        if !said.void && !said.asks && tells && begins_with_a_deed() {
+            // "And the calendars?" - "Ordered yesterday, 80 of them."
+            let both = asked.terms().clone().with(said.terms());
+            let report = format!("{} {}", asked.line.text, said.line.text);
+            if let Some(at) = self.told_as_done(&report, &both) {
+                self.items[at].state = State::Done;
+                self.items[at].message = said.message;
+                self.told = true;
+            }
+        }
         if said.void || said.asks || !(confirms || points_back && is_done(said)) {
             return;
         }

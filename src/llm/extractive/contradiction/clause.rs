@@ -46,6 +46,8 @@ pub(super) struct Clause {
     ends_it: bool,
     /// "I didn't take it this morning" tells of once.
     is_once: bool,
+    /// "Only at ten": what else there was is no more.
+    is_only: bool,
     /// "As planned": all is as it was.
     confirms: bool,
     /// "Lowered": some amount is another one.
@@ -82,6 +84,7 @@ impl Clause {
             shifts_hands: said.has(Sign::Hands),
             ends_it: said.has(Sign::EndsIt),
             is_once: said.has_any(&[Sign::Moment, Sign::Past]) && !said.has(Sign::Change),
+            is_only: said.has(Sign::Only),
             confirms: said.has(Sign::Confirming),
             lasts_until: said.has(Sign::Lasting),
             facts,
@@ -213,6 +216,17 @@ impl Clause {
             // Without a word of change only if it is told of nothing else.
             _ => shared >= RARE && subject && !force.adds && is_half(covered, &self.facts, theirs),
         })
+    }
+
+    /// "On Saturdays at ten only", where the record gives that hour and another one.
+    pub(super) fn narrows(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        self.is_only
+            && theirs.denied.is_empty()
+            && self.facts.gives_fewer(theirs)
+            && whole.shares_subject(theirs)
+            && memory.shared(&whole.things, record) >= RARE
+            && !whole.is_of_another(theirs)
     }
 
     /// It says again what the record says, and that it is not so, or is so where the record denies it.

@@ -172,6 +172,14 @@ impl Facts {
         })
     }
 
+    /// Whether it gives only some of the other's values of a kind.
+    pub(super) fn gives_fewer(&self, other: &Self) -> bool {
+        self.by_kind.iter().any(|(kind, texts)| {
+            let theirs = other.by_kind.get(kind);
+            theirs.is_some_and(|theirs| texts.is_subset(theirs) && texts.len() < theirs.len())
+        })
+    }
+
     /// Whether both name one thing in several states: `iso.20022.02` and `iso.20022.08`.
     pub(super) fn is_of_series(&self, other: &Self) -> bool {
         let of = |facts: &Self| -> BTreeMap<String, String> {

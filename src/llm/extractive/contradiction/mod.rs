@@ -25,6 +25,7 @@ use super::said::Said;
 use super::session::Session;
 use super::terms::{Stem, Terms};
 use super::transcript::Voice;
+use super::values::{Kind, values};
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
 
@@ -108,8 +109,12 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
         .filter_map(move |(at, said)| {
             let is_denied = denied.binary_search(&said.message).is_ok();
             let of_user = said.voice != Voice::Assistant;
-            let ends = said.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]) && is_done(said);
-            let tells_news = ends || said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
+            let is_report = !of_user && is_done(said);
+            let ends = is_report && said.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]);
+            // "I set the temperature to 28 degrees", and nothing else.
+            let is_plain = is_report && !said.line.folded.contains([',', ':', '、']);
+            let tells_news =
+                ends || is_plain || said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
             let is_heard = of_user && said.has(Sign::Others);
             let asserts = !is_heard && !said.has_any(&NOT_PRESENT);
             let is_borne_out =
@@ -120,7 +125,11 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let denies_question = of_user && answers_no(&session.said, at);
             let force = Force {
                 asserts: asserts && (of_user || is_seen || is_told),
-                changes: (of_user && (said.has_any(&CHANGING) || denies_question || retired(said).is_some()))
+                changes: (of_user
+                    && (said.has_any(&CHANGING)
+                        || denies_question
+                        || takes_effect(said)
+                        || retired(said).is_some()))
                     || is_seen
                     || (is_told && (ends || said.has(Sign::Change))),
                 is_seen,
@@ -160,6 +169,21 @@ const NOT_PRESENT: [Sign; 9] = [
     Sign::NotYet,
     Sign::Refuted,
 ];
+
+/// "The courier comes at 10:20 from 1 June": it was otherwise before.
+fn takes_effect(said: &Said) -> bool {
+    let is_dated = |hit: &Hit| {
+        let behind = said.line.behind(hit.end);
+        let soon: Vec<&str> = behind.split_whitespace().take(3).collect();
+        let values = values(&soon.join(" "));
+        values
+            .first()
+            .is_some_and(|(kind, _)| matches!(kind, Kind::Date | Kind::Weekday))
+    };
+    said.hits
+        .iter()
+        .any(|hit| hit.sign == Sign::Since && is_dated(hit))
+}
 
 /// "Still at six?" - "No, half past six": what the assistant asked is not so any more.
 fn answers_no(said: &[Said], at: usize) -> bool {

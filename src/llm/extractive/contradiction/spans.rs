@@ -206,6 +206,7 @@ fn from_to(said: &Said) -> Option<Terms> {
             said.line.between(from.end, from.end + to)
         };
         let terms = Terms::of(old);
-        (!terms.is_empty() && terms.count() <= 6).then_some(terms)
+        let is_one = !old.contains([',', ';', ':']);
+        (is_one && !terms.is_empty() && terms.count() <= 6).then_some(terms)
     })
 }

@@ -195,6 +195,7 @@ impl<'s> Statement<'s> {
         let mut clauses = self.clauses.iter();
         let renamed = clauses.any(|clause| {
             clause.renames(record, memory, self.force)
+                || clause.narrows(&self.facts, record, memory)
                 || clause.retells(record, memory)
                 || clause.reassigns(record, memory)
         });

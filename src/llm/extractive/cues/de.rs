@@ -37,15 +37,10 @@ const STATES: &str = "offen|geöffnet|wieder offen|wieder geöffnet|ist auf|sind
     im urlaub|in elternzeit|krankgeschrieben|krank / wieder im büro|wieder da|wieder gesund|zurück aus";
 
 /// Verbs of giving something up, and what stands at their end: "wir lassen Budapest weg".
-const SEPARABLE: &str = "lassen|lasse|lass|lasst / weg|aus|bleiben|fallen\n\
-    schaffen|schaffe|schafft / ab\n\
-    geben|gebe|gib / auf|ab|weg\n\
-    stellen|stelle / ein\n\
-    nehmen|nehme|nimm / raus|heraus\n\
+const SEPARABLE: &str = "lassen|lasse|lass|lasst / weg|aus|bleiben|fallen\nschaffen|schaffe|schafft / ab\n\
+    geben|gebe|gib / auf|ab|weg\nstellen|stelle / ein\nnehmen|nehme|nimm / raus|heraus\n\
     werfen|werfe|wirf|schmeißen|schmeiße|schmeiß / raus|weg|um\n\
-    melden|melde / ab\n\
-    bestellen|bestelle / ab\n\
-    hören|höre|hör / auf";
+    melden|melde|bestellen|bestelle / ab\nhören|höre|hör / auf";
 
 /// Words of which one excludes the others of its line.
 const RIVALS: &str = "staging|produktion|produktiv|test|testsystem|entwicklung|lokal|sandbox|vorschau\n\
@@ -66,12 +61,12 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
         "merk dir|merke dir|merken sie sich|bitte merken|zu merken|denk daran|denke daran|denk dran|nicht vergessen , dass|nicht vergessen :|vergiss nicht , dass|wichtig|wichtig :|ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft|\
-        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere|pass auf|passt auf|pass bitte auf|achte darauf|denk bitte daran|behalte im kopf|behalt im kopf",
+        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere|pass auf|passt auf|pass bitte auf|achte darauf|denk bitte daran|behalte im kopf|behalt im kopf|denkt dran|denkt daran",
     ),
     (
         Sign::Rule,
         "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich|\
-        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist|nichts darf|egal was|ist tabu|nix mehr",
+        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist|nichts darf|egal was|ist tabu|nix mehr|muss bleiben|müssen bleiben|erst , wenn|erst wenn|nur wenn",
     ),
     (
         Sign::Limit,
@@ -95,7 +90,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "schreibt ,|schrieb ,|behauptet ,|er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte",
+        "schreibt ,|schrieb ,|behauptet ,|er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte|hat man gesagt|wurde gesagt|erzählt man|angeblich",
     ),
     (
         Sign::Past,
@@ -142,6 +137,9 @@ const CUES: &[(Sign, &str)] = &[
         Sign::ComesFrom,
         "kommt von|kommen von|kommt vom|kommen vom|stammt von|stammen von|rührt von|liegt am",
     ),
+    (Sign::Only, "nur noch|nur|ausschließlich"),
+    (Sign::Since, "ab|seit|ab dem"),
+    (Sign::Day, "heute|gestern|heute früh"),
     (
         Sign::Exact,
         "genau das|genau diese*|heb das auf|heb die|heb den|behalte|genau so|wortwörtlich|unverändert|wort für wort|im wortlaut|aufheben|kein wort ändern",
@@ -200,7 +198,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen|\
         ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst|\
-        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf|fliegt raus|fliegen raus|flog raus|ist rausgeflogen|ist gestorben|ist dicht|ist geplatzt|hat sich erledigt|haben sich erledigt|hat abgesagt|haben abgesagt|ist zu ende|ist damit zu ende|ging zu ende|läuft aus|ist ausgelaufen|ist nicht mehr im rennen|ist abgelehnt|wird abgeschafft|wird eingestellt|wurde eingestellt|ist eingestellt|wird ersetzt|werden ersetzt|sind abgeschafft|sind gestrichen|sind raus|sind weg|ist gelöscht|sind gelöscht|wurde gelöscht|ist ausgefallen|springt ab|ist abgesprungen|zieht sich zurück|steht auf dem wertstoffhof|ist verschrottet|ist durch",
+        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf|fliegt raus|fliegen raus|flog raus|ist rausgeflogen|ist gestorben|ist dicht|ist geplatzt|hat sich erledigt|haben sich erledigt|hat abgesagt|haben abgesagt|ist zu ende|ist damit zu ende|ging zu ende|läuft aus|ist ausgelaufen|ist nicht mehr im rennen|ist abgelehnt|wird abgeschafft|wird eingestellt|wurde eingestellt|ist eingestellt|wird ersetzt|werden ersetzt|sind abgeschafft|sind gestrichen|sind raus|sind weg|ist gelöscht|sind gelöscht|wurde gelöscht|ist ausgefallen|springt ab|ist abgesprungen|zieht sich zurück|steht auf dem wertstoffhof|ist verschrottet|ist durch|spielt keine rolle mehr|ist egal geworden|zählt nicht mehr|interessiert nicht mehr",
     ),
     (Sign::From, "von|vom"),
     (
@@ -277,7 +275,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Done,
         "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
-        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim",
+        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim|steht hier|stehen hier|liegt hier|liegen hier|steht schon|stehen schon|hängt schon|hängen schon",
     ),
     (
         Sign::Aux,
@@ -293,7 +291,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun|habe begonnen|habe angefangen|hab angefangen|fange an|bin dran|sitze an",
+        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun|habe begonnen|habe angefangen|hab angefangen|fange an|bin dran|sitze an|ich gerade|bin schon dabei|ich bin jetzt bei",
     ),
     (
         Sign::Next,
@@ -319,7 +317,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Filler,
         "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar|\
-        kein problem|keine sorge|keine eile|keine ahnung",
+        kein problem|keine sorge|keine eile|keine ahnung|nee|nö|tja|na ja|naja|guten tag|moin|servus|aha",
     ),
     (
         Sign::Anaphor,

@@ -63,7 +63,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Rule,
-        "everything has to|everything must|everyone has to|nothing gets|nothing goes|nothing leaves|, ever|must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be",
+        "everything has to|everything must|everyone has to|nothing gets|nothing goes|nothing leaves|, ever|must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be|must stay|has to stay|have to stay|only when|only once",
     ),
     (
         Sign::Limit,
@@ -87,7 +87,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "writes that|wrote that|is sure|she's sure|he's sure|she's read|he's read|has read|read somewhere|he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say",
+        "writes that|wrote that|is sure|she's sure|he's sure|she's read|he's read|has read|read somewhere|he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say|was told she|was told he|were told they|have been told|has been told",
     ),
     (
         Sign::Past,
@@ -140,6 +140,9 @@ const CUES: &[(Sign, &str)] = &[
         Sign::ComesFrom,
         "is down to|are down to|results from|is the result of",
     ),
+    (Sign::Only, "only|just the"),
+    (Sign::Since, "from|as of|starting|starting on|since|effective"),
+    (Sign::Day, "today|yesterday|this morning"),
     (
         Sign::Exact,
         "exactly this|exactly that|exactly so|that's the one|don't want to lose|keep that|keep this|save that|save this|as it is|as it stands|word for word|verbatim|to the letter|same text|unchanged|don't change a word|without changing a word|exact wording|exact words",
@@ -197,7 +200,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down|is deleted|are deleted|was deleted|were deleted|is out of the plot|are out of the plot|is out for good|is off for good|is out of the question now|has gone for good|is done for|is no longer with us|is dissolved|was dissolved|has ended|came to an end|comes to an end|is over and done|was abandoned|is abandoned|was thrown out|is thrown out|got thrown out|were replaced|are replaced|have been replaced|were removed|have been removed|were dropped|was turned down at last|has run out|ran out|backed out|pulled out|double-booked us|let us down",
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down|is deleted|are deleted|was deleted|were deleted|is out of the plot|are out of the plot|is out for good|is off for good|is out of the question now|has gone for good|is done for|is no longer with us|is dissolved|was dissolved|has ended|came to an end|comes to an end|is over and done|was abandoned|is abandoned|was thrown out|is thrown out|got thrown out|were replaced|are replaced|have been replaced|were removed|have been removed|were dropped|was turned down at last|has run out|ran out|backed out|pulled out|double-booked us|let us down|doesn't matter any more|no longer matters|no longer counts|doesn't count any more",
     ),
     (Sign::From, "from"),
     (
@@ -270,7 +273,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the",
+        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the|are here now|is here now|already have them|already have it|came round|came by|has been round|was round",
     ),
     (
         Sign::Aux,
@@ -344,7 +347,7 @@ static IDLE: Listed = Listed::new(|| {
 static STRONG: Listed = Listed::new(|| {
     split(
         " done built made sent set written wrote rewritten rewrote bought paid rebuilt sold taken drawn drew chosen left dug laid swept fed ran brought cut split \
-    shut put hung begun overhauled ",
+    shut put hung begun overhauled rerun reran redone rewrote undone withdrawn redrawn rewound resent ",
     )
 });
 /// Verbs with which people ask for work.

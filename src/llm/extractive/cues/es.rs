@@ -49,12 +49,12 @@ const RIVALS: &str = "preproducción|producción|pruebas|desarrollo|local\n\
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma|ojo :|ojo ,|ojo con|cuidado con|presta atención",
+        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma|ojo :|ojo ,|ojo con|cuidado con|presta atención|acuérdate|acuérdese|acordaos|que no se te olvide|no te olvides",
     ),
     (
         Sign::Rule,
         "debe|deben|no debe|no deben|nunca|jamás|siempre|prohibido|prohibida|obligatorio|obligatoria|bajo ningún|no se debe|tiene que ser|tienen que ser|\
-        ni hablar|ni pensarlo|es tabú",
+        ni hablar|ni pensarlo|es tabú|tiene que seguir|debe seguir|solo si|solo cuando|sólo si|sólo cuando",
     ),
     (
         Sign::Limit,
@@ -78,7 +78,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "escribe que|él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo",
+        "escribe que|él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo|le han dicho|les han dicho|me han contado|me contaron|le dijeron|dice que|dicen que",
     ),
     (
         Sign::Past,
@@ -125,6 +125,9 @@ const CUES: &[(Sign, &str)] = &[
         Sign::ComesFrom,
         "viene de|vienen de|viene del|vienen del|se deben a|proviene de",
     ),
+    (Sign::Only, "solo|sólo|solamente|únicamente|nada más que"),
+    (Sign::Since, "desde el|a partir del|desde|a partir de"),
+    (Sign::Day, "hoy|ayer|esta mañana"),
     (
         Sign::Exact,
         "guarda esa|guarda ese|guarda esto|tal cual|al pie de la letra|palabra por palabra|sin cambiar nada|textualmente",
@@ -179,7 +182,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló|\
         lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó|\
-        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio|se cayó|se ha caído|se cae|se echó para atrás|ha fallado|nos dejó tirados|está descartado|está descartada|queda descartado|queda descartada|se descartó|fue borrado|está borrado|se ha borrado|se han borrado|ya no cuenta|se rompió el acuerdo|se ha terminado|se ha acabado|quedó atrás|pasa a la historia|queda fuera|quedan fuera|se queda fuera",
+        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio|se cayó|se ha caído|se cae|se echó para atrás|ha fallado|nos dejó tirados|está descartado|está descartada|queda descartado|queda descartada|se descartó|fue borrado|está borrado|se ha borrado|se han borrado|ya no cuenta|se rompió el acuerdo|se ha terminado|se ha acabado|quedó atrás|pasa a la historia|queda fuera|quedan fuera|se queda fuera|ya les da igual|ya le da igual|ya nos da igual|ya da igual|ya no importa",
     ),
     (Sign::From, "de|del"),
     (
@@ -257,7 +260,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido",
+        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido|están aquí|está aquí|ya los tengo|ya las tengo|ya la tengo|ya lo tengo|ya vino|ya ha venido|ya estuvo|ya pasó",
     ),
     (
         Sign::Aux,
@@ -273,7 +276,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "estoy|ahora mismo|actualmente|en este momento|en curso|en marcha|ahora reviso|ahora hago|ahora preparo|empiezo|comienzo|trabajando en|ahora|sigo con",
+        "estoy|ahora mismo|actualmente|en este momento|en curso|en marcha|ahora reviso|ahora hago|ahora preparo|empiezo|comienzo|trabajando en|ahora|sigo con|estoy con|me pongo con|voy con|paso a",
     ),
     (
         Sign::Next,
@@ -298,7 +301,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Filler,
         "ok|vale|sí|no|bien|muy bien|perfecto|genial|gracias|muchas gracias|de acuerdo|entendido|anotado|claro|exacto|exactamente|bueno|pues|y|pero|entonces|ah|oh|por cierto|hola|por favor|perdón|en efecto|eso es|correcto|excelente|estupendo|jaja|tienes razón|así que|ya|\
-        sin problema|no hay problema|sin prisa",
+        sin problema|no hay problema|sin prisa|hombre|uy|pues nada|a ver",
     ),
     (
         Sign::Anaphor,
@@ -323,7 +326,7 @@ static IDLE: Listed = Listed::new(|| {
 });
 static STRONG: Listed = Listed::new(|| {
     split(
-        " hecho hecha hechos preparé reparé separé comparé retiré generé puesto puesta escrito escrita abierto abierta resuelto resuelta roto-a impreso impresa devuelto devuelta corregí subí reinicié cambié arreglé añadí envié compré reservé actualicé instalé configuré moví borré creé probé terminé revisé escribí pedí hice puse llamé pagué conecté convertí ",
+        " hecho hecha hechos preparé reparé separé comparé retiré generé puesto puesta rehecho rehecha deshecho cubierto cubierta inscrito inscrita descrito descrita escrito escrita abierto abierta resuelto resuelta roto-a impreso impresa devuelto devuelta corregí subí reinicié cambié arreglé añadí envié compré reservé actualicé instalé configuré moví borré creé probé terminé revisé escribí pedí hice puse llamé pagué conecté convertí ",
     )
 });
 static IMPERATIVES: Listed = Listed::new(|| {

@@ -50,12 +50,12 @@ const RIVALS: &str = "préproduction|production|prod|recette|test|développement
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale|fais attention|faites attention|attention :|gare à",
+        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale|fais attention|faites attention|attention :|gare à|pense bien que|n'oublie pas non plus",
     ),
     (
         Sign::Rule,
         "doit|doivent|ne doit pas|ne doivent pas|il faut toujours|jamais|toujours|interdit|interdite|obligatoire|en aucun cas|ne veut plus|il ne faut pas|tous les ans|n'a pas le droit|\
-        hors de question|c'est non|tabou",
+        hors de question|c'est non|tabou|il faut rester|doit rester|doivent rester|seulement si|seulement quand|uniquement si",
     ),
     (
         Sign::Limit,
@@ -79,7 +79,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Others,
-        "écrit que|écrit qu'*|il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait",
+        "écrit que|écrit qu'*|il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait|on lui a dit|on leur a dit|il paraît que|on m'a raconté|on dit que",
     ),
     (
         Sign::Past,
@@ -120,6 +120,12 @@ const CUES: &[(Sign, &str)] = &[
         Sign::ComesFrom,
         "vient de|viennent de|vient du|viennent du|vient des|viennent des|proviennent de",
     ),
+    (Sign::Only, "seulement|uniquement|rien que|plus que"),
+    (
+        Sign::Since,
+        "à partir du|dès le|depuis le|à compter du|dès|depuis",
+    ),
+    (Sign::Day, "aujourd'hui|hier|ce matin"),
     (
         Sign::Exact,
         "garde-moi|garde cette|garde ce|exactement ça|tel quel|telle quelle|mot pour mot|au mot près|à la lettre|à la virgule près|sans rien changer",
@@ -180,7 +186,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc|\
         est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus|\
-        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite|est fichu|est fichue|sont fichus|sont fichues|est foutu|est mort et enterré|est hors jeu|s'est désisté|s'est désistée|a lâché|nous a lâchés|a disparu|n'est plus là|est retiré|est retirée|ont été retirés|est écarté|est écartée|a été abandonné|a été abandonnée|tombe|a capoté|est rayé|est rayée|disparaît|disparaissent|est terminé depuis|a pris fin|prend fin|est passé de mode|a sauté|saute",
+        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite|est fichu|est fichue|sont fichus|sont fichues|est foutu|est mort et enterré|est hors jeu|s'est désisté|s'est désistée|a lâché|nous a lâchés|a disparu|n'est plus là|est retiré|est retirée|ont été retirés|est écarté|est écartée|a été abandonné|a été abandonnée|tombe|a capoté|est rayé|est rayée|disparaît|disparaissent|est terminé depuis|a pris fin|prend fin|est passé de mode|a sauté|saute|ne compte plus|ne comptent plus|n'a plus d'importance",
     ),
     (Sign::From, "de|du|d'*"),
     (
@@ -257,7 +263,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de",
+        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de|sont là|est là|on les a|on l'a reçu|sont dans mon|sont dans ma|est dans mon|est dans ma|c'est en place",
     ),
     (
         Sign::Aux,
@@ -273,7 +279,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "on attaque|on commence|on s'attaque|j'ai commencé|on a commencé|j'ai entamé|en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue",
+        "on attaque|on commence|on s'attaque|j'ai commencé|on a commencé|j'ai entamé|en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue|je passe aux|je passe au|je passe à|je suis sur le|je suis sur la|je m'attaque|je m'y mets",
     ),
     (
         Sign::Next,
@@ -298,7 +304,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Filler,
         "ok|d'accord|oui|non|bien|très bien|parfait|super|merci|merci beaucoup|entendu|compris|noté|c'est noté|exact|exactement|bon|alors|et|mais|donc|ah|oh|au fait|bonjour|salut|s'il te plaît|s'il vous plaît|désolé|en effet|voilà|génial|excellent|correction|bien sûr|à propos|pardon|sérieusement|\
-        pas de problème|pas de souci|aucun souci",
+        pas de problème|pas de souci|aucun souci|ben|bah|euh|ma foi|coucou",
     ),
     (
         Sign::Anaphor,
@@ -324,7 +330,7 @@ static IDLE: Listed = Listed::new(|| {
 static STRONG: Listed = Listed::new(|| {
     split(
         " fait faits faite faites mis mise mises écrit écrite écrits pris prise ouvert ouverte offert construit construite produit traduit réduit fini finie finis terminé rempli choisi choisie fourni vendu rendu reçu répondu résolu résolue \
-    refait inscrit inscrite détruit établi établie rétabli ",
+    refait refaite prévenu prévenus prévenue prévenues obtenu obtenue revu revue relu relue lu lus appris repris remis remise permis promis acquis peint peinte joint jointe découvert couvert suivi suivie inscrit inscrite détruit établi établie rétabli ",
     )
 });
 static IMPERATIVES: Listed = Listed::new(|| {

@@ -92,6 +92,12 @@ pub(in crate::llm::extractive) enum Sign {
     NotCause,
     /// "not only": what is denied only in part.
     Partly,
+    /// "only": no others than these.
+    Only,
+    /// "from": of a date from which something holds.
+    Since,
+    /// "today": a day by its distance.
+    Day,
     /// "is too hot": a value that will not do.
     Excess,
     /// "cancelled them": what the clause before speaks of is no more.

@@ -76,3 +76,52 @@ fn of_two_pieces_of_work_that_a_report_fits_alike_neither_is_finished() {
         "{text}"
     );
 }
+
+#[test]
+fn an_answer_tells_of_what_the_question_names() {
+    let left = |item: &str, asked: &str, said: &str| {
+        let document = format!("# Current Progress\n## In Progress\n- Shop\n## Remaining\n- {item}\n");
+        let messages = vec![
+            message("user", "Hello."),
+            message("assistant", asked),
+            message("user", said),
+        ];
+        let text = answer(Role::Progress, &source("Shop", messages, &document));
+        let left = text.split("  Remaining:").nth(1).map(str::to_owned);
+        text.contains("no change") || left.is_some_and(|left| left.contains(item))
+    };
+    for (item, asked, said) in [
+        (
+            "Commander les calendriers",
+            "Et les calendriers ?",
+            "Commandés hier, 80 pièces.",
+        ),
+        (
+            "Tischgestell schweißen lassen",
+            "Wie weit ist das Gestell?",
+            "Fertig geschweißt, steht bei Krämer.",
+        ),
+        (
+            "Order the calendars",
+            "And the calendars?",
+            "Ordered yesterday, 80 of them.",
+        ),
+    ] {
+        assert!(!left(item, asked, said), "{item} / {said}");
+    }
+    for (item, asked, said) in [
+        (
+            "Commander les calendriers",
+            "Et les affiches ?",
+            "Commandées hier, 80 pièces.",
+        ),
+        ("Order the calendars", "And the calendars?", "Not ordered yet."),
+        (
+            "Order the calendars",
+            "And the calendars?",
+            "To be ordered tomorrow.",
+        ),
+    ] {
+        assert!(left(item, asked, said), "{item} / {said}");
+    }
+}

@@ -261,3 +261,54 @@ fn a_denial_tells_of_the_same_thing_and_of_always() {
         ("Samples are weighed before drying", "The scales are not here."),
     ]);
 }
+
+#[test]
+fn what_takes_effect_from_a_day_and_what_is_left_of_several() {
+    leaves(&[
+        (
+            "der Laborkurier holt die Proben um 11:15 Uhr",
+            "Der Laborkurier steht ab 1. Juni schon um 10:20 Uhr in der Tür.",
+        ),
+        (
+            "remise de 36 % sur les romans chez Dilibre",
+            "Le commercial de Dilibre est passé : on aura 38 % sur les romans à partir du 1er novembre.",
+        ),
+        (
+            "体験教室は土曜の10時と14時",
+            "体験教室は14時の回に人が集まらないので、来月からは土曜の10時だけにします。",
+        ),
+        (
+            "la almazara paga por rendimiento graso",
+            "La almazara ha mandado carta; el rendimiento ya les da igual.",
+        ),
+    ]);
+    stays(&[
+        (
+            "der Laborkurier holt die Proben um 11:15 Uhr",
+            "Der Bäcker steht ab 1. Juni schon um 10:20 Uhr in der Tür.",
+        ),
+        (
+            "体験教室は土曜の10時と14時",
+            "体験教室は来月からも土曜の10時と14時だけです。",
+        ),
+        (
+            "remise de 36 % sur les romans chez Dilibre",
+            "Remise de 20 % sur les guides à partir du 1er novembre.",
+        ),
+    ]);
+}
+
+#[test]
+fn what_the_assistant_reports_of_a_value_that_the_user_told() {
+    let record = ["the vat temperature is 25 degrees"];
+    let told = ("user", "We have it at 28 degrees.");
+    let reports = ("assistant", "I set the vat temperature to 28 degrees.");
+    assert_eq!(archived(&record, &[told, reports]), [1]);
+    let asks = ("assistant", "Shall I set the vat temperature to 28 degrees?");
+    assert_eq!(archived(&record, &[told, asks]), [0; 0]);
+    let of_another = (
+        "assistant",
+        "I set the room temperature to 28 degrees, and the vat is covered.",
+    );
+    assert_eq!(archived(&record, &[told, of_another]), [0; 0]);
+}
