@@ -15,6 +15,11 @@ static ARRANGING: Listed = Listed::new(|| {
     )
 });
 
+/// Verbs with their past forms, where no ending shows it.
+const IRREGULAR: &str = "ring rang rung|speak spoke spoken|get got gotten|find found|go went gone|do did done|give gave given|take took taken|bring brought|\
+    meet met|see saw seen|tell told|drive drove|hang hung|hold held|leave left|sell sold|choose chose|draw drew|dig dug|feed fed|teach taught|\
+    throw threw thrown|cut cut|put put|set set|shut shut|read read|run ran";
+
 /// What stands before the thing that is asked for: "ask the council for an assessment".
 const ASKED_FOR: [&str; 6] = [" for ", " um ", " wegen ", " pour ", " para ", " por "];
 
@@ -99,6 +104,13 @@ impl Item {
     /// How many of its things a report names that tells its verb as done: "den Pass haben wir gekauft" one of
     /// "Interrail-Pass kaufen". None where it tells another number.
     pub(super) fn done_as(&self, told: &str, terms: &Terms) -> usize {
+        if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
+            // "部品は昨日注文しました"
+            let is_told = ["しました", "しておきました", "してきました", "済み"]
+                .iter()
+                .any(|past| told.contains(&format!("{deed}{past}")));
+            return if is_told { self.object.shared(terms) } else { 0 };
+        }
         let words: Vec<&str> = told
             .split(' ')
             .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -154,9 +166,15 @@ fn verb_and_object(text: &str) -> (&str, &str) {
         let mut languages = Language::ALL.iter();
         languages.any(|language| (language.words().is_imperative)(&verb))
     };
+    // "Comprar pilas"
+    let is_infinitive = |verb: &str| {
+        let is_foreign =
+            Language::of(text).is_none_or(|of| matches!(of, Language::Spanish | Language::French));
+        is_foreign && verb.len() >= 4 && ["ar", "er", "ir", "re"].iter().any(|end| verb.ends_with(end))
+    };
     let verb_first = || {
         text.split_once(' ')
-            .filter(|(verb, rest)| rest.contains(' ') || is_imperative(verb))
+            .filter(|(verb, rest)| rest.contains(' ') || is_imperative(verb) || is_infinitive(verb))
     };
     verb_last
         .map(|(object, verb)| (verb, object))
@@ -190,6 +208,17 @@ fn root(word: &str) -> (String, bool) {
 /// "buy" and "bought", "kaufen" and "gekauft", "schreiben" and "geschrieben", "revisar" and "revisé".
 fn is_same_verb(verb: &str, told: &str) -> bool {
     if verb.chars().next() != told.chars().next() && !told.starts_with("ge") {
+        return false;
+    }
+    let is_of = |forms: &str| {
+        let mut forms = forms.split(' ');
+        forms.next() == Some(verb) && forms.any(|past| past == told)
+    };
+    if IRREGULAR.split('|').any(is_of) {
+        return true;
+    }
+    let mut languages = Language::ALL.iter();
+    if !languages.any(|language| (language.words().is_done)(told)) {
         return false;
     }
     if stem(verb) == stem(told) {

@@ -1,6 +1,7 @@
 //! The session as a whole: what each sentence is worth once the others are known.
 
 use super::cues::{Language, Sign};
+use super::done::is_done;
 use super::listed::{Listed, split};
 use super::said::Said;
 use super::secrets::has_secret;
@@ -32,6 +33,8 @@ pub(super) struct Session {
     pub(super) has_messages: bool,
     /// Messages of the assistant that end with a question, in their order.
     asking: Vec<usize>,
+    /// Messages of the assistant that begin with how things are and then tell what was done, in their order.
+    mending: Vec<usize>,
 }
 
 impl Session {
@@ -66,6 +69,7 @@ impl Session {
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
             asking: asking(&said),
+            mending: mending(&said),
             outputs: transcript.outputs,
             codes: transcript.codes,
             shown,
@@ -81,6 +85,11 @@ impl Session {
     /// Whether it stands in the answer to a question of the assistant.
     pub(super) fn is_asked_for(&self, said: &Said) -> bool {
         said.message > 0 && self.asking.binary_search(&(said.message - 1)).is_ok()
+    }
+
+    /// Whether it tells how things are, and the same message then what was done about it.
+    pub(super) fn is_mended(&self, said: &Said) -> bool {
+        self.mending.binary_search(&said.message).is_ok()
     }
 
     /// What was meant and may be written down.
@@ -114,7 +123,7 @@ impl Session {
                         answer = Some(said.message);
                     }
                     answer_asks = said.asks;
-                    if begins && doubted && said.has_any(&[Sign::Concession, Sign::Denial]) {
+                    if begins && doubted && (said.has(Sign::Concession) || is_denial(said, true, false)) {
                         denied.extend(answer_before);
                     }
                 }
@@ -145,6 +154,16 @@ fn asking(said: &[Said]) -> Vec<usize> {
     };
     let asks = |at: &usize| said[*at].voice == Voice::Assistant && said[*at].asks && ends(*at);
     (0..said.len()).filter(asks).map(|at| said[at].message).collect()
+}
+
+/// Messages of the assistant that begin with how things are and then tell what was done, in their order.
+fn mending(said: &[Said]) -> Vec<usize> {
+    let mends = |message: &&[Said]| {
+        let of_assistant = message[0].voice == Voice::Assistant;
+        of_assistant && !is_done(&message[0]) && message[1..].iter().any(is_done)
+    };
+    let messages = said.chunk_by(|one, next| one.message == next.message);
+    messages.filter(mends).map(|message| message[0].message).collect()
 }
 
 /// "Fix the alarm": a fault is sought, though nobody calls it one.

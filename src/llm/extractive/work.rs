@@ -234,18 +234,29 @@ impl Work {
     /// "Vidal has signed the order form": what others did finishes what the document lists, and is no report of its own;
     /// neither is what stands in a rule.
     fn finish_told(&mut self, said: &Said) {
-        let unsure = [Sign::Hypothesis, Sign::Hearsay, Sign::Condition, Sign::Request];
-        if said.voice != Voice::User || said.asks || said.has_any(&unsure) {
+        let unsure = [
+            Sign::Hypothesis,
+            Sign::Hedge,
+            Sign::Hearsay,
+            Sign::Condition,
+            Sign::Request,
+            Sign::NotYet,
+            Sign::Negation,
+            Sign::Plan,
+        ];
+        if said.voice != Voice::User || said.asks {
             return;
         }
-        for part in parts(said).into_iter().take(MAX_PARTS) {
+        let whole = std::iter::once(said.line.text.as_str());
+        for part in parts(said).into_iter().take(MAX_PARTS).chain(whole) {
             let piece = said.part(part);
-            if !is_done(&piece) {
+            if piece.has_any(&unsure) {
                 continue;
             }
             let told = self.told_as_done(part, piece.terms());
+            let ends = is_done(&piece);
             for (at, item) in self.items.iter_mut().enumerate() {
-                let named = item.message == 0 && item.is_open() && item.is_named_by(piece.terms());
+                let named = ends && item.message == 0 && item.is_open() && item.is_named_by(piece.terms());
                 if named || Some(at) == told {
                     item.state = State::Done;
                     item.message = said.message;

@@ -275,7 +275,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Done,
         "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
-        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim|steht hier|stehen hier|liegt hier|liegen hier|steht schon|stehen schon|hängt schon|hängen schon",
+        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim|steht hier|stehen hier|liegt hier|liegen hier|steht schon|stehen schon|hängt schon|hängen schon|war da|war hier|waren da|war gestern da|war heute da|habe einen termin|hab einen termin|haben einen termin|ist unterschrieben|sind unterschrieben|ist überwiesen|sind überwiesen|ist bezahlt|sind bezahlt|ist gekommen|sind gekommen|kam gestern|kam heute|ist unter dach und fach|ist geritzt|ist geklärt|ist gebucht|steht fest gebucht",
     ),
     (
         Sign::Aux,
@@ -355,7 +355,18 @@ static IMPERATIVES: Listed = Listed::new(|| {
     )
 });
 
+/// Participles that show by no ending that they are some.
+static STRONG: Listed = Listed::new(|| {
+    split(
+        "überwiesen verschoben unterschrieben übernommen bekommen erhalten besprochen vergeben verglichen beschrieben verladen entnommen bestiegen \
+        erworben entworfen versandt gesandt",
+    )
+});
+
 fn is_done(word: &str) -> bool {
+    if STRONG.has(word) {
+        return true;
+    }
     if word.chars().count() < 5 || IDLE.has(word) {
         return false;
     }

@@ -260,7 +260,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido|están aquí|está aquí|ya los tengo|ya las tengo|ya la tengo|ya lo tengo|ya vino|ya ha venido|ya estuvo|ya pasó",
+        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido|están aquí|está aquí|ya los tengo|ya las tengo|ya la tengo|ya lo tengo|ya vino|ya ha venido|ya estuvo|ya pasó|vino ayer|vino el|vino hoy|vino esta|vinieron|tengo cita|tenemos cita|ya tenemos|ya tengo|ya vinieron|está pagado|está pagada|está firmado|está firmada|está reservado|está reservada|está pedido|está pedida|ya se lo|ya le escribí|ya lo hice|ya la hice|ya están|ya pagué|ya hablé",
     ),
     (
         Sign::Aux,

@@ -263,7 +263,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de|sont là|est là|on les a|on l'a reçu|sont dans mon|sont dans ma|est dans mon|est dans ma|c'est en place",
+        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de|sont là|est là|on les a|on l'a reçu|sont dans mon|sont dans ma|est dans mon|est dans ma|c'est en place|j'ai eu|j'ai rendez-vous|on a rendez-vous|est venu|est venue|sont venus|est passé hier|est signé|est signée|c'est payé|c'est signé|c'est réservé|c'est envoyé|c'est commandé|est revenu|est revenue",
     ),
     (
         Sign::Aux,
