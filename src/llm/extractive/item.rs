@@ -20,6 +20,12 @@ const IRREGULAR: &str = "ring rang rung|speak spoke spoken|get got gotten|find f
     meet met|see saw seen|tell told|drive drove|hang hung|hold held|leave left|sell sold|choose chose|draw drew|dig dug|feed fed|teach taught|\
     throw threw thrown|cut cut|put put|set set|shut shut|read read|run ran";
 
+/// The past forms among these.
+static PASTS: Listed = Listed::new(|| {
+    let pasts = |forms: &'static str| forms.split_whitespace().skip(1);
+    IRREGULAR.split('|').flat_map(pasts).collect()
+});
+
 /// What stands before the thing that is asked for: "ask the council for an assessment".
 const ASKED_FOR: [&str; 6] = [" for ", " um ", " wegen ", " pour ", " para ", " por "];
 
@@ -103,29 +109,66 @@ impl Item {
 
     /// How many of its things a report names that tells its verb as done: "den Pass haben wir gekauft" one of
     /// "Interrail-Pass kaufen". None where it tells another number.
-    pub(super) fn done_as(&self, told: &str, terms: &Terms) -> usize {
+    pub(super) fn done_as(&self, report: &Report<'_>) -> usize {
         if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
             // "部品は昨日注文しました"
-            let is_told = ["しました", "しておきました", "してきました", "済み"]
+            let is_told = DONE_BEHIND
                 .iter()
-                .any(|past| told.contains(&format!("{deed}{past}")));
-            return if is_told { self.object.shared(terms) } else { 0 };
+                .any(|past| report.text.contains(&format!("{deed}{past}")));
+            return if is_told {
+                self.object.shared(report.terms)
+            } else {
+                0
+            };
         }
-        let words: Vec<&str> = told
-            .split(' ')
-            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
-            .filter(|word| !word.is_empty())
-            .collect();
         let numbers = &self.object.numbers;
-        let is_other =
-            !numbers.is_empty() && !terms.numbers.is_empty() && numbers.is_disjoint(&terms.numbers);
-        if self.verb.is_empty() || is_other || !words.iter().any(|word| is_same_verb(&self.verb, word)) {
+        let is_other = !numbers.is_empty()
+            && !report.terms.numbers.is_empty()
+            && numbers.is_disjoint(&report.terms.numbers);
+        if self.verb.is_empty() || is_other || !report.tells(&self.verb) {
             return 0;
         }
         let things = self.head.iter();
         things
-            .filter(|thing| words.iter().any(|word| is_same_thing(thing, word)))
+            .filter(|thing| report.words.iter().any(|word| is_same_thing(thing, word)))
             .count()
+    }
+}
+
+/// What a noun of Japanese needs behind it to be a deed that was done.
+const DONE_BEHIND: [&str; 4] = ["しました", "しておきました", "してきました", "済み"];
+
+/// A text that may tell something as done.
+pub(super) struct Report<'r> {
+    text: &'r str,
+    terms: &'r Terms,
+    words: Vec<&'r str>,
+    /// Those that have the form of something done.
+    pasts: Vec<&'r str>,
+}
+
+impl<'r> Report<'r> {
+    /// `text` is folded.
+    pub(super) fn of(text: &'r str, terms: &'r Terms) -> Self {
+        let words: Vec<&str> = text
+            .split(' ')
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let is_past = |word: &&str| {
+            let mut languages = Language::ALL.iter();
+            PASTS.has(word) || languages.any(|language| (language.words().is_done)(word))
+        };
+        Self {
+            pasts: words.iter().copied().filter(is_past).collect(),
+            text,
+            terms,
+            words,
+        }
+    }
+
+    fn tells(&self, verb: &str) -> bool {
+        self.pasts.iter().any(|past| is_same_verb(verb, past))
     }
 }
 
@@ -217,10 +260,6 @@ fn is_same_verb(verb: &str, told: &str) -> bool {
     if IRREGULAR.split('|').any(is_of) {
         return true;
     }
-    let mut languages = Language::ALL.iter();
-    if !languages.any(|language| (language.words().is_done)(told)) {
-        return false;
-    }
     if stem(verb) == stem(told) {
         return true;
     }
@@ -249,7 +288,7 @@ mod tests {
 
     fn done_as(item: &str, told: &str) -> usize {
         let item = Item::of(item.to_owned(), State::Open, 0, Voice::Task);
-        item.done_as(&folded(told), &Terms::of(told))
+        item.done_as(&Report::of(&folded(told), &Terms::of(told)))
     }
 
     #[test]

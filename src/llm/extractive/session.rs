@@ -31,6 +31,8 @@ pub(super) struct Session {
     pub(super) seeks_a_fault: bool,
     /// Whether there is anything besides the task.
     pub(super) has_messages: bool,
+    /// The language of most messages.
+    pub(super) usual: Language,
     /// Messages of the assistant that end with a question, in their order.
     asking: Vec<usize>,
     /// Messages of the assistant that begin with how things are and then tell what was done, in their order.
@@ -40,7 +42,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn of(source: &Source) -> Self {
         let transcript = Transcript::of(&source.task, &source.messages);
-        let languages = languages(source);
+        let (usual, languages) = languages(source);
         let mut said: Vec<Said> = transcript
             .sentences
             .iter()
@@ -68,6 +70,7 @@ impl Session {
             first_question,
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
+            usual,
             asking: asking(&said),
             mending: mending(&said),
             outputs: transcript.outputs,
@@ -210,7 +213,7 @@ fn is_all_filler(said: &Said, end: usize) -> bool {
 }
 
 /// The language of each message, from the task on; what is too short for telling is in the language of the whole.
-fn languages(source: &Source) -> Vec<Language> {
+fn languages(source: &Source) -> (Language, Vec<Language>) {
     let texts =
         || std::iter::once(source.task.as_str()).chain(source.messages.iter().map(|m| m.content.as_str()));
     let spoken =
@@ -227,7 +230,7 @@ fn languages(source: &Source) -> Vec<Language> {
             (count, *language == Language::English)
         })
         .unwrap_or(Language::English);
-    known.into_iter().map(|of| of.unwrap_or(most)).collect()
+    (most, known.into_iter().map(|of| of.unwrap_or(most)).collect())
 }
 
 /// Marks what was not meant, is not theirs, or may not be written down.

@@ -3,6 +3,7 @@
 
 use super::cues::{is_month, is_small, number_word, weekday};
 use super::line::folded_through;
+use super::listed::{Listed, split};
 use super::terms::{Script, Stem, number, pieces, stem};
 
 /// Kinds of values that take each other's place.
@@ -36,6 +37,8 @@ const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound
     km kilometre kilometres kilometer kilometers kilómetros\nm metre metres meter meters mètres metros\n\
     mg\nml\nl litre litres liter liters litros\ncm\nmm\nkb\nmb\ngb\ntb\nkw\nkwh\nv volt volts\nrps\nrpm\nhz\n\
     ° degree degrees grad degrés grados 度\nms millisecond milliseconds millisekunden 人 people persons personen personnes personas";
+
+static KNOWN_UNITS: Listed = Listed::new(|| split(UNITS));
 
 /// What stands between a number and what is counted.
 const PASSED_OVER: &str = " of de d'environ more mehr plus más ";
@@ -164,7 +167,7 @@ fn unit_at(found: &[(Script, &str)], at: usize) -> Option<Stem> {
 }
 
 pub(super) fn is_known_unit(word: &str) -> bool {
-    UNITS.split([' ', '\n']).any(|unit| unit == word)
+    KNOWN_UNITS.has(word)
 }
 
 /// One unit for "seconds", "sec" and "s".

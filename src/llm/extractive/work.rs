@@ -3,7 +3,7 @@
 use super::contradiction::retired;
 use super::cues::{Sign, any_signs};
 use super::done::is_done;
-use super::item::Item;
+use super::item::{Item, Report};
 use super::said::Said;
 use super::session::Session;
 use super::steps::{State, Step, parts, steps};
@@ -219,9 +219,10 @@ impl Work {
     /// Which piece of work of the document a report tells as done by its verb: the one of which it names most.
     fn told_as_done(&self, report: &str, terms: &Terms) -> Option<usize> {
         let report = folded(report);
+        let report = Report::of(&report, terms);
         let open = self.items.iter().enumerate();
         let open = open.filter(|(_, item)| item.is_open() && item.message == 0);
-        let named = open.map(|(at, item)| (item.done_as(&report, terms), at));
+        let named = open.map(|(at, item)| (item.done_as(&report), at));
         let mut named: Vec<(usize, usize)> = named.filter(|(count, _)| *count > 0).collect();
         named.sort_unstable_by(|a, b| b.cmp(a));
         match named.as_slice() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Force;
 use super::facts::Facts;
 use super::known::{Known, Memory, RARE};
-use super::spans::{is_named, old, old_text, retired, retired_name};
+use super::spans::{is_named, leading_name, old, old_text, retired_text};
 use crate::llm::extractive::cues::{Language, Sign};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
@@ -63,16 +63,19 @@ impl Clause {
         let first = folded.split(' ').next().unwrap_or_default();
         let facts = Facts::of(said);
         // "Closes at six" is no end.
+        let retired_text = retired_text(said);
         let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
         let old = old(said).filter(|_| !is_hour);
         Self {
             old_values: old_text(said).map_or_else(Vec::new, |text| {
                 values(text).into_iter().map(|(_, value)| value).collect()
             }),
-            old_is_plain: old.as_ref().is_some_and(|old| !is_named(said, old)),
+            old_is_plain: old
+                .as_ref()
+                .is_some_and(|old| old.count() == 1 && !is_named(said, old)),
             old,
-            retired: retired(said),
-            retired_name: retired_name(said),
+            retired: retired_text.map(Terms::of).filter(|terms| !terms.is_empty()),
+            retired_name: retired_text.and_then(leading_name),
             clears: said.has(Sign::NotCause),
             content: said.content().clone(),
             is_denial: Language::lists(said.language.words().denying, first),
@@ -122,11 +125,11 @@ impl Clause {
 
     /// "That bridge never was the culprit", where the record gives it as the cause.
     pub(super) fn clears(&self, record: &Known, memory: &Memory) -> bool {
-        let Some((_, cause)) = &record.explains else {
-            return false;
-        };
-        let suspects = self.facts.things.intersection(&cause.words);
-        self.clears && memory.weight(suspects) >= RARE
+        let cause = record.explains.as_ref().filter(|_| self.clears);
+        cause.is_some_and(|(_, cause)| {
+            let suspects = self.facts.things.intersection(&cause.words);
+            memory.weight(suspects) >= RARE
+        })
     }
 
     /// "Arden can't do October, so we cancelled them": what the words before speak of first is no more, and the record
@@ -298,7 +301,7 @@ impl Clause {
             let rest = theirs.without_names(unnamed);
             let covered = rest.intersection(&self.facts.terms.words).count();
             let enough = match force.changes {
-                true => covered * 2 > rest.len() && shared >= RARE / 2,
+                true => covered * 2 >= rest.len() && shared >= RARE / 2,
                 false => covered * 3 >= rest.len() * 2 && shared >= RARE && !force.adds,
             };
             let subject = self.facts.subject.is_some_and(|subject| rest.contains(&subject));
@@ -332,7 +335,9 @@ impl Clause {
         shifts
             && !self.confirms
             && !self.facts.shares_value(theirs)
-            && (named || self.facts.shares_subject(theirs))
+            && (named
+                || self.facts.shares_subject(theirs)
+                || memory.shared(&self.facts.things, record) >= MUCH)
             && memory.shared(&self.facts.things, record) >= RARE
             && (self.shifts_hands || !self.facts.names_others(theirs))
             && !self.facts.is_narrower(theirs)

@@ -351,7 +351,7 @@ fn slots(said: &Said) -> Vec<Slot> {
                 break;
             }
             let terms = Terms::of_folded(word).words;
-            goes_by_name &= is_small(word) || said.line.behind(*start).starts_with(char::is_uppercase);
+            goes_by_name &= is_small(word) || is_written_as_a_name(said.line.behind(*start), word);
             if goes_by_name {
                 name.extend(terms.iter().copied());
             }
@@ -387,6 +387,11 @@ fn named(said: &Said) -> BTreeSet<Stem> {
     named.flat_map(|(_, word)| Terms::of_folded(word).words).collect()
 }
 
+/// With a capital letter, or as addresses and paths are.
+fn is_written_as_a_name(written: &str, word: &str) -> bool {
+    written.starts_with(char::is_uppercase) || word.contains(['@', '/', '_'])
+}
+
 fn topic_and_rest(said: &Said) -> Option<(&str, &str)> {
     said.line.text.split_once(['は', 'が'])
 }
@@ -398,7 +403,12 @@ fn subject(said: &Said) -> Option<Stem> {
         let last = topic.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
         return Terms::of(&topic[last..]).words.into_iter().next();
     }
+    // "We stay at the Riviera" speaks of no stay.
+    let is_verb = |at: usize| {
+        let mut hits = said.hits.iter();
+        hits.any(|hit| hit.sign == Sign::Person && hit.end + 1 == at)
+    };
     said.words()
-        .filter(|(_, word)| weekday(word).is_none() && !is_month(word))
+        .filter(|(at, word)| weekday(word).is_none() && !is_month(word) && !is_verb(*at))
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

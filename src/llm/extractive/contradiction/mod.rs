@@ -72,7 +72,7 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     if records.is_empty() {
         return Vec::new();
     }
-    let mut memory = Memory::of(records);
+    let mut memory = Memory::of(records, session.usual);
     let statements: Vec<_> = statements(session).collect();
     let newest = statements.len().saturating_sub(MAX_STATEMENTS);
     let task = session.said.iter().filter(|said| said.voice == Voice::Task);

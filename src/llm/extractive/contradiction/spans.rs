@@ -60,9 +60,8 @@ pub(in crate::llm::extractive) fn retired(said: &Said) -> Option<Terms> {
     Some(Terms::of(retired_text(said)?)).filter(|terms| !terms.is_empty())
 }
 
-/// The name with which that begins: "we left Sentry last month".
-pub(super) fn retired_name(said: &Said) -> Option<Terms> {
-    let text = retired_text(said)?;
+/// The name with which a text begins: "we left Sentry last month".
+pub(super) fn leading_name(text: &str) -> Option<Terms> {
     let words = text
         .split_whitespace()
         .skip_while(|word| is_small(&word.to_lowercase()));
@@ -72,7 +71,7 @@ pub(super) fn retired_name(said: &Said) -> Option<Terms> {
     Some(Terms::of(&name.join(" "))).filter(|terms| !terms.is_empty())
 }
 
-fn retired_text(said: &Said) -> Option<&str> {
+pub(super) fn retired_text(said: &Said) -> Option<&str> {
     let hit = longest(said, Sign::Retired);
     let behind = hit.map(|hit| said.line.between(hit.end, thing_end(said, hit.end)));
     behind.or_else(|| given_up_apart(said))
@@ -205,8 +204,10 @@ fn from_to(said: &Said) -> Option<Terms> {
         } else {
             said.line.between(from.end, from.end + to)
         };
+        if old.contains([',', ';', ':']) {
+            return None;
+        }
         let terms = Terms::of(old);
-        let is_one = !old.contains([',', ';', ':']);
-        (is_one && !terms.is_empty() && terms.count() <= 6).then_some(terms)
+        (!terms.is_empty() && terms.count() <= 6).then_some(terms)
     })
 }

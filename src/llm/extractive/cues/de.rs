@@ -102,7 +102,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Amount,
-        "erhöht*|gesenkt*|reduziert|verringert|halbiert|verdoppelt|angehoben|heraufgesetzt|herabgesetzt",
+        "erhöht*|gesenkt*|reduziert|verringert|halbiert|verdoppelt|angehoben|heraufgesetzt|herabgesetzt|gekürzt|gesenkt|aufgestockt|hochgesetzt|runtergesetzt",
     ),
     (Sign::Hands, "übernimmt|übernommen|übergeben|übergibt"),
     (Sign::Confirming, "wie geplant|unverändert|wie gehabt|bleibt so"),
@@ -140,6 +140,7 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Only, "nur noch|nur|ausschließlich"),
     (Sign::Since, "ab|seit|ab dem"),
     (Sign::Day, "heute|gestern|heute früh"),
+    (Sign::Person, "ich|wir|sie|er|du|ihr"),
     (
         Sign::Exact,
         "genau das|genau diese*|heb das auf|heb die|heb den|behalte|genau so|wortwörtlich|unverändert|wort für wort|im wortlaut|aufheben|kein wort ändern",
@@ -198,7 +199,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen|\
         ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst|\
-        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf|fliegt raus|fliegen raus|flog raus|ist rausgeflogen|ist gestorben|ist dicht|ist geplatzt|hat sich erledigt|haben sich erledigt|hat abgesagt|haben abgesagt|ist zu ende|ist damit zu ende|ging zu ende|läuft aus|ist ausgelaufen|ist nicht mehr im rennen|ist abgelehnt|wird abgeschafft|wird eingestellt|wurde eingestellt|ist eingestellt|wird ersetzt|werden ersetzt|sind abgeschafft|sind gestrichen|sind raus|sind weg|ist gelöscht|sind gelöscht|wurde gelöscht|ist ausgefallen|springt ab|ist abgesprungen|zieht sich zurück|steht auf dem wertstoffhof|ist verschrottet|ist durch|spielt keine rolle mehr|ist egal geworden|zählt nicht mehr|interessiert nicht mehr",
+        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf|fliegt raus|fliegen raus|flog raus|ist rausgeflogen|ist gestorben|ist dicht|ist geplatzt|hat sich erledigt|haben sich erledigt|hat abgesagt|haben abgesagt|ist zu ende|ist damit zu ende|ging zu ende|läuft aus|ist ausgelaufen|ist nicht mehr im rennen|ist abgelehnt|wird abgeschafft|wird eingestellt|wurde eingestellt|ist eingestellt|wird ersetzt|werden ersetzt|sind abgeschafft|sind gestrichen|sind raus|sind weg|ist gelöscht|sind gelöscht|wurde gelöscht|ist ausgefallen|springt ab|ist abgesprungen|zieht sich zurück|steht auf dem wertstoffhof|ist verschrottet|ist durch|spielt keine rolle mehr|ist egal geworden|zählt nicht mehr|interessiert nicht mehr|abgesetzt|abgestellt|eingestellt worden",
     ),
     (Sign::From, "von|vom"),
     (
@@ -211,12 +212,12 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Moved,
-        "umgezogen|zieht um|ziehen um|gezogen|neue adresse|neue anschrift",
+        "umgezogen|zieht um|ziehen um|gezogen|neue adresse|neue anschrift|migriert|umgestellt auf|gewechselt zu|gewechselt nach|umgestiegen auf",
     ),
     (
         Sign::Place,
         "wohnt|wohne|wohnen|adresse|anschrift|büro ist|büro in|liegt in|zimmer|sitz in|straße|praxis|\
-        liegen auf|liegt auf|liegen in|liegen bei|gespeichert auf|gespeichert in",
+        liegen auf|liegt auf|liegen in|liegen bei|gespeichert auf|gespeichert in|läuft auf|läuft bei|laufen auf|laufen bei|gehostet",
     ),
     (
         Sign::Waiting,

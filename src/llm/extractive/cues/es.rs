@@ -90,7 +90,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Amount,
-        "bajan|bajado|bajaron|bajó|suben|subido|subieron|subió|reducido|redujo|aumentado|aumentó",
+        "bajan|bajado|bajaron|bajó|suben|subido|subieron|subió|reducido|redujo|aumentado|aumentó|recortado|recortaron|recortan|ampliado|ampliaron|redujeron",
     ),
     (Sign::Hands, "toma el relevo|se hace cargo|se encarga"),
     (
@@ -128,6 +128,7 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Only, "solo|sólo|solamente|únicamente|nada más que"),
     (Sign::Since, "desde el|a partir del|desde|a partir de"),
     (Sign::Day, "hoy|ayer|esta mañana"),
+    (Sign::Person, "yo|nosotros|ellos|ella|usted|ustedes"),
     (
         Sign::Exact,
         "guarda esa|guarda ese|guarda esto|tal cual|al pie de la letra|palabra por palabra|sin cambiar nada|textualmente",
@@ -182,7 +183,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló|\
         lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó|\
-        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio|se cayó|se ha caído|se cae|se echó para atrás|ha fallado|nos dejó tirados|está descartado|está descartada|queda descartado|queda descartada|se descartó|fue borrado|está borrado|se ha borrado|se han borrado|ya no cuenta|se rompió el acuerdo|se ha terminado|se ha acabado|quedó atrás|pasa a la historia|queda fuera|quedan fuera|se queda fuera|ya les da igual|ya le da igual|ya nos da igual|ya da igual|ya no importa",
+        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio|se cayó|se ha caído|se cae|se echó para atrás|ha fallado|nos dejó tirados|está descartado|está descartada|queda descartado|queda descartada|se descartó|fue borrado|está borrado|se ha borrado|se han borrado|ya no cuenta|se rompió el acuerdo|se ha terminado|se ha acabado|quedó atrás|pasa a la historia|queda fuera|quedan fuera|se queda fuera|ya les da igual|ya le da igual|ya nos da igual|ya da igual|ya no importa|fue suspendido|está suspendido|se ha suspendido|lo han suspendido",
     ),
     (Sign::From, "de|del"),
     (
@@ -196,12 +197,12 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Moved,
-        "se mudó|se ha mudado|mudado|nos mudamos|nueva dirección|se trasladó|trasladado",
+        "se mudó|se ha mudado|mudado|nos mudamos|nueva dirección|se trasladó|trasladado|migrado|migrada|migramos|hemos migrado|hemos pasado|trasladada|se ha trasladado",
     ),
     (
         Sign::Place,
         "vive|viven|vivimos|dirección|oficina|situado|reside|calle|avenida|habitación|consulta|\
-        está alojado|está alojada|se guarda en|se guardan en|están guardados|guardado en",
+        está alojado|está alojada|se guarda en|se guardan en|están guardados|guardado en|alojado|alojada|corre en|corren en|se encuentra|se guarda|se guardan",
     ),
     (
         Sign::Waiting,

@@ -89,7 +89,10 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "aussi|également|en plus|en outre|de plus|un autre|une autre|encore un|encore une|deuxième|second|seconde",
     ),
-    (Sign::Amount, "baissé*|augmenté*|réduit|réduite|doublé*|diminué*"),
+    (
+        Sign::Amount,
+        "baissé*|augmenté*|réduit|réduite|doublé*|diminué*|relevé|relevée|porté à|portée à|ramené à|ramenée à|rabaissé",
+    ),
     (Sign::Hands, "reprend|a repris|prend la suite"),
     (Sign::Confirming, "comme prévu|inchangé*|ne change pas"),
     (Sign::Lasting, "jusqu'*"),
@@ -126,6 +129,7 @@ const CUES: &[(Sign, &str)] = &[
         "à partir du|dès le|depuis le|à compter du|dès|depuis",
     ),
     (Sign::Day, "aujourd'hui|hier|ce matin"),
+    (Sign::Person, "je|nous|on|ils|elles|tu|vous|il|elle"),
     (
         Sign::Exact,
         "garde-moi|garde cette|garde ce|exactement ça|tel quel|telle quelle|mot pour mot|au mot près|à la lettre|à la virgule près|sans rien changer",
@@ -186,7 +190,7 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc|\
         est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus|\
-        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite|est fichu|est fichue|sont fichus|sont fichues|est foutu|est mort et enterré|est hors jeu|s'est désisté|s'est désistée|a lâché|nous a lâchés|a disparu|n'est plus là|est retiré|est retirée|ont été retirés|est écarté|est écartée|a été abandonné|a été abandonnée|tombe|a capoté|est rayé|est rayée|disparaît|disparaissent|est terminé depuis|a pris fin|prend fin|est passé de mode|a sauté|saute|ne compte plus|ne comptent plus|n'a plus d'importance",
+        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite|est fichu|est fichue|sont fichus|sont fichues|est foutu|est mort et enterré|est hors jeu|s'est désisté|s'est désistée|a lâché|nous a lâchés|a disparu|n'est plus là|est retiré|est retirée|ont été retirés|est écarté|est écartée|a été abandonné|a été abandonnée|tombe|a capoté|est rayé|est rayée|disparaît|disparaissent|est terminé depuis|a pris fin|prend fin|est passé de mode|a sauté|saute|ne compte plus|ne comptent plus|n'a plus d'importance|a été arrêté|est arrêté|a été suspendu|est suspendu",
     ),
     (Sign::From, "de|du|d'*"),
     (
@@ -200,12 +204,12 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Moved,
-        "déménagé|a déménagé|ont déménagé|nouvelle adresse|emménagé",
+        "déménagé|a déménagé|ont déménagé|nouvelle adresse|emménagé|migré|migrée|basculé|basculée|transféré|transférée|passé chez|passée chez",
     ),
     (
         Sign::Place,
         "habite|habitent|adresse|bureau|situé|située|réside|rue|avenue|chambre|cabinet|\
-        se trouve|se trouvent|stocké|stockée|stockés|hébergé|hébergés",
+        se trouve|se trouvent|stocké|stockée|stockés|hébergé|hébergés|hébergée|tourne sur|tournent sur",
     ),
     (
         Sign::Waiting,

@@ -105,6 +105,11 @@ impl Language {
 
     /// The language of a text by its small words; `None` where there are too few to tell.
     pub(super) fn of(text: &str) -> Option<Self> {
+        Self::among(text, Self::English)
+    }
+
+    /// The same; of languages that share the small words of a text the one that is usual there.
+    pub(super) fn among(text: &str, usual: Self) -> Option<Self> {
         let mut sample_end = text.len().min(4_000);
         while !text.is_char_boundary(sample_end) {
             sample_end -= 1;
@@ -124,7 +129,7 @@ impl Language {
         let count = |language: &Self| counts[*language as usize];
         let best = Self::ALL[..4]
             .iter()
-            .max_by_key(|language| (count(language), **language == Self::English))?;
+            .max_by_key(|language| (count(language), **language == usual))?;
         (count(best) >= 1).then_some(*best)
     }
 
@@ -198,7 +203,11 @@ impl Language {
 
 /// The signs of a text in its language; where that cannot be told, of English.
 pub(super) fn any_signs(text: &str) -> BTreeSet<Sign> {
-    let language = Language::of(text).unwrap_or(Language::English);
+    signs_in(text, Language::of(text).unwrap_or(Language::English))
+}
+
+/// The signs of a text in a language.
+pub(super) fn signs_in(text: &str, language: Language) -> BTreeSet<Sign> {
     language
         .signs(&Line::of(text))
         .into_iter()

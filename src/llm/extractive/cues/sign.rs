@@ -94,6 +94,8 @@ pub(in crate::llm::extractive) enum Sign {
     Partly,
     /// "only": no others than these.
     Only,
+    /// "we": behind it stands a verb.
+    Person,
     /// "from": of a date from which something holds.
     Since,
     /// "today": a day by its distance.

@@ -312,3 +312,38 @@ fn what_the_assistant_reports_of_a_value_that_the_user_told() {
     );
     assert_eq!(archived(&record, &[told, of_another]), [0; 0]);
 }
+
+#[test]
+fn what_moved_or_has_another_amount() {
+    leaves(&[
+        (
+            "The service runs on Heroku",
+            "We moved the service to Fly last week.",
+        ),
+        ("The service runs on Heroku", "The service is on Fly now."),
+        (
+            "Invoices go to billing@acme.example",
+            "Invoices go to accounts@acme.example from now on.",
+        ),
+        ("The budget is 12,000 euros", "The board cut the budget to 9,500."),
+        ("Oma wohnt in Kassel", "Oma ist nach Göttingen gezogen."),
+        (
+            "Opa nimmt Marcumar",
+            "Opa hat Marcumar abgesetzt, er bekommt jetzt Eliquis.",
+        ),
+        (
+            "Le site est hébergé chez OVH",
+            "On a migré le site chez Scaleway.",
+        ),
+        ("担当は田中さん", "担当が田中さんから鈴木さんに替わりました。"),
+    ]);
+    stays(&[
+        (
+            "The backup runs on Sundays",
+            "We moved the backup to the new server.",
+        ),
+        ("The service runs on Heroku", "The shop is on Fly now."),
+        ("The budget is 12,000 euros", "The board cut the queue to 9,500."),
+        ("Oma wohnt in Kassel", "Tante Grete ist nach Göttingen gezogen."),
+    ]);
+}
