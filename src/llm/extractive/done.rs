@@ -21,26 +21,7 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
         return false;
     }
     let folded = &piece.line.folded;
-    let own = [
-        " i ",
-        " i've ",
-        " we ",
-        " we've ",
-        " ich ",
-        " wir ",
-        " j'ai ",
-        " nous ",
-        " on a ",
-        " he ",
-        " hemos ",
-        " already ",
-        " schon ",
-        " bereits ",
-        " déjà ",
-        " ya ",
-    ]
-    .iter()
-    .any(|own| folded.contains(own) && !(*own == " he " && piece.language != Language::Spanish));
+    let own = piece.has(Sign::Own);
     let ended = piece.holds(Sign::Done, &AGAINST).is_some()
         || piece.has(Sign::Closing)
         || piece.language == Language::Japanese;

@@ -283,20 +283,7 @@ fn is_asked(piece: &Said, whole: &Said) -> bool {
             .iter()
             .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
     // "Don't send it before I talked to Anne" is to be done then.
-    let waits_for = [
-        " before i ",
-        " before we ",
-        " until i ",
-        " until we ",
-        " bevor ich ",
-        " bevor wir ",
-        " avant que ",
-        " antes de que ",
-        " hasta que ",
-    ];
-    let later = forbids
-        && !piece.has_any(&[Sign::Rule, Sign::Keep])
-        && waits_for.iter().any(|words| whole.line.folded.contains(words));
+    let later = forbids && !piece.has_any(&[Sign::Rule, Sign::Keep]) && whole.has(Sign::Before);
     if later {
         return true;
     }

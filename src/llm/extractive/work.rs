@@ -315,20 +315,7 @@ impl Work {
 
     /// "Annex B is no longer needed".
     fn drop_needless(&mut self, said: &Said) {
-        let needless = [
-            "no longer needed",
-            "no longer necessary",
-            "not needed",
-            "drop",
-            "nicht mehr nötig",
-            "entfällt",
-            "plus nécessaire",
-            "n'est plus nécessaire",
-            "ya no hace falta",
-            "不要",
-        ];
-        let folded = &said.line.folded;
-        let is_said = needless.iter().any(|needless| folded.contains(needless));
+        let is_said = said.has(Sign::Needless);
         let given_up = retired(said);
         let before = self.items.len();
         self.items.retain(|item| {

@@ -26,24 +26,24 @@ pub(super) struct Clause {
     /// It is one plain word, "main" or "member", that may stand in any record.
     old_is_plain: bool,
     /// What is given up.
-    retired: Option<Terms>,
+    pub(super) retired: Option<Terms>,
     /// The name with which that begins.
-    retired_name: Option<Terms>,
+    pub(super) retired_name: Option<Terms>,
     /// What is left of it without the words that are cues.
     pub(super) content: Terms,
     /// Whether it begins with a negation.
     pub(super) is_denial: bool,
     pub(super) refutes: bool,
     /// "That was never the cause".
-    clears: bool,
+    pub(super) clears: bool,
     /// "It's not …": what else it says is not so.
     pub(super) is_not: bool,
     /// "Nobody … any more".
     is_over: bool,
     /// Whether what is over stands before the word for it.
-    ends_before: bool,
+    pub(super) ends_before: bool,
     /// "We cancelled them": what was spoken of before is no more.
-    ends_it: bool,
+    pub(super) ends_it: bool,
     /// "I didn't take it this morning" tells of once.
     is_once: bool,
     /// "Only at ten": what else there was is no more.
@@ -92,56 +92,6 @@ impl Clause {
             lasts_until: said.has(Sign::Lasting),
             facts,
         }
-    }
-
-    /// "Decision: no stamina bar for climbing", where the record tells of that and denies nothing.
-    pub(super) fn is_denied_of(&self, record: &Known) -> bool {
-        let terms = &self.facts.terms;
-        self.is_denial
-            && terms.count() >= 2
-            && terms.is_within(&record.facts.terms)
-            && record.facts.denied.is_disjoint(&terms.words)
-    }
-
-    /// "The old mill has closed": what the record speaks of is no more.
-    pub(super) fn ends(&self, record: &Known, memory: &Memory) -> bool {
-        let mut old = self.old.iter();
-        self.ends_before && old.any(|old| self.has_ended(old, record, memory))
-    }
-
-    /// It says that the thing is given up of which the record tells.
-    pub(super) fn gives_up(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
-        let is_told = |thing: &Terms| {
-            let subject = theirs
-                .subject
-                .is_some_and(|subject| thing.words.contains(&subject));
-            let names_it = subject || thing.count() >= 2 || memory.weight(thing.words.iter()) >= RARE;
-            let is_thing = !thing.words.is_disjoint(&theirs.things) || !thing.numbers.is_empty();
-            is_thing && thing.is_within(&theirs.terms) && names_it
-        };
-        self.retired.as_ref().is_some_and(is_told) || self.retired_name.as_ref().is_some_and(is_told)
-    }
-
-    /// "That bridge never was the culprit", where the record gives it as the cause.
-    pub(super) fn clears(&self, record: &Known, memory: &Memory) -> bool {
-        let cause = record.explains.as_ref().filter(|_| self.clears);
-        cause.is_some_and(|(_, cause)| {
-            let suspects = self.facts.things.intersection(&cause.words);
-            memory.weight(suspects) >= RARE
-        })
-    }
-
-    /// "Arden can't do October, so we cancelled them": what the words before speak of first is no more, and the record
-    /// speaks of it first, too.
-    pub(super) fn ends_what_was_told(&self, before: &Facts, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
-        let is_meant = |subject: &Stem| theirs.subject == Some(*subject);
-        let rest = before.things.intersection(&theirs.things);
-        self.ends_it
-            && before.subject.as_ref().is_some_and(is_meant)
-            && memory.weight(rest) >= RARE
-            && !before.is_of_another(theirs)
     }
 
     /// The record says what this says to be no longer so, of the same thing.
@@ -252,23 +202,6 @@ impl Clause {
             && self.facts.adds_no_value(theirs)
             && memory.shared(&self.facts.things, record) >= MUCH
             && !self.facts.is_of_another(theirs)
-    }
-
-    /// What stands before "was sold" is what the record speaks of, and nothing else.
-    fn has_ended(&self, old: &Terms, record: &Known, memory: &Memory) -> bool {
-        let things: BTreeSet<Stem> = old.words.intersection(&self.facts.things).copied().collect();
-        let subject = record
-            .facts
-            .subject
-            .is_some_and(|subject| things.contains(&subject));
-        let weight = memory.weight(things.iter());
-        // "Closes at six" is no end.
-        let is_hour = self.facts.gives(&Kind::Time) || self.facts.gives(&Kind::Weekday);
-        let by_name = things.is_subset(&record.facts.names) && weight >= RARE;
-        !things.is_empty()
-            && !is_hour
-            && things.is_subset(&record.facts.things)
-            && (weight >= MUCH || by_name || (subject && weight >= RARE))
     }
 
     /// The record, or a part of it, tells of the opposite state of the same thing.

@@ -7,8 +7,10 @@
 //! was refuted; and when it waits for an end that is reported.
 
 mod clause;
+mod endings;
 mod facts;
 mod known;
+mod slots;
 mod spans;
 mod statement;
 

@@ -96,12 +96,11 @@ fn given_up_apart(said: &Said) -> Option<&str> {
 
 /// Where the name of a thing ends: at a mark, or where it is said when, where or why.
 fn thing_end(said: &Said, start: usize) -> usize {
-    const WHEN_OR_WHERE: &str = " in at for from on last this after before when today yesterday and with \
-        en à depuis hier pour parce et dans chez la semaine desde ayer para porque y por ";
+    let circumstances = said.language.words().circumstances;
     let mut words = said.line.words().skip_while(|(at, _)| *at < start);
     // "the", "our old"
     let first = words.by_ref().find(|(_, word)| !is_small(word));
-    let end = words.find(|(_, word)| WHEN_OR_WHERE.contains(&format!(" {word} ")));
+    let end = words.find(|(_, word)| Language::lists(circumstances, word));
     let mark = span_end(said, start);
     first.and(end).map_or(mark, |(at, _)| at.min(mark))
 }
@@ -118,12 +117,10 @@ fn behind(said: &Said, hit: &Hit) -> Terms {
 /// The parts of a sentence between commas and conjunctions.
 pub(super) fn clauses(said: &Said) -> impl Iterator<Item = &str> {
     let folded = &said.line.folded;
+    let joins = said.language.words().joins;
     let mut cuts = vec![0];
     for (at, word) in said.line.words() {
-        if matches!(
-            word,
-            "," | ";" | ":" | "、" | "and" | "und" | "et" | "y" | "but" | "aber" | "mais" | "pero"
-        ) {
+        if matches!(word, "," | ";" | ":" | "、") || Language::lists(joins, word) {
             cuts.push(at);
         }
     }
@@ -141,36 +138,8 @@ pub(super) fn clauses(said: &Said) -> impl Iterator<Item = &str> {
 /// Where a span ends that names something old: at a mark, or where the new one begins.
 fn span_end(said: &Said, start: usize) -> usize {
     let folded = &said.line.folded;
-    let ends = |word: &str| {
-        matches!(
-            word,
-            "," | ";"
-                | "("
-                | "!"
-                | "but"
-                | "sondern"
-                | "mais"
-                | "sino"
-                | "to"
-                | "because"
-                | "as"
-                | "any"
-                | "than"
-                | "can"
-                | "is"
-                | "are"
-                | "weil"
-                | "wie"
-                | "comme"
-                | "como"
-                | "since"
-                | "now"
-                | "anymore"
-                | "mehr"
-                | "nach"
-                | "auf"
-        )
-    };
+    let new_begins = said.language.words().new_begins;
+    let ends = |word: &str| matches!(word, "," | ";" | "(" | "!") || Language::lists(new_begins, word);
     said.line
         .words()
         .find(|(at, word)| *at >= start && ends(word))
@@ -194,10 +163,13 @@ fn from_to(said: &Said) -> Option<Terms> {
     let froms = said.hits.iter().filter(|hit| hit.sign == Sign::From);
     froms.clone().find_map(|from| {
         let rest = &said.line.folded[from.end..];
-        let to = [" to ", " auf ", " zu ", " nach ", " à ", " au ", " a ", "に"]
-            .iter()
-            .filter_map(|to| rest.find(to))
-            .min()?;
+        let to = match said.language {
+            Language::Japanese => rest.find(said.language.words().to)?,
+            _ => {
+                let tos = said.language.words().to.split('|');
+                tos.filter_map(|to| rest.find(&format!(" {to} "))).min()?
+            }
+        };
         let is_japanese = rest.as_bytes().get(to) != Some(&b' ');
         let old = if is_japanese {
             before(said, from.start)

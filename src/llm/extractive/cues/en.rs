@@ -16,6 +16,11 @@ pub(super) const WORDS: Words = Words {
     yes: "yes|yep|yeah",
     others: "he|she|they",
     separable: "",
+    belonging: "of|for",
+    circumstances: "in|at|for|from|on|last|this|after|before|when|today|yesterday|and|with",
+    new_begins: "but|to|because|as|any|than|can|is|are|since|now|anymore",
+    to: "to",
+    joins: "and|but",
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -144,6 +149,16 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Since, "from|as of|starting|starting on|since|effective"),
     (Sign::Day, "today|yesterday|this morning"),
     (Sign::Person, "i|we|they|you|he|she"),
+    (
+        Sign::Needless,
+        "no longer needed|no longer necessary|not needed|drop",
+    ),
+    (
+        Sign::Waits,
+        "look again|check again|check back|wait|keep an eye|let you know|keep you posted",
+    ),
+    (Sign::Own, "i|i've|we|we've|already"),
+    (Sign::Before, "before i|before we|until i|until we"),
     (
         Sign::Exact,
         "exactly this|exactly that|exactly so|that's the one|don't want to lose|keep that|keep this|save that|save this|as it is|as it stands|word for word|verbatim|to the letter|same text|unchanged|don't change a word|without changing a word|exact wording|exact words",

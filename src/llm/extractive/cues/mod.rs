@@ -4,6 +4,7 @@
 //! beginning stand before. Marks are words of their own: `decision :`.
 
 mod de;
+mod de_verbs;
 mod en;
 mod es;
 mod fr;
@@ -59,6 +60,16 @@ pub(super) struct Words {
     pub(super) others: &'static str,
     /// Verbs with a part that stands apart, by which something is given up, a group a line: the verbs, a `/`, the parts.
     pub(super) separable: &'static str,
+    /// What stands between a thing and what tells whose or which it is: "of".
+    pub(super) belonging: &'static str,
+    /// Words with which it is said when, where or why something was given up.
+    pub(super) circumstances: &'static str,
+    /// Words before which the name of something old ends.
+    pub(super) new_begins: &'static str,
+    /// "to": behind it stands the new value.
+    pub(super) to: &'static str,
+    /// Words between parts of a sentence: "and", "but".
+    pub(super) joins: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(super) is_done: fn(&str) -> bool,
     /// Whether such a word needs no auxiliary: "repasé".

@@ -94,6 +94,14 @@ pub(in crate::llm::extractive) enum Sign {
     Partly,
     /// "only": no others than these.
     Only,
+    /// "no longer needed": of a piece of work.
+    Needless,
+    /// "I'll check again": no piece of work.
+    Waits,
+    /// "I", "already": what is reported is the speaker's own, or new.
+    Own,
+    /// "before I …": what is not to be done until then is to be done then.
+    Before,
     /// "we": behind it stands a verb.
     Person,
     /// "from": of a date from which something holds.
