@@ -124,6 +124,26 @@ impl Pattern {
     }
 }
 
+/// A pattern cut before each `|` outside of groups behind which it looks ahead.
+fn alternatives(pattern: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let mut from = 0;
+    let mut found = Vec::new();
+    for (at, c) in pattern.char_indices() {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        if c == '|' && depth == 0 && look_ahead(&pattern[at + 1..]).is_some() {
+            found.push(&pattern[from..at]);
+            from = at + 1;
+        }
+    }
+    found.push(&pattern[from..]);
+    found
+}
+
 /// Whether a look ahead wants its text, and what stands behind its opening.
 fn look_ahead(pattern: &str) -> Option<(bool, &str)> {
     let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
@@ -148,7 +168,8 @@ fn closing(inside: &str) -> usize {
 fn any_in(patterns: &[String], texts: &[String]) -> bool {
     patterns
         .iter()
-        .map(|pattern| Pattern::of(pattern))
+        .flat_map(|pattern| alternatives(pattern))
+        .map(Pattern::of)
         .any(|pattern| texts.iter().any(|text| pattern.is_in(text)))
 }
 

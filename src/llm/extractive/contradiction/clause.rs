@@ -135,7 +135,14 @@ impl Clause {
         let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain || subject;
         let is_nearly_whole =
             words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= MUCH;
-        let is_whole = (words > 0 && words == old.words.len() && names_it) || is_nearly_whole;
+        // "MySQLのサーバーは電源を落としました": letters among other signs are a name.
+        let is_foreign = |word: &&Stem| word.text().bytes().all(|b| b.is_ascii_alphanumeric());
+        let in_japanese = || old.words.iter().any(|word| word.text().starts_with(is_japanese));
+        let by_foreign_name = in_japanese()
+            && memory.weight(told.iter().filter(is_foreign)) >= RARE
+            && words * 2 >= old.words.len();
+        let is_whole =
+            (words > 0 && words == old.words.len() && names_it) || is_nearly_whole || by_foreign_name;
         let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= MUCH);
         says_old && (same_thing || is_told || named_around())
     }
@@ -313,6 +320,10 @@ impl Clause {
             && !self.facts.names_others(theirs)
             && !self.facts.is_of_another(theirs)
     }
+}
+
+fn is_japanese(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
 }
 
 fn theirs_give(record: &Known, value: &String) -> bool {

@@ -2,9 +2,13 @@
 //!
 //! A record and a statement both assert something: of a thing, a value, a state or a name. The record is outdated
 //! when it is named as such; when a sentence says what is no longer so and the record says just that; when a
-//! sentence gives another value, the opposite state or another name to the same thing; when somebody moved and the
-//! record says where they lived; when a thing is given up and the record tells how to use it; when what it supposed
-//! was refuted; and when it waits for an end that is reported.
+//! sentence gives another value, the opposite state or another name to the same thing, or overrules the value that it
+//! gives; when somebody moved and the record says where they lived; when a thing has ended or is given up and the
+//! record speaks of it; when what it supposed was refuted or what it blames was cleared; and when it waits for an end
+//! that is reported.
+//!
+//! `clause` is a part of a sentence and what it replaces, `endings` what it says to be no more, `statement` the
+//! sentence with what surrounds it; `facts`, `slots` and `spans` take texts apart, `known` is the memory.
 
 mod clause;
 mod endings;

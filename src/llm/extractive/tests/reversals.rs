@@ -336,6 +336,10 @@ fn what_moved_or_has_another_amount() {
             "On a migré le site chez Scaleway.",
         ),
         ("担当は田中さん", "担当が田中さんから鈴木さんに替わりました。"),
+        (
+            "予約システムのデータベースはMySQL 5.7で動いている",
+            "MySQLのサーバーは電源を落としました。",
+        ),
     ]);
     stays(&[
         (
