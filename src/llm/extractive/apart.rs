@@ -21,7 +21,8 @@ const QUOTED_CHARS: usize = 16;
 /// Whether there is a paragraph that [`set_apart`] might find; cheap, since most messages have none.
 pub(super) fn may_hold_text(content: &str) -> bool {
     let quotes = |paragraph: &str| MARKS.iter().any(|(open, _)| paragraph.starts_with(*open));
-    content.contains(":\n\n")
+    content.contains("\n>")
+        || content.contains(":\n\n")
         || content.contains("：\n\n")
         || content.split("\n\n").skip(1).any(quotes)
         || MARKS
@@ -63,6 +64,34 @@ pub(super) fn set_apart(message: usize, content: &str) -> Vec<Code> {
         quoted.push(code(lead, Form::Rest, rest.trim()));
     }
     quoted
+}
+
+/// Texts of the assistant in lines that begin with `>`, each with the line before.
+pub(super) fn set_off(message: usize, content: &str) -> Vec<Code> {
+    let mut lead = "";
+    let mut open: Option<Code> = None;
+    let mut found = Vec::new();
+    for line in content.lines() {
+        let Some(inside) = line.trim_start().strip_prefix('>').map(str::trim) else {
+            found.extend(open.take());
+            lead = if line.trim().is_empty() { lead } else { line };
+            continue;
+        };
+        let code = open.get_or_insert_with(|| Code {
+            voice: Voice::Assistant,
+            message,
+            info: String::new(),
+            lead: one_line(lead),
+            form: Form::Quotation,
+            body: String::new(),
+        });
+        if !code.body.is_empty() {
+            code.body.push('\n');
+        }
+        code.body.push_str(inside);
+    }
+    found.extend(open);
+    found
 }
 
 /// The inside of a paragraph that is a quotation and nothing else.

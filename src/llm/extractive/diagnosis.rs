@@ -16,7 +16,8 @@ pub(super) fn explains(said: &Said, session: &Session) -> Worth {
     (session.seeks_a_fault && points && sure && says_how).then_some((7, CAUSE, true))
 }
 
-/// "Both jobs start at two: they lock each other out", behind the output of a tool and in its words, where a fault is sought.
+/// "The old certificate was still in the store. I imported the new one.", or "Both jobs start at two: they lock each other
+/// out", behind the output of a tool and in its words, where a fault is sought.
 pub(super) fn diagnoses(said: &Said, session: &Session) -> Worth {
     let other = [
         Sign::Plan,
@@ -29,8 +30,9 @@ pub(super) fn diagnoses(said: &Said, session: &Session) -> Worth {
         Sign::Condition,
         Sign::Injection,
     ];
-    let concludes = said.has_any(&[Sign::Because, Sign::Hence]) || said.line.folded.contains(" : ");
-    let of_output = session.shown.tells_of(said) || session.shown.bears_out(said);
+    let mended = session.is_mended(said);
+    let concludes = mended || said.has_any(&[Sign::Because, Sign::Hence]) || said.line.folded.contains(" : ");
+    let of_output = mended || session.shown.tells_of(said) || session.shown.bears_out(said);
     let fits = session.is_behind_output(said)
         && concludes
         && of_output

@@ -21,33 +21,19 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
         return false;
     }
     let folded = &piece.line.folded;
-    let own = [
-        " i ",
-        " i've ",
-        " we ",
-        " we've ",
-        " ich ",
-        " wir ",
-        " j'ai ",
-        " nous ",
-        " on a ",
-        " he ",
-        " hemos ",
-        " already ",
-        " schon ",
-        " bereits ",
-        " déjà ",
-        " ya ",
-    ]
-    .iter()
-    .any(|own| folded.contains(own) && !(*own == " he " && piece.language != Language::Spanish));
-    let ended = piece.has(Sign::Done) || piece.has(Sign::Closing) || piece.language == Language::Japanese;
+    let own = piece.has(Sign::Own);
+    let ended = piece.holds(Sign::Done, &AGAINST).is_some()
+        || piece.has(Sign::Closing)
+        || piece.language == Language::Japanese;
     let told = [" : ", " , ", " . ", " ! ", " since "].iter().any(|mark| {
         piece.line.words().any(|(at, word)| {
             (piece.language.words().is_done)(word) && folded[at + word.len()..].starts_with(mark)
         })
     });
-    own || ended || (told && !piece.has(Sign::Change))
+    let own_past = piece.words().any(|(_, word)| {
+        (piece.language.words().tells_alone)(word) && (piece.language.words().is_done)(word)
+    });
+    own || own_past || ended || (told && !piece.has(Sign::Change))
 }
 
 /// What takes the weight of a report.
@@ -114,7 +100,13 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
             });
         // "Menu of the week changed: …", "TTL raised."
         let by_assistant = piece.voice == Voice::Assistant && !piece.has(Sign::Aux);
-        let told_alone = matches!(next, "," | "." | ":" | ";")
+        // "Request sent today, 3 April"
+        let day = |(place, _): &(usize, &str)| {
+            let mut hits = piece.hits.iter();
+            hits.any(|hit| hit.sign == Sign::Day && hit.start == *place)
+        };
+        let is_dated = words.get(at + 1).is_some_and(day);
+        let told_alone = (is_dated || matches!(next, "," | "." | ":" | ";"))
             && !piece.has(Sign::Says)
             && ((first && at <= 3) || (by_assistant && at <= 6 && (first || next == ".")));
         // "wird geprüft", "to be checked", "being checked", "should be checked"

@@ -26,6 +26,7 @@ mod cues;
 mod diagnosis;
 mod done;
 mod foreign;
+mod item;
 mod label;
 mod learnings;
 mod line;

@@ -21,7 +21,8 @@ pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) ->
                 .holds(Sign::Plan, &[Sign::Negation, Sign::Condition])
                 .is_some()
             && piece.terms().count() >= 2
-            && !waits(piece)
+            // "I will look again in an hour" is no piece of work.
+            && !piece.has(Sign::Waits)
             && !is_done(piece)
             && !piece.has(Sign::Negation);
     };
@@ -50,29 +51,6 @@ pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) ->
             "week" | "month" | "year" | "day" | "time" | "to" | "door" | "monday" | "tuesday" | "friday"
         );
     !noun && piece.terms().count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
-}
-
-/// "I will look again in an hour" is no piece of work.
-fn waits(piece: &Said) -> bool {
-    const WAITING: [&str; 16] = [
-        " look again ",
-        " check again ",
-        " check back ",
-        " wait ",
-        " keep an eye ",
-        " let you know ",
-        " keep you posted ",
-        " melde mich ",
-        " schaue wieder ",
-        " warte ",
-        " attends ",
-        " reviens vers ",
-        " te aviso ",
-        " espero ",
-        "待ちます",
-        "また確認します",
-    ];
-    WAITING.iter().any(|words| piece.line.folded.contains(words))
 }
 
 /// Words that tell an order only among other steps.

@@ -1,12 +1,13 @@
 //! `Current Progress` from the task, the messages and the previous progress.
 
+use super::item::Item;
 use super::learnings;
 use super::memory;
 use super::session::Session;
 use super::terms::Terms;
 use super::text::folded;
 use super::verbatim;
-use super::work::{Item, Work, task_bullet};
+use super::work::{Work, task_bullet};
 use super::work_state::State;
 use crate::domain::operation::Progress;
 use crate::llm::Source;

@@ -37,6 +37,21 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// What a Japanese sentence speaks of, and what it says of it.
+    pub(super) fn topic_and_rest(&self) -> Option<(&str, &str)> {
+        self.line.text.split_once(['は', 'が'])
+    }
+
+    /// "Still at six?" - "No, half past six": what the assistant asked is not so any more.
+    pub(super) fn answers_no(said: &[Self], at: usize) -> bool {
+        let Some(asked) = at.checked_sub(1).map(|before| &said[before]) else {
+            return false;
+        };
+        let is_question = asked.voice == Voice::Assistant && asked.asks && !asked.void;
+        let said = &said[at];
+        is_question && asked.message + 1 == said.message && said.opens_with(Sign::Denial) && !said.asks
+    }
+
     pub(super) fn of(sentence: &Sentence, language: Language) -> Self {
         Self::of_text(
             &sentence.text,

@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::cues::{Language, Sign};
+use super::done::is_done;
 use super::listed::{Listed, split};
 use super::said::Said;
 use super::secrets::has_secret;
@@ -12,6 +13,8 @@ use crate::llm::Source;
 
 /// A joke of no more meaningful words than this says that the sentence before was one.
 const ASIDE_TERMS: usize = 2;
+/// A request not to keep something, of no more words of its own than this, is about the sentence before.
+const PRIVATE_TERMS: usize = 2;
 
 /// What was said, and by whom.
 #[derive(Debug)]
@@ -30,14 +33,18 @@ pub(super) struct Session {
     pub(super) seeks_a_fault: bool,
     /// Whether there is anything besides the task.
     pub(super) has_messages: bool,
+    /// The language of most messages.
+    pub(super) usual: Language,
     /// Messages of the assistant that end with a question, in their order.
     asking: Vec<usize>,
+    /// Messages of the assistant that begin with how things are and then tell what was done, in their order.
+    mending: Vec<usize>,
 }
 
 impl Session {
     pub(super) fn of(source: &Source) -> Self {
         let transcript = Transcript::of(&source.task, &source.messages);
-        let languages = languages(source);
+        let (usual, languages) = languages(source);
         let mut said: Vec<Said> = transcript
             .sentences
             .iter()
@@ -65,7 +72,9 @@ impl Session {
             first_question,
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
+            usual,
             asking: asking(&said),
+            mending: mending(&said),
             outputs: transcript.outputs,
             codes: transcript.codes,
             shown,
@@ -81,6 +90,11 @@ impl Session {
     /// Whether it stands in the answer to a question of the assistant.
     pub(super) fn is_asked_for(&self, said: &Said) -> bool {
         said.message > 0 && self.asking.binary_search(&(said.message - 1)).is_ok()
+    }
+
+    /// Whether it tells how things are, and the same message then what was done about it.
+    pub(super) fn is_mended(&self, said: &Said) -> bool {
+        self.mending.binary_search(&said.message).is_ok()
     }
 
     /// What was meant and may be written down.
@@ -114,7 +128,7 @@ impl Session {
                         answer = Some(said.message);
                     }
                     answer_asks = said.asks;
-                    if begins && doubted && said.has_any(&[Sign::Concession, Sign::Denial]) {
+                    if begins && doubted && (said.has(Sign::Concession) || is_denial(said, true, false)) {
                         denied.extend(answer_before);
                     }
                 }
@@ -145,6 +159,16 @@ fn asking(said: &[Said]) -> Vec<usize> {
     };
     let asks = |at: &usize| said[*at].voice == Voice::Assistant && said[*at].asks && ends(*at);
     (0..said.len()).filter(asks).map(|at| said[at].message).collect()
+}
+
+/// Messages of the assistant that begin with how things are and then tell what was done, in their order.
+fn mending(said: &[Said]) -> Vec<usize> {
+    let mends = |message: &&[Said]| {
+        let of_assistant = message[0].voice == Voice::Assistant;
+        of_assistant && !is_done(&message[0]) && message[1..].iter().any(is_done)
+    };
+    let messages = said.chunk_by(|one, next| one.message == next.message);
+    messages.filter(mends).map(|message| message[0].message).collect()
 }
 
 /// "Fix the alarm": a fault is sought, though nobody calls it one.
@@ -191,7 +215,7 @@ fn is_all_filler(said: &Said, end: usize) -> bool {
 }
 
 /// The language of each message, from the task on; what is too short for telling is in the language of the whole.
-fn languages(source: &Source) -> Vec<Language> {
+fn languages(source: &Source) -> (Language, Vec<Language>) {
     let texts =
         || std::iter::once(source.task.as_str()).chain(source.messages.iter().map(|m| m.content.as_str()));
     let spoken =
@@ -208,7 +232,7 @@ fn languages(source: &Source) -> Vec<Language> {
             (count, *language == Language::English)
         })
         .unwrap_or(Language::English);
-    known.into_iter().map(|of| of.unwrap_or(most)).collect()
+    (most, known.into_iter().map(|of| of.unwrap_or(most)).collect())
 }
 
 /// Marks what was not meant, is not theirs, or may not be written down.
@@ -232,7 +256,9 @@ fn leave_out(said: &mut [Said]) {
         let joke = here.has(Sign::Joke);
         let aside = joke && here.terms().count() <= ASIDE_TERMS;
         let serious = here.has(Sign::Serious);
-        let here_dismisses = here.has(Sign::Dismissal);
+        let is_private = here.has(Sign::Private);
+        // "Don't write that down", and nothing else: what was just said is meant.
+        let takes_back = here.has(Sign::Dismissal) || (is_private && here.content().count() <= PRIVATE_TERMS);
         let introduces = voice == Voice::User
             && here.line.text.trim_end().ends_with([':', '：'])
             && here.has(Sign::Says)
@@ -241,6 +267,7 @@ fn leave_out(said: &mut [Said]) {
             || injected
             || introduces
             || here.line.quotes
+            || is_private
             || (joke && !(serious && is_after_joke(here)))
             || has_secret(&here.line.text);
         said[at].void = void;
@@ -254,7 +281,7 @@ fn leave_out(said: &mut [Said]) {
                 .take_while(|said| same(said))
                 .for_each(|said| said.void = true);
             serious_from = at;
-        } else if here_dismisses && voice == Voice::User {
+        } else if takes_back && voice == Voice::User {
             said[at].void = true;
             if at > 0 && said[at - 1].message == message {
                 said[at - 1].void = true;

@@ -23,7 +23,7 @@ pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
         match quoted {
             Some(close) if c == close => quoted = None,
             Some(_) => {}
-            None => quoted = opens(c, at, last_tick, &paragraph[at..]),
+            None => quoted = opens(c, previous, at < last_tick, &paragraph[at..]),
         }
         let behind = at + c.len_utf8();
         let cut = match c {
@@ -45,9 +45,10 @@ pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
 }
 
 /// The mark that closes what a character opens, if it is closed near by.
-fn opens(c: char, at: usize, last_tick: usize, rest: &str) -> Option<char> {
+fn opens(c: char, previous: char, before_tick: bool, rest: &str) -> Option<char> {
     let close = match c {
-        '`' if at < last_tick => return Some('`'),
+        '`' if before_tick => return Some('`'),
+        '"' if !previous.is_alphanumeric() && rest[1..].starts_with(char::is_alphanumeric) => '"',
         '“' => '”',
         '„' => '“',
         '«' => '»',
@@ -56,7 +57,7 @@ fn opens(c: char, at: usize, last_tick: usize, rest: &str) -> Option<char> {
         _ => return None,
     };
     let end = rest.floor_char_boundary(rest.len().min(2_000));
-    rest[..end].contains(close).then_some(close)
+    rest[c.len_utf8()..end].contains(close).then_some(close)
 }
 
 fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {

@@ -6,6 +6,7 @@ use super::next::is_next;
 use super::said::Said;
 use super::sentence::{Standing, Voice};
 use super::session::Session;
+use super::talk::is_mood;
 use super::text::bullet;
 use super::wording::{line, pointing_back};
 use super::work_state::State;
@@ -48,6 +49,9 @@ pub(super) fn steps(
     let mut before = before;
     for (index, part) in parts(said).into_iter().enumerate() {
         let piece = said.part(part);
+        if is_mood(&piece) {
+            continue;
+        }
         let state = state(&piece, said, session, before, index == 0);
         let goes_on = piece.opens_with(Sign::Next);
         match (state, steps.last_mut()) {
@@ -116,7 +120,7 @@ fn listed(said: &Said, standing: Standing) -> Vec<Step> {
 }
 
 /// The parts of a sentence, each of which may tell something else.
-fn parts(said: &Said) -> Vec<&str> {
+pub(super) fn parts(said: &Said) -> Vec<&str> {
     let folded = &said.line.folded;
     let mut cuts = vec![0];
     let mut last = "";
@@ -171,8 +175,10 @@ fn state(
 ) -> Option<State> {
     let user = piece.voice == Voice::User;
     let first = user && piece.message == session.first_question;
+    // "My son and I have checked the drippers": a deed, whoever it tells of.
+    let of_life = piece.has(Sign::Personal) && !is_done_by_user(piece);
     let rule = user
-        && piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Personal, Sign::Decision])
+        && (of_life || piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Decision]))
         && !piece.has_any(&[Sign::Open, Sign::NotYet]);
     if !user && reports_by_its_beginning(piece) {
         return Some(State::Done);
@@ -267,20 +273,7 @@ fn is_asked(piece: &Said, whole: &Said) -> bool {
             .iter()
             .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
     // "Don't send it before I talked to Anne" is to be done then.
-    let waits_for = [
-        " before i ",
-        " before we ",
-        " until i ",
-        " until we ",
-        " bevor ich ",
-        " bevor wir ",
-        " avant que ",
-        " antes de que ",
-        " hasta que ",
-    ];
-    let later = forbids
-        && !piece.has_any(&[Sign::Rule, Sign::Keep])
-        && waits_for.iter().any(|words| whole.line.folded.contains(words));
+    let later = forbids && !piece.has_any(&[Sign::Rule, Sign::Keep]) && whole.has(Sign::Before);
     if later {
         return true;
     }

@@ -2,6 +2,10 @@
 
 use super::cues::{Hit, Language, Sign};
 use super::said::Said;
+use super::terms::{Terms, names};
+
+/// Who tells more than this in a part of a sentence tells more than how they feel.
+const MOOD_TERMS: usize = 4;
 
 /// Talk about whoever listens, what others want or say, and what is over tomorrow.
 pub(super) fn is_of_the_moment(said: &Said) -> bool {
@@ -37,6 +41,38 @@ pub(super) fn points_back(said: &Said) -> bool {
     let both = format!("{first} {}", opening.next().unwrap_or_default());
     let lists = |list| Language::lists(list, first) || Language::lists(list, &both);
     lists(words.pronouns) && !lists(words.expletives)
+}
+
+/// "I'm knackered", "estoy molido": how somebody feels, which is no work, though it may look like a participle.
+pub(super) fn is_mood(piece: &Said) -> bool {
+    let says_more = [
+        Sign::Personal,
+        Sign::Done,
+        Sign::Closing,
+        Sign::Open,
+        Sign::Request,
+        Sign::Condition,
+    ];
+    if piece.has_any(&says_more) || !piece.terms().numbers.is_empty() {
+        return false;
+    }
+    if piece.has(Sign::Feeling) {
+        return piece.terms().count() <= MOOD_TERMS;
+    }
+    let opens = |hit: &Hit| hit.sign == Sign::Speaker && hit.start == piece.body_start();
+    let Some(speaker) = piece
+        .hits
+        .iter()
+        .filter(|hit| opens(hit))
+        .max_by_key(|hit| hit.end)
+    else {
+        return false;
+    };
+    let rest = &piece.line.folded[speaker.end..];
+    let connectors = piece.language.words().connectors;
+    let goes_on = |word: &str| word.ends_with("ing") || connectors.contains(&format!(" {word} "));
+    let named = names(piece.body()) > 0 && piece.language != Language::German;
+    !named && !rest.split_whitespace().any(goes_on) && (1..=2).contains(&Terms::of_folded(rest).count())
 }
 
 /// "They decided to strike": no decision that binds whoever speaks.

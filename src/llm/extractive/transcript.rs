@@ -1,7 +1,7 @@
 //! Messages taken apart: sentences with the list they stand in, and fenced code with what leads to it. What is
 //! quoted, pasted or written by a program is left out here, so that nobody speaks through it.
 
-use super::apart::{set_apart, whole_code};
+use super::apart::{set_apart, set_off, whole_code};
 use super::code::{Code, Form};
 use super::foreign::{heading_standing, is_foreign, is_mail_header, title};
 use super::sentence::{Sentence, Standing, Voice};
@@ -89,8 +89,11 @@ impl Transcript {
             }
         }
         prose.end_paragraph();
-        if voice == Voice::User && fence.is_none() {
-            self.codes.extend(set_apart(message, content));
+        match voice {
+            _ if fence.is_some() => {}
+            Voice::User => self.codes.extend(set_apart(message, content)),
+            Voice::Assistant => self.codes.extend(set_off(message, content)),
+            Voice::Task => {}
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::cues::{is_month, is_small, number_word, weekday};
 use super::line::folded_through;
+use super::listed::{Listed, split};
 use super::terms::{Script, Stem, number, pieces, stem};
 
 /// Kinds of values that take each other's place.
@@ -36,6 +37,8 @@ const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound
     km kilometre kilometres kilometer kilometers kilómetros\nm metre metres meter meters mètres metros\n\
     mg\nml\nl litre litres liter liters litros\ncm\nmm\nkb\nmb\ngb\ntb\nkw\nkwh\nv volt volts\nrps\nrpm\nhz\n\
     ° degree degrees grad degrés grados 度\nms millisecond milliseconds millisekunden 人 people persons personen personnes personas";
+
+static KNOWN_UNITS: Listed = Listed::new(|| split(UNITS));
 
 /// What stands between a number and what is counted.
 const PASSED_OVER: &str = " of de d'environ more mehr plus más ";
@@ -86,10 +89,10 @@ pub(super) fn values(text: &str) -> Vec<Value> {
         let kind = kind(&found, at, piece, digits);
         // "6 h 30" and "9時21分" are one time.
         if kind == Kind::Time
-            && let Some(minutes) = minutes_behind(&found, at)
+            && let Some((minutes, behind)) = minutes_behind(&found, at)
         {
             values.push((kind, format!("{piece}:{minutes}")));
-            skip = at + 3;
+            skip = behind;
             continue;
         }
         match values.last_mut() {
@@ -164,7 +167,7 @@ fn unit_at(found: &[(Script, &str)], at: usize) -> Option<Stem> {
 }
 
 pub(super) fn is_known_unit(word: &str) -> bool {
-    UNITS.split([' ', '\n']).any(|unit| unit == word)
+    KNOWN_UNITS.has(word)
 }
 
 /// One unit for "seconds", "sec" and "s".
@@ -271,12 +274,15 @@ fn month(word: &str) -> Option<usize> {
     at.filter(|_| is_month(word)).map(|at| at + 1)
 }
 
-/// The minutes behind "6 h" or "9時".
-fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<&'f str> {
+/// The minutes behind "6 h" or "9時", and the place behind them; "9時半" is half past nine.
+fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str, usize)> {
     let (_, unit) = found.get(at + 1)?;
+    if unit.starts_with("時半") {
+        return Some(("30", at + 2));
+    }
     let (_, minutes) = found.get(at + 2)?;
     let fits = minutes.len() == 2 && minutes.bytes().all(|b| b.is_ascii_digit());
-    (matches!(*unit, "h" | "時") && fits).then_some(*minutes)
+    (matches!(*unit, "h" | "時") && fits).then_some((*minutes, at + 3))
 }
 
 /// `3万5千円`: the number, what is counted, and the place behind it.

@@ -140,11 +140,11 @@ fn asks_for_the_text(lead: &str) -> bool {
     any_signs(lead).contains(&Sign::Exact)
 }
 
-/// Messages in which the user says that a text is needed as it stands.
+/// Messages of which the user says, in them or in the one behind, that a text is needed as it stands.
 fn messages_with_exact_text(session: &Session) -> HashSet<usize> {
     let said = session.meant().filter(|said| said.voice == Voice::User);
     said.filter(|said| said.has(Sign::Exact))
-        .map(|said| said.message)
+        .flat_map(|said| [said.message, said.message.saturating_sub(1)])
         .collect()
 }
 

@@ -1,13 +1,13 @@
 //! The list of work over a session: what each piece of it came to, where the last word counts.
 
 use super::contradiction::retired;
-use super::cues::{Language, Sign, any_signs};
+use super::cues::{Sign, any_signs};
 use super::done::is_done;
-use super::listed::{Listed, split};
+use super::item::{Item, Report};
 use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
-use super::steps::{Step, steps};
+use super::steps::{Step, parts, steps};
 use super::terms::Terms;
 use super::text::{bullet, folded};
 use super::work_state::State;
@@ -15,29 +15,8 @@ use crate::domain::operation::Progress;
 
 /// The most pieces of work that one session adds; the oldest go.
 const MAX_ITEMS: usize = 24;
-
-/// What is arranged so is done when it took place or came.
-static ARRANGING: Listed = Listed::new(|| {
-    split(
-        "book get order request arrange schedule ask call buy obtain fetch collect buchen bestellen besorgen einholen vereinbaren anfragen holen kaufen \
-        réserver demander prendre commander obtenir acheter pedir reservar solicitar concertar comprar encargar conseguir",
-    )
-});
-
-/// A piece of work.
-#[derive(Debug, Clone)]
-pub(super) struct Item {
-    pub(super) text: String,
-    /// As it is compared.
-    line: String,
-    terms: Terms,
-    /// Without its verb, the first word or, in German, the last one.
-    object: Terms,
-    pub(super) state: State,
-    /// The message that told it last; 0 for what the document held.
-    pub(super) message: usize,
-    voice: Voice,
-}
+/// The parts of a sentence that are held against the work of the document.
+const MAX_PARTS: usize = 16;
 
 /// All work that is known.
 #[derive(Debug, Default)]
@@ -47,72 +26,6 @@ pub(super) struct Work {
     pub(super) task_is_done: bool,
     /// Whether the session told anything about work.
     pub(super) told: bool,
-}
-
-impl Item {
-    fn of(text: String, state: State, message: usize, voice: Voice) -> Self {
-        // "Noten verteilen": the verb of German stands at the end.
-        let is_verb = |word: &str| {
-            ["en", "eln", "ern"].iter().any(|end| word.ends_with(end))
-                && word.len() >= 5
-                && word.chars().all(char::is_lowercase)
-        };
-        let may_be_german = Language::of(&text).is_none_or(|language| language == Language::German);
-        let verb_last = text
-            .rsplit_once(' ')
-            .filter(|(_, verb)| may_be_german && is_verb(verb));
-        let object = verb_last.map(|(object, _)| object);
-        // "Import permit" has no verb.
-        let is_imperative = |verb: &str| {
-            let verb = verb.to_lowercase();
-            let mut languages = Language::ALL.iter();
-            languages.any(|language| (language.words().is_imperative)(&verb))
-        };
-        let verb_first = text
-            .split_once(' ')
-            .filter(|(verb, rest)| rest.contains(' ') || is_imperative(verb));
-        let object = object.or(verb_first.map(|(_, rest)| rest)).unwrap_or_default();
-        Self {
-            terms: Terms::of(&text),
-            object: Terms::of(object),
-            line: folded(&text),
-            text,
-            state,
-            message,
-            voice,
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        self.state != State::Done
-    }
-
-    fn is_named_by(&self, terms: &Terms) -> bool {
-        terms.covers(&self.terms)
-    }
-
-    /// "The letter went out" finishes "Send the letter about the trip", where the trip is what all is about.
-    fn is_finished_with(&self, terms: &Terms, about: &Terms) -> bool {
-        let first = self.object.words.len() >= 2 && self.object.shared(terms) >= 1;
-        self.message == 0
-            && first
-            && self.object.is_within(about)
-            && self.object.numbers.is_subset(&terms.numbers)
-    }
-
-    /// "The garlic is in" finishes "Plant garlic".
-    fn is_finished_by(&self, terms: &Terms) -> bool {
-        let shared = self.object.shared(terms);
-        let arranged = self
-            .line
-            .split(' ')
-            .next()
-            .is_some_and(|verb| ARRANGING.has(verb));
-        self.is_named_by(terms)
-            || (arranged && shared >= 1 && shared * 2 >= self.object.count())
-            || (shared >= 2 && shared * 2 >= self.object.count())
-            || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
-    }
 }
 
 impl Work {
@@ -186,18 +99,25 @@ impl Work {
             }
             self.take(step, said, session, (task, &around));
         }
+        self.finish_told(said);
         last
     }
 
     /// "Find out why locos stall" is done when the cause is told.
     fn finish_search(&mut self, said: &Said, around: &Terms) {
+        // Of one search alone, one word tells that it is meant.
+        let searches = self.items.iter().filter(|item| {
+            item.message == 0 && item.is_open() && any_signs(&item.text).contains(&Sign::Seek)
+        });
+        let least = if searches.count() == 1 { 1 } else { 2 };
         for item in self
             .items
             .iter_mut()
             .filter(|item| item.message == 0 && item.is_open())
         {
             let seeks = any_signs(&item.text).contains(&Sign::Seek);
-            if seeks && item.terms.shared(said.terms()) + item.terms.shared(around) >= 2 {
+            let shared = item.terms.shared(said.terms()) + item.terms.shared(around);
+            if seeks && shared >= least {
                 item.state = State::Done;
                 item.message = said.message;
                 self.told = true;
@@ -213,6 +133,22 @@ impl Work {
                 .words()
                 .any(|(_, word)| (said.language.words().is_done)(word));
         let confirms = confirms && !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+        let tells = !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+        let begins_with_a_deed = || {
+            said.words()
+                .take(2)
+                .any(|(_, word)| (said.language.words().is_done)(word))
+        };
+        if !said.void && !said.asks && tells && begins_with_a_deed() {
+            // "And the calendars?" - "Ordered yesterday, 80 of them."
+            let both = asked.terms().clone().with(said.terms());
+            let report = format!("{} {}", asked.line.text, said.line.text);
+            if let Some(at) = self.told_as_done(&report, &both) {
+                self.items[at].state = State::Done;
+                self.items[at].message = said.message;
+                self.told = true;
+            }
+        }
         if said.void || said.asks || !(confirms || points_back && is_done(said)) {
             return;
         }
@@ -245,8 +181,13 @@ impl Work {
         match step.state {
             State::Done => {
                 let about = terms.clone().with(around);
+                let told = self.told_as_done(&step.text, &terms);
+                let mut at = 0;
                 self.items.retain(|item| {
-                    let finished = item.is_finished_by(&terms) || item.is_finished_with(&terms, &about);
+                    let finished = Some(at) == told
+                        || item.is_finished_by(&terms)
+                        || item.is_finished_with(&terms, &about);
+                    at += 1;
                     !(item.is_open() && finished)
                 });
                 self.finish_single_request(said);
@@ -271,6 +212,57 @@ impl Work {
                 self.items.retain(|item| !reopened(item));
                 if !known && !within {
                     self.add(step, said);
+                }
+            }
+        }
+    }
+
+    /// Which piece of work of the document a report tells as done by its verb: the one of which it names most.
+    fn told_as_done(&self, report: &str, terms: &Terms) -> Option<usize> {
+        let report = folded(report);
+        let report = Report::of(&report, terms);
+        let open = self.items.iter().enumerate();
+        let open = open.filter(|(_, item)| item.is_open() && item.message == 0);
+        let named = open.map(|(at, item)| (item.done_as(&report), at));
+        let mut named: Vec<(usize, usize)> = named.filter(|(count, _)| *count > 0).collect();
+        named.sort_unstable_by(|a, b| b.cmp(a));
+        match named.as_slice() {
+            [(first, _), (second, _), ..] if first == second => None,
+            [(_, at), ..] => Some(*at),
+            [] => None,
+        }
+    }
+
+    /// "Vidal has signed the order form": what others did finishes what the document lists, and is no report of its own;
+    /// neither is what stands in a rule.
+    fn finish_told(&mut self, said: &Said) {
+        let unsure = [
+            Sign::Hypothesis,
+            Sign::Hedge,
+            Sign::Hearsay,
+            Sign::Condition,
+            Sign::Request,
+            Sign::NotYet,
+            Sign::Negation,
+            Sign::Plan,
+        ];
+        if said.voice != Voice::User || said.asks {
+            return;
+        }
+        let whole = std::iter::once(said.line.text.as_str());
+        for part in parts(said).into_iter().take(MAX_PARTS).chain(whole) {
+            let piece = said.part(part);
+            if piece.has_any(&unsure) {
+                continue;
+            }
+            let told = self.told_as_done(part, piece.terms());
+            let ends = is_done(&piece);
+            for (at, item) in self.items.iter_mut().enumerate() {
+                let named = ends && item.message == 0 && item.is_open() && item.is_named_by(piece.terms());
+                if named || Some(at) == told {
+                    item.state = State::Done;
+                    item.message = said.message;
+                    self.told = true;
                 }
             }
         }
@@ -324,20 +316,7 @@ impl Work {
 
     /// "Annex B is no longer needed".
     fn drop_needless(&mut self, said: &Said) {
-        let needless = [
-            "no longer needed",
-            "no longer necessary",
-            "not needed",
-            "drop",
-            "nicht mehr nötig",
-            "entfällt",
-            "plus nécessaire",
-            "n'est plus nécessaire",
-            "ya no hace falta",
-            "不要",
-        ];
-        let folded = &said.line.folded;
-        let is_said = needless.iter().any(|needless| folded.contains(needless));
+        let is_said = said.has(Sign::Needless);
         let given_up = retired(said);
         let before = self.items.len();
         self.items.retain(|item| {

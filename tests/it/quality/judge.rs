@@ -90,9 +90,10 @@ fn lists(document: &str) -> BTreeMap<String, Vec<String>> {
     lists
 }
 
-/// One label's pattern: a look ahead at its beginning is taken apart, since the engine knows none.
+/// One label's pattern: looks ahead at its beginning are taken apart, since the engine knows none.
 struct Pattern {
-    unless: Option<Regex>,
+    /// What has to be in the text, or may not be.
+    ahead: Vec<(bool, Regex)>,
     matches: Regex,
 }
 
@@ -105,35 +106,70 @@ impl Pattern {
                 .build()
                 .unwrap()
         };
-        let Some(inside) = pattern.strip_prefix("^(?!") else {
-            let (unless, matches) = (None, build(pattern));
-            return Self { unless, matches };
-        };
-        let mut depth = 1;
-        let end = inside.find(|c| {
-            depth += match c {
-                '(' => 1,
-                ')' => -1,
-                _ => 0,
-            };
-            depth == 0
-        });
-        let end = end.unwrap();
-        Self {
-            unless: Some(build(&format!("^(?:{})", &inside[..end]))),
-            matches: build(&format!("^{}", &inside[end + 1..])),
+        let mut ahead = Vec::new();
+        let mut rest = pattern;
+        while let Some((wanted, inside)) = look_ahead(rest) {
+            let end = closing(inside);
+            ahead.push((wanted, build(&format!("^(?:{})", &inside[..end]))));
+            rest = &inside[end + 1..];
         }
+        let start = if ahead.is_empty() { "" } else { "^" };
+        let matches = build(&format!("{start}{rest}"));
+        Self { ahead, matches }
     }
 
     fn is_in(&self, text: &str) -> bool {
-        self.matches.is_match(text) && !self.unless.as_ref().is_some_and(|unless| unless.is_match(text))
+        let fits = |(wanted, ahead): &(bool, Regex)| ahead.is_match(text) == *wanted;
+        self.matches.is_match(text) && self.ahead.iter().all(fits)
     }
+}
+
+/// A pattern cut before each `|` outside of groups behind which it looks ahead.
+fn alternatives(pattern: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let mut from = 0;
+    let mut found = Vec::new();
+    for (at, c) in pattern.char_indices() {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        if c == '|' && depth == 0 && look_ahead(&pattern[at + 1..]).is_some() {
+            found.push(&pattern[from..at]);
+            from = at + 1;
+        }
+    }
+    found.push(&pattern[from..]);
+    found
+}
+
+/// Whether a look ahead wants its text, and what stands behind its opening.
+fn look_ahead(pattern: &str) -> Option<(bool, &str)> {
+    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+    let unwanted = pattern.strip_prefix("(?!").map(|inside| (false, inside));
+    unwanted.or_else(|| pattern.strip_prefix("(?=").map(|inside| (true, inside)))
+}
+
+/// Where the group ends whose inside this begins with.
+fn closing(inside: &str) -> usize {
+    let mut depth = 1;
+    let end = inside.find(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth == 0
+    });
+    end.unwrap()
 }
 
 fn any_in(patterns: &[String], texts: &[String]) -> bool {
     patterns
         .iter()
-        .map(|pattern| Pattern::of(pattern))
+        .flat_map(|pattern| alternatives(pattern))
+        .map(Pattern::of)
         .any(|pattern| texts.iter().any(|text| pattern.is_in(text)))
 }
 

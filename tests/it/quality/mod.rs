@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 const SESSIONS: &str = include_str!("../../data/quality/sessions.jsonl");
 const UNSEEN: &str = include_str!("../../data/quality/unseen.jsonl");
+const UNREAD: &str = include_str!("../../data/quality/unread-4.jsonl");
 
 /// Plays one session: what the memory holds afterwards, and before.
 async fn play(service: &Service, session: &Session) -> Judgement {
@@ -40,15 +41,16 @@ async fn state(service: &Service, session: &Session) -> State {
 }
 
 /// The tags of sets, the narrower ones first.
-const SETS: [&str; 8] = [
-    "held-out", "unseen-2", "unseen-3", "unseen-4", "unseen-5", "unseen-6", "unread", "unseen",
+const SETS: [&str; 11] = [
+    "held-out", "unseen-2", "unseen-3", "unseen-4", "unseen-5", "unseen-6", "unseen-7", "unseen-8",
+    "unread-4", "unread", "unseen",
 ];
 
 /// The sessions of this set, or those of none.
 async fn totals(set: Option<&str>) -> Totals {
     let service = Service::start().await;
     let mut totals = Totals::default();
-    for line in SESSIONS.lines().chain(UNSEEN.lines()) {
+    for line in SESSIONS.lines().chain(UNSEEN.lines()).chain(UNREAD.lines()) {
         let session: Session = serde_json::from_str(line).unwrap();
         let of = SETS
             .into_iter()
@@ -112,8 +114,8 @@ async fn sessions_of_a_second_author_lose_nothing_and_keep_most() {
 async fn sessions_of_a_third_author_lose_nothing_and_keep_most() {
     let totals = totals(Some("unseen-3")).await;
     assert!(totals.sessions >= 30, "{totals}");
-    assert!(totals.recall() >= 75, "{totals}");
-    assert!(totals.precision() >= 90, "{totals}");
+    assert!(totals.recall() >= 80, "{totals}");
+    assert!(totals.precision() >= 92, "{totals}");
     assert!(totals.hits <= 2, "{totals}");
     assert!(totals.archive_recall() >= 70, "{totals}");
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
@@ -132,17 +134,27 @@ async fn keeps(set: &str, recall: usize, archives: usize, most_hits: usize) {
 
 #[tokio::test]
 async fn sessions_of_a_fourth_author_lose_nothing_and_keep_most() {
-    keeps("unseen-4", 72, 55, 4).await;
+    keeps("unseen-4", 73, 55, 2).await;
 }
 
 #[tokio::test]
 async fn sessions_of_a_fifth_author_lose_nothing_and_keep_most() {
-    keeps("unseen-5", 70, 60, 2).await;
+    keeps("unseen-5", 72, 68, 2).await;
 }
 
 #[tokio::test]
 async fn sessions_of_a_sixth_author_lose_nothing_and_keep_most() {
-    keeps("unseen-6", 75, 60, 6).await;
+    keeps("unseen-6", 77, 67, 1).await;
+}
+
+#[tokio::test]
+async fn sessions_of_a_seventh_author_lose_nothing_and_keep_most() {
+    keeps("unseen-7", 69, 75, 0).await;
+}
+
+#[tokio::test]
+async fn sessions_of_an_eighth_author_lose_nothing_and_keep_most() {
+    keeps("unseen-8", 77, 60, 0).await;
 }
 
 /// Read by no author of the rules: what they do on talk that is new to them, with nothing that holds archived.
@@ -150,8 +162,22 @@ async fn sessions_of_a_sixth_author_lose_nothing_and_keep_most() {
 async fn sessions_that_no_author_of_the_rules_read_lose_nothing() {
     let totals = totals(Some("unread")).await;
     assert!(totals.sessions >= 24, "{totals}");
-    assert!(totals.recall() >= 60, "{totals}");
-    assert!(totals.precision() >= 80, "{totals}");
-    assert!(totals.hits <= 6, "{totals}");
+    assert!(totals.recall() >= 61, "{totals}");
+    assert!(totals.precision() >= 85, "{totals}");
+    assert!(totals.hits <= 5, "{totals}");
+    assert!(totals.archive_recall() >= 22, "{totals}");
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
+}
+
+/// The same, of a ninth author, as they were scored once: below what is aimed at.
+#[tokio::test]
+async fn sessions_of_a_ninth_author_that_nobody_read_lose_nothing() {
+    let totals = totals(Some("unread-4")).await;
+    assert!(totals.sessions >= 30, "{totals}");
+    assert!(totals.recall() >= 63, "{totals}");
+    assert!(totals.precision() >= 71, "{totals}");
+    assert!(totals.hits <= 6, "{totals}");
+    assert!(totals.archive_recall() >= 21, "{totals}");
+    assert_eq!(totals.wrongful, 0, "{totals}");
+    assert!(totals.changed_noops <= 1, "{totals}");
 }

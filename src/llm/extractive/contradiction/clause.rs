@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::facts::Facts;
 use super::force::Force;
 use super::known::{Known, Memory, RARE};
-use super::spans::{is_contrast, is_named, old, old_text, retired};
+use super::spans::{is_named, leading_name, old, old_text, retired_text};
 use crate::llm::extractive::cues::{Language, Sign};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
@@ -23,21 +23,31 @@ pub(super) struct Clause {
     pub(super) old: Option<Terms>,
     /// The values of that: "ten" and "10" are one.
     old_values: Vec<String>,
-    /// "…, not main": it is one plain word, behind what holds.
+    /// It is one plain word, "main" or "member", that may stand in any record.
     old_is_plain: bool,
     /// What is given up.
     pub(super) retired: Option<Terms>,
+    /// The name with which that begins.
+    pub(super) retired_name: Option<Terms>,
     /// What is left of it without the words that are cues.
     pub(super) content: Terms,
     /// Whether it begins with a negation.
     pub(super) is_denial: bool,
     pub(super) refutes: bool,
+    /// "That was never the cause".
+    pub(super) clears: bool,
     /// "It's not …": what else it says is not so.
     pub(super) is_not: bool,
     /// "Nobody … any more".
     is_over: bool,
     /// Whether what is over stands before the word for it.
-    ends_before: bool,
+    pub(super) ends_before: bool,
+    /// "We cancelled them": what was spoken of before is no more.
+    pub(super) ends_it: bool,
+    /// "I didn't take it this morning" tells of once.
+    is_once: bool,
+    /// "Only at ten": what else there was is no more.
+    is_only: bool,
     /// "As planned": all is as it was.
     confirms: bool,
     /// "Lowered": some amount is another one.
@@ -53,15 +63,20 @@ impl Clause {
         let first = folded.split(' ').next().unwrap_or_default();
         let facts = Facts::of(said);
         // "Closes at six" is no end.
+        let retired_text = retired_text(said);
         let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
         let old = old(said).filter(|_| !is_hour);
         Self {
             old_values: old_text(said).map_or_else(Vec::new, |text| {
                 values(text).into_iter().map(|(_, value)| value).collect()
             }),
-            old_is_plain: is_contrast(said) && old.as_ref().is_some_and(|old| !is_named(said, old)),
+            old_is_plain: old
+                .as_ref()
+                .is_some_and(|old| old.count() == 1 && !is_named(said, old)),
             old,
-            retired: retired(said),
+            retired: retired_text.map(Terms::of).filter(|terms| !terms.is_empty()),
+            retired_name: retired_text.and_then(leading_name),
+            clears: said.has(Sign::NotCause),
             content: said.content().clone(),
             is_denial: Language::lists(said.language.words().denying, first),
             refutes: said.has(Sign::Refuted),
@@ -70,25 +85,13 @@ impl Clause {
             ends_before: said.has(Sign::OldBefore),
             shifts_amount: said.has(Sign::Amount),
             shifts_hands: said.has(Sign::Hands),
+            ends_it: said.has(Sign::EndsIt),
+            is_once: said.has_any(&[Sign::Moment, Sign::Past]) && !said.has(Sign::Change),
+            is_only: said.has(Sign::Only),
             confirms: said.has(Sign::Confirming),
             lasts_until: said.has(Sign::Lasting),
             facts,
         }
-    }
-
-    /// "Decision: no stamina bar for climbing", where the record tells of that and denies nothing.
-    pub(super) fn is_denied_of(&self, record: &Known) -> bool {
-        let terms = &self.facts.terms;
-        self.is_denial
-            && terms.count() >= 2
-            && terms.is_within(&record.facts.terms)
-            && record.facts.denied.is_disjoint(&terms.words)
-    }
-
-    /// "The old mill has closed": what the record speaks of is no more.
-    pub(super) fn ends(&self, record: &Known, memory: &Memory) -> bool {
-        let mut old = self.old.iter();
-        self.ends_before && old.any(|old| self.has_ended(old, record, memory))
     }
 
     /// The record says what this says to be no longer so, of the same thing.
@@ -123,9 +126,23 @@ impl Clause {
                 && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
-        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record.
-        let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain;
-        let is_whole = words > 0 && words == old.words.len() && names_it;
+        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record, and
+        // is meant where that speaks of it first.
+        let subject = record
+            .facts
+            .subject
+            .is_some_and(|subject| told.contains(&subject));
+        let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain || subject;
+        let is_nearly_whole =
+            words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= MUCH;
+        // "MySQLのサーバーは電源を落としました": letters among other signs are a name.
+        let is_foreign = |word: &&Stem| word.text().bytes().all(|b| b.is_ascii_alphanumeric());
+        let in_japanese = || old.words.iter().any(|word| word.text().starts_with(is_japanese));
+        let by_foreign_name = in_japanese()
+            && memory.weight(told.iter().filter(is_foreign)) >= RARE
+            && words * 2 >= old.words.len();
+        let is_whole =
+            (words > 0 && words == old.words.len() && names_it) || is_nearly_whole || by_foreign_name;
         let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= MUCH);
         says_old && (same_thing || is_told || named_around())
     }
@@ -161,6 +178,17 @@ impl Clause {
         })
     }
 
+    /// "On Saturdays at ten only", where the record gives that hour and another one.
+    pub(super) fn narrows(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        self.is_only
+            && theirs.denied.is_empty()
+            && self.facts.gives_fewer(theirs)
+            && whole.shares_subject(theirs)
+            && memory.shared(&whole.things, record) >= RARE
+            && !whole.is_of_another(theirs)
+    }
+
     /// It says again what the record says, and that it is not so, or is so where the record denies it.
     pub(super) fn denies(&self, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
@@ -169,32 +197,18 @@ impl Clause {
         };
         let covered = self.facts.things.intersection(&theirs.things).count();
         let by_states = !self.facts.states.is_empty() && !theirs.states.is_empty();
+        // All that it speaks of stands in the record, or each says little more than the other.
+        let is_same = covered == self.facts.things.len() || is_half(covered, &self.facts, theirs);
         self.old.is_none()
+            && !self.is_once
             && !by_states
             && (turned(&self.facts, theirs) || turned(theirs, &self.facts))
             && covered * 3 >= self.facts.things.len() * 2
-            && is_half(covered, &self.facts, theirs)
+            && is_same
             && self.facts.shares_subject(theirs)
             && self.facts.adds_no_value(theirs)
             && memory.shared(&self.facts.things, record) >= MUCH
             && !self.facts.is_of_another(theirs)
-    }
-
-    /// What stands before "was sold" is what the record speaks of, and nothing else.
-    fn has_ended(&self, old: &Terms, record: &Known, memory: &Memory) -> bool {
-        let things: BTreeSet<Stem> = old.words.intersection(&self.facts.things).copied().collect();
-        let subject = record
-            .facts
-            .subject
-            .is_some_and(|subject| things.contains(&subject));
-        let weight = memory.weight(things.iter());
-        // "Closes at six" is no end.
-        let is_hour = self.facts.gives(&Kind::Time) || self.facts.gives(&Kind::Weekday);
-        let by_name = things.is_subset(&record.facts.names) && weight >= RARE;
-        !things.is_empty()
-            && !is_hour
-            && things.is_subset(&record.facts.things)
-            && (weight >= MUCH || by_name || (subject && weight >= RARE))
     }
 
     /// The record, or a part of it, tells of the opposite state of the same thing.
@@ -227,7 +241,7 @@ impl Clause {
             let rest = theirs.without_names(unnamed);
             let covered = rest.intersection(&self.facts.terms.words).count();
             let enough = match force.changes {
-                true => covered * 2 > rest.len() && shared >= RARE / 2,
+                true => covered * 2 >= rest.len() && shared >= RARE / 2,
                 false => covered * 3 >= rest.len() * 2 && shared >= RARE && !force.adds,
             };
             let subject = self.facts.subject.is_some_and(|subject| rest.contains(&subject));
@@ -261,7 +275,9 @@ impl Clause {
         shifts
             && !self.confirms
             && !self.facts.shares_value(theirs)
-            && (named || self.facts.shares_subject(theirs))
+            && (named
+                || self.facts.shares_subject(theirs)
+                || memory.shared(&self.facts.things, record) >= MUCH)
             && memory.shared(&self.facts.things, record) >= RARE
             && (self.shifts_hands || !self.facts.names_others(theirs))
             && !self.facts.is_narrower(theirs)
@@ -304,6 +320,10 @@ impl Clause {
             && !self.facts.names_others(theirs)
             && !self.facts.is_of_another(theirs)
     }
+}
+
+fn is_japanese(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
 }
 
 fn theirs_give(record: &Known, value: &String) -> bool {

@@ -3,16 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::llm::extractive::cues::{Language, Sign, State, is_month, is_small, number_word, weekday};
+use super::slots::{Slot, slots};
+use crate::llm::extractive::cues::{Hit, Language, Sign, State, is_month, is_small, number_word, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
 use crate::llm::extractive::values::{Kind, Value, is_known_unit, values};
 
 /// How many words a negation denies behind it.
 const DENIED_WORDS: usize = 3;
-/// The most words of the name that a thing has.
-const NAME_WORDS: usize = 3;
-
 /// What a text asserts.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -36,16 +34,6 @@ pub(super) struct Facts {
     pub(super) names: BTreeSet<Stem>,
     /// The first thing it speaks of.
     pub(super) subject: Option<Stem>,
-}
-
-/// What stands behind "at", "with", "is".
-#[derive(Debug)]
-struct Slot {
-    /// The group of what it stands behind.
-    group: usize,
-    filler: BTreeSet<Stem>,
-    /// Whether it is written as a name.
-    is_name: bool,
 }
 
 impl Facts {
@@ -172,6 +160,14 @@ impl Facts {
         })
     }
 
+    /// Whether it gives only some of the other's values of a kind.
+    pub(super) fn gives_fewer(&self, other: &Self) -> bool {
+        self.by_kind.iter().any(|(kind, texts)| {
+            let theirs = other.by_kind.get(kind);
+            theirs.is_some_and(|theirs| texts.is_subset(theirs) && texts.len() < theirs.len())
+        })
+    }
+
     /// Whether both name one thing in several states: `iso.20022.02` and `iso.20022.08`.
     pub(super) fn is_of_series(&self, other: &Self) -> bool {
         let of = |facts: &Self| -> BTreeMap<String, String> {
@@ -250,7 +246,15 @@ fn things(said: &Said) -> BTreeSet<Stem> {
 /// The words that stand behind a negation, up to the next mark.
 fn denied(said: &Said) -> BTreeSet<Stem> {
     let folded = &said.line.folded;
-    let negations = said.hits.iter().filter(|hit| hit.sign == Sign::Negation);
+    // "Not only", "no later than": nothing is denied.
+    let is_partial = |hit: &Hit| {
+        let mut partial = said.hits.iter().filter(|other| other.sign == Sign::Partly);
+        partial.any(|other| other.start <= hit.start && hit.start < other.end)
+    };
+    let negations = said
+        .hits
+        .iter()
+        .filter(|hit| hit.sign == Sign::Negation && !is_partial(hit));
     let behind = negations.flat_map(|hit| {
         let rest = &folded[hit.end..];
         let end = rest.find([',', ';', ':', '.']).unwrap_or(rest.len());
@@ -263,9 +267,6 @@ fn denied(said: &Said) -> BTreeSet<Stem> {
     behind.collect()
 }
 
-/// What stands between a thing and what tells whose or which it is.
-const BELONGING: &str = " of for du de des d' für von del para pour ";
-
 /// Words with what tells which of their kind is meant: the number behind them, which is no count and no date, or
 /// whose they are, as in "the car park of the staff".
 fn labels(said: &Said) -> Vec<(Stem, String)> {
@@ -276,8 +277,9 @@ fn labels(said: &Said) -> Vec<(Stem, String)> {
             && !is_small(word)
             && !is_month(word)
     };
+    let belonging = said.language.words().belonging;
     let owned = words.windows(3).enumerate().filter_map(|(at, three)| {
-        let belongs = is_thing(three[0]) && BELONGING.contains(&format!(" {} ", three[1]));
+        let belongs = is_thing(three[0]) && Language::lists(belonging, three[1]);
         let behind = words.iter().skip(at + 2).take(2).find(|word| !is_small(word))?;
         let whose = belongs && is_thing(behind) && weekday(behind).is_none() && !is_known_unit(behind);
         whose.then(|| (stem(three[0]), stem(behind).text()))
@@ -303,58 +305,6 @@ fn numbered<'w>(
         .map(|(_, pair)| (stem(pair[0]), pair[1].to_owned()))
 }
 
-/// What stands behind connectors: a name as it is written with capitals, otherwise the next few words.
-fn slots(said: &Said) -> Vec<Slot> {
-    if said.language == Language::Japanese {
-        return topic_and_rest(said)
-            .map(|(_, rest)| Terms::of(rest).words)
-            .filter(|filler| !filler.is_empty())
-            .map(|filler| Slot {
-                group: 0,
-                filler,
-                is_name: false,
-            })
-            .into_iter()
-            .collect();
-    }
-    let groups = said.language.words().connectors;
-    let words: Vec<(usize, &str)> = said.line.words().collect();
-    let mut slots = Vec::new();
-    for (at, (_, word)) in words.iter().enumerate() {
-        let Some(place) = groups.find(&format!(" {word} ")) else {
-            continue;
-        };
-        let mut name = BTreeSet::new();
-        let mut filler = BTreeSet::new();
-        let mut goes_by_name = true;
-        for (start, word) in words.iter().skip(at + 1).take(NAME_WORDS + 1) {
-            let ends = !word.starts_with(char::is_alphanumeric)
-                || groups.contains(&format!(" {word} "))
-                || (is_small(word) && !filler.is_empty());
-            if ends || filler.len() == NAME_WORDS {
-                break;
-            }
-            let terms = Terms::of_folded(word).words;
-            goes_by_name &= is_small(word) || said.line.behind(*start).starts_with(char::is_uppercase);
-            if goes_by_name {
-                name.extend(terms.iter().copied());
-            }
-            filler.extend(terms);
-        }
-        let is_name = !name.is_empty();
-        let filler = if is_name { name } else { filler };
-        if !filler.is_empty() {
-            let group = groups[..place].matches('|').count();
-            slots.push(Slot {
-                group,
-                filler,
-                is_name,
-            });
-        }
-    }
-    slots
-}
-
 /// Words with a capital that begin no sentence. In German every noun has one.
 fn named(said: &Said) -> BTreeSet<Stem> {
     if matches!(said.language, Language::German | Language::Japanese) {
@@ -371,18 +321,19 @@ fn named(said: &Said) -> BTreeSet<Stem> {
     named.flat_map(|(_, word)| Terms::of_folded(word).words).collect()
 }
 
-fn topic_and_rest(said: &Said) -> Option<(&str, &str)> {
-    said.line.text.split_once(['は', 'が'])
-}
-
 /// The first thing that a sentence speaks of.
 fn subject(said: &Said) -> Option<Stem> {
     if said.language == Language::Japanese {
-        let (topic, _) = topic_and_rest(said)?;
+        let (topic, _) = said.topic_and_rest()?;
         let last = topic.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
         return Terms::of(&topic[last..]).words.into_iter().next();
     }
+    // "We stay at the Riviera" speaks of no stay.
+    let is_verb = |at: usize| {
+        let mut hits = said.hits.iter();
+        hits.any(|hit| hit.sign == Sign::Person && hit.end + 1 == at)
+    };
     said.words()
-        .filter(|(_, word)| weekday(word).is_none() && !is_month(word))
+        .filter(|(at, word)| weekday(word).is_none() && !is_month(word) && !is_verb(*at))
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

@@ -7,10 +7,11 @@ use foldhash::fast::RandomState;
 use super::facts::Facts;
 use super::spans::clauses;
 use crate::domain::document::Record;
-use crate::llm::extractive::cues::{Language, Sign, any_signs};
+use crate::llm::extractive::cues::{Language, Sign, any_signs, signs_in};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::sentence::{Sentence, Voice};
 use crate::llm::extractive::terms::{Stem, Terms};
+use crate::llm::extractive::values::{Kind, values};
 
 /// What a word weighs that one record of the memory holds; one that two hold weighs half of it.
 pub(super) const RARE: usize = 12;
@@ -48,19 +49,20 @@ fn series(number: &str) -> Option<&str> {
 }
 
 impl Known {
-    fn of(record: &Record) -> Self {
+    fn of(record: &Record, usual: Language) -> Self {
         let text = match &record.label {
             Some(label) => format!("{label}: {}", record.content),
             None => record.content.clone(),
         };
-        let signs = any_signs(&text);
-        let of_reason = any_signs(record.reason.as_deref().unwrap_or_default());
         let is_japanese =
             || text.contains(|c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'));
-        let language = Language::of(&text).unwrap_or(match is_japanese() {
+        let language = Language::among(&text, usual).unwrap_or(match is_japanese() {
             true => Language::Japanese,
-            false => Language::English,
+            false if usual == Language::Japanese => Language::English,
+            false => usual,
         });
+        let signs = signs_in(&text, language);
+        let of_reason = any_signs(record.reason.as_deref().unwrap_or_default());
         let said = Said::of(
             &Sentence {
                 voice: Voice::User,
@@ -75,7 +77,7 @@ impl Known {
             id: record.id.to_string().to_lowercase(),
             clauses: clauses(&said).map(|part| Facts::of(&said.part(part))).collect(),
             facts: Facts::of(&said),
-            places: signs.contains(&Sign::Place),
+            places: signs.contains(&Sign::Place) && !tells_when(&said),
             waits: signs.contains(&Sign::Waiting),
             supposes: supposing
                 .iter()
@@ -86,9 +88,16 @@ impl Known {
     }
 }
 
+/// "The job runs on Sundays" tells no place.
+fn tells_when(said: &Said) -> bool {
+    let mut values = values(&said.line.text).into_iter();
+    values.any(|(kind, _)| matches!(kind, Kind::Weekday | Kind::Time | Kind::Date))
+}
+
 /// "The crash | comes from | worn-out cards": what is explained, and by what.
 fn explanation(said: &Said) -> Option<(Terms, Terms)> {
-    let cue = said.first(Sign::Cause).or_else(|| said.first(Sign::Because))?;
+    let cues = [Sign::Cause, Sign::Because, Sign::ComesFrom];
+    let cue = cues.into_iter().find_map(|sign| said.first(sign))?;
     let before = said.line.between(0, cue.start);
     let behind = said.line.behind(cue.end);
     let (effect, cause) = match said.language {
@@ -100,8 +109,9 @@ fn explanation(said: &Said) -> Option<(Terms, Terms)> {
 }
 
 impl Memory {
-    pub(super) fn of(records: &[Record]) -> Self {
-        let records: Vec<Known> = records.iter().map(Known::of).collect();
+    /// `usual` is the language of who speaks of them.
+    pub(super) fn of(records: &[Record], usual: Language) -> Self {
+        let records: Vec<Known> = records.iter().map(|record| Known::of(record, usual)).collect();
         let mut held_by: HashMap<Stem, Vec<usize>, RandomState> = HashMap::default();
         let mut numbered_by: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
         for (at, known) in records.iter().enumerate() {

@@ -2,15 +2,21 @@
 //!
 //! A record and a statement both assert something: of a thing, a value, a state or a name. The record is outdated
 //! when it is named as such; when a sentence says what is no longer so and the record says just that; when a
-//! sentence gives another value, the opposite state or another name to the same thing; when somebody moved and the
-//! record says where they lived; when a thing is given up and the record tells how to use it; when what it supposed
-//! was refuted; and when it waits for an end that is reported.
+//! sentence gives another value, the opposite state or another name to the same thing, or overrules the value that it
+//! gives; when somebody moved and the record says where they lived; when a thing has ended or is given up and the
+//! record speaks of it; when what it supposed was refuted or what it blames was cleared; and when it waits for an end
+//! that is reported.
+//!
+//! `clause` is a part of a sentence and what it replaces, `endings` what it says to be no more, `statement` the
+//! sentence with what surrounds it; `facts`, `slots` and `spans` take texts apart, `known` is the memory.
 
 mod clause;
+mod endings;
 mod facts;
 mod force;
 mod known;
 mod reasons;
+mod slots;
 mod spans;
 mod statement;
 
@@ -29,6 +35,7 @@ use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
 use super::terms::{Stem, Terms};
+use super::values::{Kind, values};
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
 
@@ -49,7 +56,7 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     if records.is_empty() {
         return Vec::new();
     }
-    let mut memory = Memory::of(records);
+    let mut memory = Memory::of(records, session.usual);
     let statements: Vec<_> = statements(session).collect();
     let newest = statements.len().saturating_sub(MAX_STATEMENTS);
     let task = session.said.iter().filter(|said| said.voice == Voice::Task);
@@ -86,7 +93,12 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
         .filter_map(move |(at, said)| {
             let is_denied = denied.binary_search(&said.message).is_ok();
             let of_user = said.voice != Voice::Assistant;
-            let tells_news = said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
+            let is_report = !of_user && is_done(said);
+            let ends = is_report && said.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]);
+            // "I set the temperature to 28 degrees", and nothing else.
+            let is_plain = is_report && !said.line.folded.contains([',', ':', '、']);
+            let tells_news =
+                ends || is_plain || said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
             let is_heard = of_user && said.has(Sign::Others);
             let asserts = !is_heard && !said.has_any(&NOT_PRESENT);
             let is_borne_out =
@@ -94,14 +106,19 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let is_trusted = !of_user && !is_denied && asserts && !said.has(Sign::Meta);
             let is_seen = is_trusted && is_borne_out();
             let is_told = is_trusted && (tells_news || session.shown.tells_of(said));
+            let denies_question = of_user && Said::answers_no(&session.said, at);
             let force = Force {
                 asserts: asserts && (of_user || is_seen || is_told),
-                changes: (of_user && said.has_any(&CHANGING))
+                changes: (of_user
+                    && (said.has_any(&CHANGING)
+                        || denies_question
+                        || takes_effect(said)
+                        || retired(said).is_some()))
                     || is_seen
-                    || (is_told && said.has(Sign::Change)),
+                    || (is_told && (ends || said.has(Sign::Change))),
                 is_seen,
                 adds: said.has(Sign::Also),
-                refutes: said.has_any(&[Sign::Refuted, Sign::IsNot]) && !is_denied,
+                refutes: said.has_any(&[Sign::Refuted, Sign::IsNot, Sign::NotCause]) && !is_denied,
                 explains: said.has_any(&[Sign::Cause, Sign::Because])
                     && !said.has(Sign::Refuted)
                     && !is_denied,
@@ -113,7 +130,8 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
 }
 
 /// Signs that something is not as it was.
-const CHANGING: [Sign; 7] = [
+const CHANGING: [Sign; 8] = [
+    Sign::EndsIt,
     Sign::Change,
     Sign::Decision,
     Sign::Old,
@@ -135,6 +153,21 @@ const NOT_PRESENT: [Sign; 9] = [
     Sign::NotYet,
     Sign::Refuted,
 ];
+
+/// "The courier comes at 10:20 from 1 June": it was otherwise before.
+fn takes_effect(said: &Said) -> bool {
+    let is_dated = |hit: &Hit| {
+        let behind = said.line.behind(hit.end);
+        let soon: Vec<&str> = behind.split_whitespace().take(3).collect();
+        let values = values(&soon.join(" "));
+        values
+            .first()
+            .is_some_and(|(kind, _)| matches!(kind, Kind::Date | Kind::Weekday))
+    };
+    said.hits
+        .iter()
+        .any(|hit| hit.sign == Sign::Since && is_dated(hit))
+}
 
 fn is_sure(said: &Said) -> bool {
     // "My guess was wrong": what was supposed is refuted.

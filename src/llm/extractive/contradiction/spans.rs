@@ -1,6 +1,6 @@
 //! Parts of sentences: clauses, and what is named as old in them.
 
-use crate::llm::extractive::cues::{Hit, Sign, is_small};
+use crate::llm::extractive::cues::{Hit, Language, Sign, is_month, is_small, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::Terms;
 
@@ -32,43 +32,75 @@ pub(super) fn old_text(said: &Said) -> Option<&str> {
     longest(said, Sign::Old).map(|hit| said.line.between(hit.end, span_end(said, hit.end)))
 }
 
-/// "Merge it to develop, not main": the word for it stands behind a comma, and denies nothing but what comes then.
-pub(super) fn is_contrast(said: &Said) -> bool {
-    longest(said, Sign::Old)
-        .is_some_and(|hit| said.line.folded[hit.start..hit.end].starts_with([',', '、', '，']))
-}
+/// A word of at least so many letters is one of few things.
+const LONG_WORD: usize = 8;
 
-/// Whether a word of these is written as names are: with a capital letter, or in a script that has none.
+/// Whether a word of these tells by itself which thing is meant: it is written as names are, with a capital letter or in
+/// a script that has none, or it is long. In German every noun has a capital, and a name no article.
 pub(super) fn is_named(said: &Said, terms: &Terms) -> bool {
-    let mut words = said.line.words().filter(|(_, word)| {
+    if said.language == Language::Japanese {
+        return true;
+    }
+    let mut before = "";
+    said.line.words().any(|(at, word)| {
+        let is_noun = said.language == Language::German && is_small(std::mem::replace(&mut before, word));
         let of_word = Terms::of_folded(word).words;
-        !of_word.is_empty() && of_word.is_subset(&terms.words)
-    });
-    words.any(|(at, word)| {
+        if of_word.is_empty() || !of_word.is_subset(&terms.words) || weekday(word).is_some() || is_month(word)
+        {
+            return false;
+        }
         let written = said.line.between(at, at + word.len());
-        written
-            .chars()
-            .find(|c| c.is_alphabetic())
-            .is_some_and(|first| !first.is_lowercase())
+        let first = written.chars().find(|c| c.is_alphabetic());
+        word.chars().count() >= LONG_WORD || (!is_noun && first.is_some_and(|first| !first.is_lowercase()))
     })
 }
 
 /// What a sentence says to be given up.
 pub(in crate::llm::extractive) fn retired(said: &Said) -> Option<Terms> {
-    let span = |hit: &Hit| Terms::of(said.line.between(hit.end, thing_end(said, hit.end)));
-    longest(said, Sign::Retired)
-        .map(span)
-        .filter(|terms| !terms.is_empty())
+    Some(Terms::of(retired_text(said)?)).filter(|terms| !terms.is_empty())
+}
+
+/// The name with which a text begins: "we left Sentry last month".
+pub(super) fn leading_name(text: &str) -> Option<Terms> {
+    let words = text
+        .split_whitespace()
+        .skip_while(|word| is_small(&word.to_lowercase()));
+    let name: Vec<&str> = words
+        .take_while(|word| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()))
+        .collect();
+    Some(Terms::of(&name.join(" "))).filter(|terms| !terms.is_empty())
+}
+
+pub(super) fn retired_text(said: &Said) -> Option<&str> {
+    let hit = longest(said, Sign::Retired);
+    let behind = hit.map(|hit| said.line.between(hit.end, thing_end(said, hit.end)));
+    behind.or_else(|| given_up_apart(said))
+}
+
+/// "Wir lassen Budapest weg": what stands between a verb and its part.
+fn given_up_apart(said: &Said) -> Option<&str> {
+    let groups = said.language.words().separable;
+    if groups.is_empty() {
+        return None;
+    }
+    let words: Vec<(usize, &str)> = said.line.words().collect();
+    let is_mark = |word: &str| matches!(word, "," | ";" | ":" | "." | "!" | "und");
+    words.iter().enumerate().find_map(|(at, (start, verb))| {
+        let mut groups = groups.lines().filter_map(|group| group.split_once(" / "));
+        let (_, parts) = groups.find(|(verbs, _)| Language::lists(verbs, verb))?;
+        let clause = words[at + 1..].iter().take_while(|(_, word)| !is_mark(word));
+        let (end, last) = clause.last()?;
+        Language::lists(parts, last).then(|| said.line.between(start + verb.len(), *end))
+    })
 }
 
 /// Where the name of a thing ends: at a mark, or where it is said when, where or why.
 fn thing_end(said: &Said, start: usize) -> usize {
-    const WHEN_OR_WHERE: &str = " in at for from on last this after before when today yesterday and with \
-        en à depuis hier pour parce et dans chez la semaine desde ayer para porque y por ";
+    let circumstances = said.language.words().circumstances;
     let mut words = said.line.words().skip_while(|(at, _)| *at < start);
     // "the", "our old"
     let first = words.by_ref().find(|(_, word)| !is_small(word));
-    let end = words.find(|(_, word)| WHEN_OR_WHERE.contains(&format!(" {word} ")));
+    let end = words.find(|(_, word)| Language::lists(circumstances, word));
     let mark = span_end(said, start);
     first.and(end).map_or(mark, |(at, _)| at.min(mark))
 }
@@ -85,12 +117,10 @@ fn behind(said: &Said, hit: &Hit) -> Terms {
 /// The parts of a sentence between commas and conjunctions.
 pub(super) fn clauses(said: &Said) -> impl Iterator<Item = &str> {
     let folded = &said.line.folded;
+    let joins = said.language.words().joins;
     let mut cuts = vec![0];
     for (at, word) in said.line.words() {
-        if matches!(
-            word,
-            "," | ";" | ":" | "、" | "and" | "und" | "et" | "y" | "but" | "aber" | "mais" | "pero"
-        ) {
+        if matches!(word, "," | ";" | ":" | "、") || Language::lists(joins, word) {
             cuts.push(at);
         }
     }
@@ -108,36 +138,8 @@ pub(super) fn clauses(said: &Said) -> impl Iterator<Item = &str> {
 /// Where a span ends that names something old: at a mark, or where the new one begins.
 fn span_end(said: &Said, start: usize) -> usize {
     let folded = &said.line.folded;
-    let ends = |word: &str| {
-        matches!(
-            word,
-            "," | ";"
-                | "("
-                | "!"
-                | "but"
-                | "sondern"
-                | "mais"
-                | "sino"
-                | "to"
-                | "because"
-                | "as"
-                | "any"
-                | "than"
-                | "can"
-                | "is"
-                | "are"
-                | "weil"
-                | "wie"
-                | "comme"
-                | "como"
-                | "since"
-                | "now"
-                | "anymore"
-                | "mehr"
-                | "nach"
-                | "auf"
-        )
-    };
+    let new_begins = said.language.words().new_begins;
+    let ends = |word: &str| matches!(word, "," | ";" | "(" | "!") || Language::lists(new_begins, word);
     said.line
         .words()
         .find(|(at, word)| *at >= start && ends(word))
@@ -161,16 +163,22 @@ fn from_to(said: &Said) -> Option<Terms> {
     let froms = said.hits.iter().filter(|hit| hit.sign == Sign::From);
     froms.clone().find_map(|from| {
         let rest = &said.line.folded[from.end..];
-        let to = [" to ", " auf ", " zu ", " nach ", " à ", " au ", " a ", "に"]
-            .iter()
-            .filter_map(|to| rest.find(to))
-            .min()?;
+        let to = match said.language {
+            Language::Japanese => rest.find(said.language.words().to)?,
+            _ => {
+                let tos = said.language.words().to.split('|');
+                tos.filter_map(|to| rest.find(&format!(" {to} "))).min()?
+            }
+        };
         let is_japanese = rest.as_bytes().get(to) != Some(&b' ');
         let old = if is_japanese {
             before(said, from.start)
         } else {
             said.line.between(from.end, from.end + to)
         };
+        if old.contains([',', ';', ':']) {
+            return None;
+        }
         let terms = Terms::of(old);
         (!terms.is_empty() && terms.count() <= 6).then_some(terms)
     })

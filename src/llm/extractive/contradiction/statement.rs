@@ -12,7 +12,7 @@ use crate::llm::extractive::cues::Sign;
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::sentence::Voice;
 use crate::llm::extractive::terms::{Stem, Terms};
-use crate::llm::extractive::values::Kind;
+use crate::llm::extractive::values::{Kind, Value, values};
 
 /// The parts of a sentence that are held against the memory, so that one of many commas costs no more than others.
 const MAX_CLAUSES: usize = 16;
@@ -27,6 +27,12 @@ pub(super) struct Statement<'s> {
     whole: Option<Clause>,
     /// What the sentences beside it and the task are about: of what somebody speaks who does not name it again.
     around: Terms,
+    /// What the sentence before tells, in the same message.
+    before: Option<Facts>,
+    /// Values that the question before asked about, and that it denies, or that were just said not to do: "1220 is too hot".
+    overruled: Vec<Value>,
+    /// The words beside these.
+    overruled_of: Terms,
     /// What the whole session is about.
     talk: &'s BTreeSet<Stem>,
 }
@@ -47,13 +53,15 @@ impl<'s> Statement<'s> {
             .filter(|other| other.message == said.message && !other.void && !other.asks);
         let around = beside.fold(topic.clone(), |around, other| around.with(other.terms()));
         // "It closes at six now": what closes, the sentence before says.
+        let points_back = said.opens_with(Sign::Anaphor) || Said::answers_no(session, at);
         let before = at.checked_sub(1).map(|at| &session[at]);
+        let before = before.filter(|before| !before.void && before.voice != Voice::Task);
         let before = before
-            .filter(|before| said.opens_with(Sign::Anaphor) && !before.void && before.voice != Voice::Task);
-        let before = before.map(Facts::of);
+            .filter(|before| points_back || (said.has(Sign::EndsIt) && before.message == said.message))
+            .map(Facts::of);
         let whole = |facts: Facts| match &before {
-            Some(before) => facts.speaking_of(before),
-            None => facts,
+            Some(before) if points_back => facts.speaking_of(before),
+            _ => facts,
         };
         let clauses: Vec<Clause> = clauses(said)
             .take(MAX_CLAUSES)
@@ -66,6 +74,7 @@ impl<'s> Statement<'s> {
                 clause
             })
             .collect();
+        let overruled = overruled(session, at);
         Self {
             whole: (clauses.len() > 1 && force.changes).then(|| Clause::of(said)),
             facts: whole(Facts::of(said)),
@@ -73,13 +82,21 @@ impl<'s> Statement<'s> {
             force,
             clauses,
             around,
+            before,
+            overruled: overruled
+                .iter()
+                .flat_map(|told| values(&told.line.text))
+                .collect(),
+            overruled_of: overruled
+                .iter()
+                .fold(Terms::default(), |of, told| of.with(told.terms())),
             talk,
         }
     }
 
     /// The records that no longer hold if it does, and why.
     pub(super) fn outdates(&self, memory: &Memory) -> Vec<(usize, &'static str)> {
-        let mut about = self.said.terms().clone();
+        let mut about = self.said.terms().clone().with(&self.overruled_of);
         about.words.extend(self.facts.things.iter().copied());
         let near = memory.sharing(&about);
         let is_left = |at: &usize| memory.records[*at].outdated.is_none();
@@ -121,6 +138,9 @@ impl<'s> Statement<'s> {
         {
             return Some(reason);
         }
+        if self.overrules(record, memory) {
+            return Some(REPLACED);
+        }
         if self.force.asserts && self.opposes(record, memory) {
             return Some(OPPOSITE);
         }
@@ -156,20 +176,17 @@ impl<'s> Statement<'s> {
         }
         for (at, clause) in self.clauses.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| self.clauses.get(at));
-            let gives_up = |retired: &Terms| {
-                let subject = theirs
-                    .subject
-                    .is_some_and(|subject| retired.words.contains(&subject));
-                let names_it = subject || retired.count() >= 2 || memory.weight(retired.words.iter()) >= RARE;
-                !retired.is_empty() && retired.is_within(&theirs.terms) && names_it
-            };
-            if clause.retired.as_ref().is_some_and(gives_up) {
+            if clause.gives_up(record, memory) {
                 return Some(GIVEN_UP);
             }
             if self.said.has(Sign::Decision) && clause.is_denied_of(record) {
                 return Some(GIVEN_UP);
             }
             if clause.ends(record, memory) {
+                return Some(GIVEN_UP);
+            }
+            let told = before.map(|before| &before.facts).or(self.before.as_ref());
+            if told.is_some_and(|told| clause.ends_what_was_told(told, record, memory)) {
                 return Some(GIVEN_UP);
             }
             if clause.replaces(record, before, memory, &self.around) {
@@ -179,6 +196,7 @@ impl<'s> Statement<'s> {
         let mut clauses = self.clauses.iter();
         let renamed = clauses.any(|clause| {
             clause.renames(record, memory, self.force)
+                || clause.narrows(&self.facts, record, memory)
                 || clause.retells(record, memory)
                 || clause.reassigns(record, memory)
         });
@@ -208,6 +226,23 @@ impl<'s> Statement<'s> {
         };
         let found: Vec<usize> = self.clauses.iter().chain(&self.whole).filter_map(best).collect();
         found.into_iter()
+    }
+
+    /// "1220 is too hot. We go to 1205.": it gives another value than one that was just overruled, which no other record gives.
+    fn overrules(&self, record: &Known, memory: &Memory) -> bool {
+        let gives = |value: &Value, of: &Facts| {
+            let mut values = of.values.iter();
+            values.any(|known| known.1 == value.1 && is_alike(known, value))
+        };
+        let mut overruled = self.overruled.iter().filter(|value| gives(value, &record.facts));
+        overruled.any(|old| {
+            let is_other = |new: &&Value| new.1 != old.1 && is_alike(new, old);
+            let mut holders = memory.records.iter().filter(|record| gives(old, &record.facts));
+            self.facts.values.iter().any(|new| is_other(&new))
+                && holders.next().is_some()
+                && holders.next().is_none()
+                && !self.facts.is_of_another(&record.facts)
+        })
     }
 
     /// "82 % was soup, I'm staying at 76 %": it names the record's value and another one of the same kind.
@@ -276,6 +311,7 @@ impl<'s> Statement<'s> {
                 clause.is_not && within && words.len() >= 2 && shared >= MUCH && theirs.denied.is_empty();
             supposed
                 || denied
+                || clause.clears(record, memory)
                 || (clause.refutes && clause.content.is_empty() && self.takes_back(record, memory))
         })
     }
@@ -308,4 +344,26 @@ impl<'s> Statement<'s> {
             && self.facts.terms.shared(&record.facts.terms) >= 2
             && !self.facts.is_of_another(&record.facts)
     }
+}
+
+/// Values of one kind, or numbers of as many digits of which nothing says what they count.
+fn is_alike(new: &Value, old: &Value) -> bool {
+    let digits = |value: &Value| value.1.bytes().filter(u8::is_ascii_digit).count();
+    let is_unknown = |value: &Value| matches!(value.0, Kind::Plain | Kind::Bare);
+    new.0 == old.0 || ((is_unknown(new) || is_unknown(old)) && digits(new) == digits(old) && digits(new) >= 3)
+}
+
+/// What holds values that a sentence finds overruled: a question that it denies, or what was just said not to do.
+fn overruled(session: &[Said], at: usize) -> Vec<&Said> {
+    let said = &session[at];
+    if said.voice != Voice::User {
+        return Vec::new();
+    }
+    let will_not_do = |before: &&Said| {
+        let same = before.message == said.message && !before.void && !before.asks;
+        same && before.has_any(&[Sign::Excess, Sign::Obsolete])
+    };
+    let beside = &session[at.saturating_sub(2)..at];
+    let asked = Said::answers_no(session, at).then(|| &session[at - 1]);
+    beside.iter().filter(will_not_do).chain(asked).collect()
 }

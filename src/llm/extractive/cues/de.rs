@@ -1,6 +1,6 @@
 //! German.
 
-use super::super::listed::{Listed, split};
+use super::de_verbs::{is_done, is_imperative};
 use super::sign::Sign;
 use super::words::Words;
 
@@ -16,6 +16,12 @@ pub(super) const WORDS: Words = Words {
     denying: "kein|keine|keinen",
     yes: "ja|jep",
     others: "er|sie",
+    separable: SEPARABLE,
+    belonging: "für|von",
+    circumstances: "in|im|am|an|bei|seit|nach|vor|weil|heute|gestern|und|mit",
+    new_begins: "sondern|weil|wie|mehr|nach|auf",
+    to: "auf|zu|nach",
+    joins: "und|aber",
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -36,6 +42,12 @@ const STATES: &str = "offen|geöffnet|wieder offen|wieder geöffnet|ist auf|sind
     ungefährlich|sicher / gefährlich|unsicher\n\
     im urlaub|in elternzeit|krankgeschrieben|krank / wieder im büro|wieder da|wieder gesund|zurück aus";
 
+/// Verbs of giving something up, and what stands at their end: "wir lassen Budapest weg".
+const SEPARABLE: &str = "lassen|lasse|lass|lasst / weg|aus|bleiben|fallen\nschaffen|schaffe|schafft / ab\n\
+    geben|gebe|gib / auf|ab|weg\nstellen|stelle / ein\nnehmen|nehme|nimm / raus|heraus\n\
+    werfen|werfe|wirf|schmeißen|schmeiße|schmeiß / raus|weg|um\n\
+    melden|melde|bestellen|bestelle / ab\nhören|höre|hör / auf";
+
 /// Words of which one excludes the others of its line.
 const RIVALS: &str = "staging|produktion|produktiv|test|testsystem|entwicklung|lokal|sandbox|vorschau\n\
     morgens|abends|mittags|nachts|vormittags|nachmittags\n\
@@ -55,12 +67,12 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
         "merk dir|merke dir|merken sie sich|bitte merken|zu merken|denk daran|denke daran|denk dran|nicht vergessen , dass|nicht vergessen :|vergiss nicht , dass|wichtig|wichtig :|ab jetzt|ab sofort|von nun an|von jetzt an|künftig|in zukunft|\
-        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere|pass auf|passt auf|pass bitte auf|achte darauf|denk bitte daran|behalte im kopf|behalt im kopf",
+        grundsätzlich|regel :|als regel|hausregel|beachte|bitte beachten|zur info|zur erinnerung :|gilt ab|merkregel|notiere|pass auf|passt auf|pass bitte auf|achte darauf|denk bitte daran|behalte im kopf|behalt im kopf|denkt dran|denkt daran",
     ),
     (
         Sign::Rule,
         "muss|müssen|darf nicht|dürfen nicht|darf nie|dürfen nie|darf nur|dürfen nur|darf kein*|nie|niemals|immer|stets|keinesfalls|auf keinen fall|unter keinen umständen|verboten|pflicht|vorgeschrieben|niemand darf|ausschließlich|\
-        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist|nichts darf|egal was|ist tabu|nix mehr",
+        no-go|kommt nicht infrage|kommt nicht in frage|tabu|ausgeschlossen ist|nichts darf|egal was|ist tabu|nix mehr|muss bleiben|müssen bleiben|erst , wenn|erst wenn|nur wenn",
     ),
     (
         Sign::Limit,
@@ -80,11 +92,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "ich bin müde|ich bin so|bin müde|ich freue|freut mich|ich ärgere|nervt|ich fühle|ich bin froh|ich bin gespannt|ich bin sauer|ich bin stolz|unglaublich|wahnsinn|puh|seufz|ach je|oh je|was für ein|was für eine|wie schön|na toll|na super|na prima|na klasse|ich hab's satt|ich habe es satt|meine güte|du liebe|donnerwetter|krass|herrje",
+        "ich bin müde|ich bin so|bin müde|ich freue|freut mich|ich ärgere|nervt|ich fühle|ich bin froh|ich bin gespannt|ich bin sauer|ich bin stolz|unglaublich|wahnsinn|puh|seufz|ach je|oh je|was für ein|was für eine|wie schön|na toll|na super|na prima|na klasse|ich hab's satt|ich habe es satt|meine güte|du liebe|donnerwetter|krass|herrje|platt|todmüde|hundemüde|so einen hunger|hab hunger|habe hunger|kopfweh|kopfschmerzen|fix und fertig|mir ist flau|mir ist schlecht|mir ist kalt|mir raucht der kopf|mir brummt|ich frier*",
     ),
     (
         Sign::Others,
-        "schreibt ,|schrieb ,|behauptet ,|er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte",
+        "schreibt ,|schrieb ,|behauptet ,|er will|sie will|sie wollen|er möchte|sie möchte|will unbedingt|meint|glaubt|erzählt|erzählte|hat gesagt|hat gemeint|sagte|sagt|soll angeblich|soll wohl|will wissen|wünscht sich|wünschen sich|hätte gern|schlägt vor|schlug vor|hofft|überlegt|denkt|ist überzeugt|erzählt allen|erzählt überall|tippte|behauptete|jemand meinte|hat man gesagt|wurde gesagt|erzählt man|angeblich",
     ),
     (
         Sign::Past,
@@ -96,7 +108,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Amount,
-        "erhöht*|gesenkt*|reduziert|verringert|halbiert|verdoppelt|angehoben|heraufgesetzt|herabgesetzt",
+        "erhöht*|gesenkt*|reduziert|verringert|halbiert|verdoppelt|angehoben|heraufgesetzt|herabgesetzt|gekürzt|gesenkt|aufgestockt|hochgesetzt|runtergesetzt",
     ),
     (Sign::Hands, "übernimmt|übernommen|übergeben|übergibt"),
     (Sign::Confirming, "wie geplant|unverändert|wie gehabt|bleibt so"),
@@ -107,13 +119,46 @@ const CUES: &[(Sign, &str)] = &[
         "ist nicht|ist kein*|war nicht|war kein*|sind nicht|sind kein*|ist es nicht|war es nicht|ist das nicht",
     ),
     (
+        Sign::Private,
+        "bleibt unter uns|unter uns gesagt|ganz unter uns|nur unter uns|schreib das nirgends|schreib's nirgends|schreib das nicht auf|schreib das bitte nicht auf|nicht aufschreiben|nirgends aufschreiben|nicht notieren|notier das nicht|notiere das nicht|speicher das nicht .|speicher das nicht ,|speicher das nicht !|speichere das nicht .|speichere das nicht ,|speichere das nicht !|das nicht speichern .|das nicht speichern ,|das nicht speichern !|nirgends speichern|nirgendwo speichern|nicht ins protokoll|nicht fürs protokoll|nicht für die akten|nicht weitersagen|sag's nicht weiter|sag das nicht weiter|behalt das für dich|behalte das für dich|muss nicht festgehalten werden|merk dir das nicht|das bleibt hier im raum",
+    ),
+    (Sign::Speaker, "ich bin|bin"),
+    (
+        Sign::EndsIt,
+        "haben ihnen gekündigt|haben ihm gekündigt|haben ihr gekündigt|haben wir gekündigt|haben sie gekündigt|haben es gekündigt|haben ihnen abgesagt|haben ihm abgesagt|haben ihr abgesagt|haben sie storniert|haben es storniert|haben ihn ersetzt|haben sie ersetzt|haben es ersetzt|haben ihn verkauft|haben sie verkauft|haben es verkauft|haben es aufgegeben|haben das gestrichen|haben wir gestrichen|haben wir verworfen|haben wir abgeschafft|haben wir rausgeworfen|haben wir abbestellt|hat uns abgesagt|haben uns abgesagt|nutzen wir nicht mehr|nehmen wir nicht mehr|brauchen wir nicht mehr|gilt damit nicht mehr|entfällt damit",
+    ),
+    (
+        Sign::NotCause,
+        "war's nicht|war es nicht|war es aber nicht|waren es nicht|waren's nicht|war nicht die ursache|ist nicht die ursache|nicht die ursache|nicht schuld|ist unschuldig|war unschuldig|unschuldig|ist raus aus dem schneider|ist aus dem schneider|scheidet aus|scheiden aus|liegt es nicht|lag es nicht|lag's nicht|liegt's nicht|hat nichts damit zu tun|hatte nichts damit zu tun",
+    ),
+    (
+        Sign::Partly,
+        "nicht nur|nicht immer|nicht alle|nicht jeder|nicht jede|nicht jedes|nicht ganz|nicht unbedingt|nicht vor|nicht nach|nicht mehr als|nicht weniger als|nicht sicher|kein problem|keine ahnung|kein wunder|nicht schlecht|nicht erst|nicht überall",
+    ),
+    (
+        Sign::Excess,
+        "ist zu hoch|ist zu heiß|ist zu viel|ist zu wenig|ist zu niedrig|ist zu kurz|ist zu lang|ist zu knapp|ist zu klein|ist zu groß|sind zu viel|sind zu viele|sind zu wenig|war zu hoch|war zu viel|war zu wenig|war zu knapp",
+    ),
+    (
+        Sign::ComesFrom,
+        "kommt von|kommen von|kommt vom|kommen vom|stammt von|stammen von|rührt von|liegt am",
+    ),
+    (Sign::Only, "nur noch|nur|ausschließlich"),
+    (Sign::Since, "ab|seit|ab dem"),
+    (Sign::Day, "heute|gestern|heute früh"),
+    (Sign::Person, "ich|wir|sie|er|du|ihr"),
+    (Sign::Needless, "nicht mehr nötig|entfällt"),
+    (Sign::Waits, "melde mich|schaue wieder|warte"),
+    (Sign::Own, "ich|wir|schon|bereits"),
+    (Sign::Before, "bevor ich|bevor wir"),
+    (
         Sign::Exact,
         "genau das|genau diese*|heb das auf|heb die|heb den|behalte|genau so|wortwörtlich|unverändert|wort für wort|im wortlaut|aufheben|kein wort ändern",
     ),
     (Sign::Now, "jetzt|nun"),
     (
         Sign::Dismissal,
-        "nicht ernst nehmen|nicht ernst zu nehmen|hör nicht auf|ignorieren wir|ignorier das|mit vorsicht zu genießen|halb so wild|na ja|geschenkt",
+        "nicht ernst nehmen|nicht ernst zu nehmen|hör nicht auf|ignorieren wir|ignorier das|mit vorsicht zu genießen|halb so wild|na ja|geschenkt|sagt er jedenfalls|sagt sie jedenfalls|sagen sie jedenfalls|behauptet er|behauptet sie|behaupten sie|glaube ich ihm nicht|glaub ich ihm nicht|glaube ich ihr nicht|glaub ich ihr nicht|glaube ich nicht|glaub ich nicht|glaube ich kein wort|kaufe ich ihm nicht ab|kauf ich ihm nicht ab|kaufe ich denen nicht ab|nehme ich ihm nicht ab|nehm ich ihm nicht ab|das war seine aussage|das war ihre aussage|so seine worte|so seine version|so ihre version|das ist seine version|nichts dahinter|was natürlich quatsch ist|was natürlich unsinn ist",
     ),
     (Sign::Hence, "deshalb|daher|darum|damit|dadurch|deswegen|weil"),
     (
@@ -134,7 +179,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Cause,
         "ursache|die ursache|der grund|grund dafür|grund war|lag an|es lag|liegt an|liegt daran|lag daran|schuld war|schuld ist|stellte sich heraus|hat sich herausgestellt|herausgestellt|gefunden :|verursacht|sondern an|auslöser|das problem war|der fehler war|es war der|es war die|es war nur|\
-        das war es|das war's|daran lag es",
+        das war es|das war's|daran lag es|ich sehe , warum|ich sehe das problem|jetzt sehe ich|da haben wir's|da haben wir es|das erklärt es",
     ),
     (
         Sign::Finding,
@@ -164,25 +209,25 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "ist abgesagt|ist storniert|ist hinfällig|ist veraltet|ist überholt|gilt nicht mehr|ist weg|ist abgeschafft|ist gekündigt|ist raus|ist aufgelöst|ist geschlossen|\
         ist vom tisch|fällt weg|entfällt|ist gestrichen|wurde gestrichen|ist aufgehoben|wurde aufgehoben|gibt es nicht mehr|gibt's nicht mehr|ist deinstalliert|wurde entfernt|ist entfernt|wurde abgeschafft|ist vorbei|ist pleite|hat zugemacht|zurückgezogen|ist abgeschaltet|wurde abgeschaltet|ist außer dienst|\
-        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf",
+        verkauft|gekündigt|abgemeldet|aufgegeben|verschenkt|abgebaut|abgerissen|zurückgetreten|in rente|nicht mehr da|ausgezogen|ausgeschieden|stillgelegt|abbestellt|aufgelöst|gestorben|verstorben|ausgetauscht|storniert|abgesagt|weggefallen|ausgemustert|weggegeben|ist abgelöst|wurde abgelöst|wurde ersetzt|ist ersetzt|ist insolvent|pleite gegangen|hat dichtgemacht|macht dicht|schließt für immer|macht zu|machen zu|schließt endgültig|hört auf|hören auf|fliegt raus|fliegen raus|flog raus|ist rausgeflogen|ist gestorben|ist dicht|ist geplatzt|hat sich erledigt|haben sich erledigt|hat abgesagt|haben abgesagt|ist zu ende|ist damit zu ende|ging zu ende|läuft aus|ist ausgelaufen|ist nicht mehr im rennen|ist abgelehnt|wird abgeschafft|wird eingestellt|wurde eingestellt|ist eingestellt|wird ersetzt|werden ersetzt|sind abgeschafft|sind gestrichen|sind raus|sind weg|ist gelöscht|sind gelöscht|wurde gelöscht|ist ausgefallen|springt ab|ist abgesprungen|zieht sich zurück|steht auf dem wertstoffhof|ist verschrottet|ist durch|spielt keine rolle mehr|ist egal geworden|zählt nicht mehr|interessiert nicht mehr|abgesetzt|abgestellt|eingestellt worden",
     ),
     (Sign::From, "von|vom"),
     (
         Sign::Retired,
-        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles|streich|streiche|streichen wir|lass weg|lassen wir weg|verzichten auf|verzichte auf|brauchen kein*|wir brauchen kein*",
+        "nicht mehr mit|wir nutzen kein*|wir benutzen kein*|wir verwenden kein*|verabschiedet von|abgeschafft|abgelöst durch|weg von|alles über|alles zu|was du über|was du zu|vergiss alles|streich|streiche|streichen wir|lass weg|lassen wir weg|verzichten auf|verzichte auf|brauchen kein*|wir brauchen kein*|verzichten wir auf|haben uns getrennt von|trennen uns von|steigen aus|haben aufgehört mit|höre auf mit|aufgehört mit|schluss mit",
     ),
     (
         Sign::Obsolete,
-        "veraltet|überholt|hinfällig|ungültig|gilt nicht mehr|stimmt nicht mehr|ist falsch|war falsch|kann weg|vergiss|nicht mehr gültig|nicht mehr aktuell|stimmt nicht|trifft nicht mehr zu|löschen",
+        "veraltet|überholt|hinfällig|ungültig|gilt nicht mehr|stimmt nicht mehr|ist falsch|war falsch|kann weg|vergiss|nicht mehr gültig|nicht mehr aktuell|stimmt nicht|trifft nicht mehr zu|löschen|stimmen nicht|stimmt so nicht|stimmen so nicht|gelten nicht mehr|nicht mehr richtig|sind falsch|sind veraltet",
     ),
     (
         Sign::Moved,
-        "umgezogen|zieht um|ziehen um|gezogen|neue adresse|neue anschrift",
+        "umgezogen|zieht um|ziehen um|gezogen|neue adresse|neue anschrift|migriert|umgestellt auf|gewechselt zu|gewechselt nach|umgestiegen auf",
     ),
     (
         Sign::Place,
         "wohnt|wohne|wohnen|adresse|anschrift|büro ist|büro in|liegt in|zimmer|sitz in|straße|praxis|\
-        liegen auf|liegt auf|liegen in|liegen bei|gespeichert auf|gespeichert in",
+        liegen auf|liegt auf|liegen in|liegen bei|gespeichert auf|gespeichert in|läuft auf|läuft bei|laufen auf|laufen bei|gehostet",
     ),
     (
         Sign::Waiting,
@@ -195,7 +240,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "ich dachte|dachte zuerst|wir dachten|zuerst dachte|hieß es|angeblich|man sagt|habe gehört|wurde mir gesagt|behauptet|er sagt|sie sagt|sagt , dass|im film|im roman|im spiel|geträumt|\
-        verkündet|schwört|schwor|meint|wollte wissen|fragt , ob|gefragt , ob|scherzt|prahlt|du hast gesagt|du sagtest|du meintest|du hattest gesagt",
+        verkündet|schwört|schwor|meint|wollte wissen|fragt , ob|gefragt , ob|scherzt|prahlt|du hast gesagt|du sagtest|du meintest|du hattest gesagt|hat das von|aus zweiter hand|vom hörensagen|weiß ich nur vom",
     ),
     (
         Sign::Hypothesis,
@@ -211,7 +256,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "nein|nee|nö|stimmt nicht|falsch|immer noch|geht nicht|funktioniert nicht|klappt nicht|hat nicht geklappt|schlägt fehl|weiterhin|tritt noch auf|tritt immer noch|nicht gelöst|nicht behoben|nicht repariert|gleicher fehler|derselbe fehler|wieder kaputt|ist leer|bist du sicher|nicht erledigt|ist kaputt",
+        "nein|nee|nö|stimmt nicht|falsch|immer noch|geht nicht|funktioniert nicht|klappt nicht|hat nicht geklappt|schlägt fehl|weiterhin|tritt noch auf|tritt immer noch|nicht gelöst|nicht behoben|nicht repariert|gleicher fehler|derselbe fehler|wieder kaputt|ist leer|bist du sicher|nicht erledigt|ist kaputt|zurück auf los|wieder von vorn|von wegen|doch nicht gelöst|doch nicht behoben|ist noch da|kommt immer noch|hält nicht",
     ),
     (
         Sign::Refuted,
@@ -241,7 +286,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Done,
         "ist fertig|sind fertig|ist erledigt|sind erledigt|erledigt|fertig|ist drin|sind drin|läuft wieder|läuft jetzt|lief alles durch|geht jetzt|funktioniert jetzt|funktioniert wieder|klappt jetzt|ist grün|sind grün|laufen durch|ist online|ist live|ist raus|sind raus|ist da|sind da|behoben|abgeschlossen|\
-        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim",
+        eingebaut|ist bereit|ist eingerichtet|liegt vor|liegt bereit|liegt bei|liegt als|steht bereit|funktioniert|ist angekommen|sind angekommen|ist eingetroffen|kam an|kam heraus|ging durch|ist durch|sind durch|ist geliefert|wurde geliefert|wir kommen gerade|ich komme gerade|zurück von|zurück vom|wir waren beim|wir waren bei|ich war beim|steht hier|stehen hier|liegt hier|liegen hier|steht schon|stehen schon|hängt schon|hängen schon|war da|war hier|waren da|war gestern da|war heute da|habe einen termin|hab einen termin|haben einen termin|ist unterschrieben|sind unterschrieben|ist überwiesen|sind überwiesen|ist bezahlt|sind bezahlt|ist gekommen|sind gekommen|kam gestern|kam heute|ist unter dach und fach|ist geritzt|ist geklärt|ist gebucht|steht fest gebucht",
     ),
     (
         Sign::Aux,
@@ -257,7 +302,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun|habe begonnen|habe angefangen|hab angefangen|fange an|bin dran|sitze an",
+        "ich bin dabei|bin gerade|gerade|derzeit|momentan|zurzeit|zur zeit|im moment|läuft gerade|in arbeit|ich arbeite an|jetzt rechne|jetzt mache|jetzt schreibe|jetzt baue|jetzt prüfe|ich beginne|ich fange|beginne mit|fange mit|jetzt bin ich|jetzt|nun|habe begonnen|habe angefangen|hab angefangen|fange an|bin dran|sitze an|ich gerade|bin schon dabei|ich bin jetzt bei",
     ),
     (
         Sign::Next,
@@ -283,7 +328,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Filler,
         "ok|okay|ja|nein|gut|sehr gut|perfekt|prima|super|danke|vielen dank|klar|genau|richtig|stimmt|verstanden|notiert|und|aber|also|oh|ach|ach ja|übrigens|hallo|hi|bitte|so|alles klar|schön|toll|wunderbar|gut gefunden|dann|einverstanden|moment|jetzt|korrekt|sorry|ach so|na gut|ja bitte|mach ich|mache ich|geht klar|\
-        kein problem|keine sorge|keine eile|keine ahnung",
+        kein problem|keine sorge|keine eile|keine ahnung|nee|nö|tja|na ja|naja|guten tag|moin|servus|aha",
     ),
     (
         Sign::Anaphor,
@@ -293,62 +338,10 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Small,
         "der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|und|oder|aber|von|vom|zu|zum|zur|in|im|an|am|auf|für|aus|bei|mit|ohne|als|ist|sind|war|waren|sein|bin|bist|es|dies|diese|dieser|dieses|ich|wir|du|sie|er|ihr|ihm|ihn|mir|mich|uns|dir|dich|sich|mein|meine|unser|unsere|dein|deine|sein|seine|\
         so|dann|jetzt|nun|auch|nur|noch|schon|alle|alles|nicht|kein|keine|keinen|hat|habe|haben|hatte|wird|werden|wurde|würde|kann|können|könnte|soll|sollen|muss|müssen|darf|über|unter|nach|vor|wieder|bis|mehr|einige|jede|jeder|jedes|jeden|beide|da|dort|hier|was|welche|wer|wann|wo|warum|wie|wenn|weil|seit|ja|nein|bitte|danke|\
-        sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig",
+        sehr|viel|gut|gleich|andere|um|ab|durch|gegen|statt|sondern|dass|daß|nie|immer|heute|gestern|morgen|bereits|neu|neue|alt|erst|ersten|machen|macht|mach|mache|gemacht|später|geht|gibt|ganz|doch|mal|etwa|damit|daran|davon|danach|sonst|wichtig|uhr|uhrzeit",
     ),
     (
         Sign::Month,
         "januar|jänner|februar|märz|mai|juni|juli|oktober|dezember",
     ),
 ];
-
-static IDLE: Listed = Listed::new(|| {
-    split(
-        " verkauft verdient versteht erinnert erzählt berichtet bestätigt behauptet bewegt benutzt benötigt erfordert erlaubt erlebt erscheint erkältet entspricht enthält verhindert versichert verwirrt berechtigt beliebt gedacht gewesen geworden gehört gesehen gewartet gesagt gefragt gemeint geglaubt gehofft gewollt gewünscht geplant gedauert gefallen gegeben gelesen geschaut \
-    geht gibt genau gern gerne gerade gegen gesamt gestern genug gesund gering gemeinsam gefunden passiert interessiert funktioniert existiert genervt verschoben beginnt bekommt \
-    besteht verträgt erwartet bekannt verboten erlaubt bevorzugt vermutet versucht verloren vergessen verstanden erhalten beachtet entschieden beschlossen notiert gut bereit gesetzt gezogen geeignet \
-    abgestürzt ausgefallen aufgefallen abgesagt fehlgeschlagen umgezogen umgestellt zugenommen angenommen betrifft entsteht erreicht verlangt bedeutet gehängt geändert-von gewechselt gestiegen gesunken erhöht operiert geboren ",
-    )
-});
-const PREFIXES: [&str; 31] = [
-    "raus", "rein", "hoch", "runter", "fertig", "fort", "durch", "hin", "los", "ge", "ein", "aus", "auf",
-    "ab", "an", "um", "vor", "zu", "zurück", "nach", "be", "ver", "er", "ent", "über", "zer", "mit", "weg",
-    "fest", "frei", "unter",
-];
-static IMPERATIVES: Listed = Listed::new(|| {
-    split(
-        " mach mache schick schicke sende bestell bestelle buche buch prüfe prüf ändere änder lösche lösch schreib schreibe baue bau füge trag trage richte ruf rufe kauf kaufe sag sage such suche teste test \
-    korrigiere korrigier aktualisiere ergänze sortiere fasse plane vergleiche rechne drucke nimm stell stelle setz setze entferne erstelle übersetze hol hole sammle summiere frag frage warte starte ",
-    )
-});
-
-fn is_done(word: &str) -> bool {
-    if word.chars().count() < 5 || IDLE.has(word) {
-        return false;
-    }
-    let participle = word.ends_with("iert")
-        || ((word.ends_with('t') || word.ends_with("en")) && (word.starts_with("ge") || infix(word)))
-        || ((word.ends_with("stellt")
-            || word.ends_with("setzt")
-            || word.ends_with("bessert")
-            || word.ends_with("schickt")
-            || word.ends_with("fasst"))
-            && PREFIXES.iter().any(|prefix| word.starts_with(prefix)));
-    let bound = word.ends_with('t')
-        && word.len() >= 8
-        && ["ver", "be", "er", "ent"]
-            .iter()
-            .any(|begin| word.starts_with(begin));
-    (participle || bound) && !word.ends_with("igen") && !word.ends_with("ungen")
-}
-
-/// `ein-ge-tragen`: a prefix before the `ge` of the participle.
-fn infix(word: &str) -> bool {
-    PREFIXES.iter().filter(|prefix| **prefix != "ge").any(|prefix| {
-        word.strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with("ge") && rest.len() > 5)
-    })
-}
-
-fn is_imperative(word: &str) -> bool {
-    IMPERATIVES.has(word)
-}

@@ -16,6 +16,12 @@ pub(super) const WORDS: Words = Words {
     denying: "no",
     yes: "yes|yep|yeah",
     others: "he|she|they",
+    separable: "",
+    belonging: "of|for",
+    circumstances: "in|at|for|from|on|last|this|after|before|when|today|yesterday|and|with",
+    new_begins: "but|to|because|as|any|than|can|is|are|since|now|anymore",
+    to: "to",
+    joins: "and|but",
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -63,7 +69,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Rule,
-        "everything has to|everything must|everyone has to|nothing gets|nothing goes|nothing leaves|, ever|must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be",
+        "everything has to|everything must|everyone has to|nothing gets|nothing goes|nothing leaves|, ever|must|mustn't|never|always|may not|may only|must not|not allowed|is forbidden|are forbidden|only ever|is required|are required|is mandatory|are mandatory|a must|under no circumstances|without exception|no one may|nobody may|is off limits|is a contract with|every time|has to be a|have to be in|need to be in|a no-go|no-go|out of the question|not up for debate|strictly|is not to|are not to|he's not to|she's not to|they're not to|no matter what|banned|is to be|are to be|must stay|has to stay|have to stay|only when|only once",
     ),
     (
         Sign::Limit,
@@ -83,11 +89,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness",
+        "i'm tired|i'm so|i am so|i'm exhausted|i'm happy|i'm glad|i'm sad|i'm annoyed|i'm angry|i'm worried|i'm excited|i'm proud|i feel|i'm feeling|i'm bored|i'm nervous|i miss|i'm sick of|fed up|drives me|can't believe|can't wait|what a|how nice|how lovely|how typical|makes me|ugh|sigh|damn|argh|phew|just what i needed|just great|what a surprise|tell me about it|wow|oh my|good grief|jeez|blimey|my goodness|knackered|exhausted|i'm starving|shattered|sleepy|worn out|is killing me|is spinning|my head hurts|headache|i'm hungry|running on fumes|dead on my feet|i'm beat|freezing here",
     ),
     (
         Sign::Others,
-        "writes that|wrote that|is sure|she's sure|he's sure|she's read|he's read|has read|read somewhere|he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say",
+        "writes that|wrote that|is sure|she's sure|he's sure|she's read|he's read|has read|read somewhere|he wants|she wants|they want|everyone wants|everybody wants|wants me|wants us|wishes|would love|thinks|believes|hopes|is considering|complained|suggested|suggests|recommended|reportedly|word is|rumour has it|rumor has it|tells me|tells us|told me|told us|keeps saying|is convinced|guesses|mentioned|mentions|says|said|according to him|according to her|according to my|keeps telling|telling everyone|tells everyone|telling everybody|telling people|somebody claimed|someone claimed|rang to say|was told she|was told he|were told they|have been told|has been told",
     ),
     (
         Sign::Past,
@@ -99,7 +105,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Amount,
-        "lowered|lower|lowers|raised|raises|halved|halve|doubled|increased|reduced|upped|bumped|went up|went down|gone up|gone down",
+        "lowered|lower|lowers|raised|raises|halved|halve|doubled|increased|reduced|upped|bumped|went up|went down|gone up|gone down|cut|cuts|slashed|trimmed|capped|topped up|tightened|loosened",
     ),
     (
         Sign::Hands,
@@ -116,13 +122,52 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (Sign::AnyMore, "any more|anymore|any longer"),
     (
+        Sign::Private,
+        "just between us|stays between us|between us .|between us ,|between you and me|off the record|don't write that down|don't write it down|do not write that down|don't note that|don't note it|don't keep that .|don't keep that ,|don't keep that !|don't keep it .|don't keep it ,|don't keep it !|do not keep that .|do not keep that ,|do not keep that !|don't save that .|don't save that ,|don't save that !|don't save it .|don't save it ,|don't save it !|don't store that .|don't store that ,|don't store that !|don't store it .|don't store it ,|don't store it !|don't record that .|don't record that ,|don't record that !|don't keep that anywhere|don't keep it anywhere|don't save that anywhere|don't save it anywhere|don't store that anywhere|don't store it anywhere|don't put that in the minutes|don't put that in the notes|don't put that in the file|don't put that in writing|don't put it in the minutes|don't put it in writing|keep that to yourself|keep it to yourself|keep this to yourself|not for the minutes|not for the file|not for the notes|not for the record|leave that out of the notes|leave that out of the minutes|stays in this room|you didn't hear that from me|no need to note that|no need to write that down",
+    ),
+    (Sign::Speaker, "i'm|i am|am|i feel|feeling"),
+    (
+        Sign::EndsIt,
+        "cancelled them|canceled them|cancelled it|canceled it|cancelled him|cancelled her|dropped them|dropped it|scrapped it|scrapped them|scrapped that|dropped that|ditched it|ditched them|got rid of it|got rid of them|let her go|let him go|let them go|replaced it|replaced them|replaced him|replaced her|sold it|sold them|gave it up|gave that up|gave it away|threw it out|threw them out|took it down|took it out|switched it off for good|double-booked us|let us down|backed out|no longer use it|no longer use them|don't use it any more|don't use them any more|stopped it|she's stopped it|he's stopped it|they've stopped it|deleted it|deleted them|removed it|removed them",
+    ),
+    (
+        Sign::NotCause,
+        "was never the cause|never was the cause|never the culprit|never was the culprit|was never the culprit|isn't the cause|is not the cause|wasn't the cause|was not the cause|not to blame|isn't to blame|wasn't to blame|wasn't the culprit|isn't the culprit|is innocent|are innocent|was innocent|had nothing to do with it|has nothing to do with it|was never the problem|isn't the problem|wasn't the problem|is in the clear|are in the clear|is off the hook|off the hook",
+    ),
+    (
+        Sign::Partly,
+        "not only|not just|not always|not all|not every|not everyone|not everything|not entirely|not quite|not necessarily|not until|not before|not after|not more than|not less than|no more than|no less than|not sure|no doubt|no problem|no idea|no wonder|not bad|no later than",
+    ),
+    (
+        Sign::Excess,
+        "is too|are too|was too|were too|is way too|is far too",
+    ),
+    (
+        Sign::ComesFrom,
+        "is down to|are down to|results from|is the result of",
+    ),
+    (Sign::Only, "only|just the"),
+    (Sign::Since, "from|as of|starting|starting on|since|effective"),
+    (Sign::Day, "today|yesterday|this morning"),
+    (Sign::Person, "i|we|they|you|he|she"),
+    (
+        Sign::Needless,
+        "no longer needed|no longer necessary|not needed|drop",
+    ),
+    (
+        Sign::Waits,
+        "look again|check again|check back|wait|keep an eye|let you know|keep you posted",
+    ),
+    (Sign::Own, "i|i've|we|we've|already"),
+    (Sign::Before, "before i|before we|until i|until we"),
+    (
         Sign::Exact,
         "exactly this|exactly that|exactly so|that's the one|don't want to lose|keep that|keep this|save that|save this|as it is|as it stands|word for word|verbatim|to the letter|same text|unchanged|don't change a word|without changing a word|exact wording|exact words",
     ),
     (Sign::Now, "now"),
     (
         Sign::Dismissal,
-        "ignore him|ignore her|ignore that|ignore them|never mind him|never mind her|don't mind him|don't mind her|bless her|bless him|grain of salt|spoon of salt|pinch of salt|take no notice|make that up|makes that up|made that up",
+        "ignore him|ignore her|ignore that|ignore them|never mind him|never mind her|don't mind him|don't mind her|bless her|bless him|grain of salt|spoon of salt|pinch of salt|take no notice|make that up|makes that up|made that up|that was his line|that was her line|that was their line|that's his line|that's her line|that's their line|i don't buy it|i don't buy that|don't buy a word|don't believe it|don't believe that|don't believe him|don't believe her|don't believe them|don't believe a word|so he says|so she says|so they say|or so he says|or so she says|or so they say|that's what he says|that's what she says|that's what they say|that's his version|that's her version|that's their version|his words , not mine|her words , not mine|their words , not mine|take that as you will|make of that what you will|nothing behind it|nonsense , of course|which is nonsense|which is rubbish|complete nonsense",
     ),
     (Sign::Hence, "so|therefore|hence|that's why|which means"),
     (
@@ -144,7 +189,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Cause,
-        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|the fault was|to blame|due to|comes from|come from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|the explanation|that was it",
+        "root cause|the cause|cause :|caused by|was caused|the reason for|the reason was|the reason is|turned out|turns out|found it|found the cause|found the reason|found the bug|it was the|it was our|it was a missing|it was only|it was just|the culprit|the problem was|the bug was|the issue was|the fault was|to blame|due to|comes from|come from|came from|stems from|it's because|that's because|this is because|was because|is because|reason :|the explanation|that was it|i see why|now i see|i see the problem|i see what happens|that explains it|there it is|here is why|here's why",
     ),
     (
         Sign::Finding,
@@ -164,7 +209,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Change,
-        "now|no longer|any more|anymore|instead|instead of|rather than|changed|change of plan|changes to|correction|corrected|moved|has moved|moves to|was wrong|is wrong|were wrong|my mistake|i was mistaken|replaced|replaces|switched|renamed|cancelled|canceled|obsolete|outdated|went up|went down|rose from|fell from|raised from|goes from|go from|went from|dropped from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down|no more|staying at|we're staying with|halved|doubled|took over|went bust|back in service|is back|we're out of|we are out of|goes down to|goes up to|drops to|dropped to|rises to|becomes|became|from monday on|from tuesday on|from wednesday on|from thursday on|from friday on|starting monday|starting tomorrow|effective|turned into|is now|are now|was lifted|is lifted|reverted|reverting|in place of|reopened|reopens|swapped|turns out|turned out",
+        "now|no longer|any more|anymore|instead|instead of|rather than|changed|change of plan|changes to|correction|corrected|moved|has moved|moves to|was wrong|is wrong|were wrong|my mistake|i was mistaken|replaced|replaces|switched|renamed|cancelled|canceled|obsolete|outdated|went up|went down|rose from|fell from|raised from|goes from|go from|went from|dropped from|my new|our new|new number|new address|new phone|the new|postponed|brought forward|rescheduled|since today|with immediate effect|as of|we have left|we've left|we left|left the|retired|superseded|extended to|extended until|shortened to|raised to|lowered to|increased to|reduced to|updated to|is called|not from|actually|is over|shut down|no more|staying at|we're staying with|halved|doubled|took over|went bust|back in service|is back|we're out of|we are out of|goes down to|goes up to|drops to|dropped to|rises to|becomes|became|from monday on|from tuesday on|from wednesday on|from thursday on|from friday on|starting monday|starting tomorrow|effective|turned into|is now|are now|was lifted|is lifted|reverted|reverting|in place of|reopened|reopens|swapped|turns out|turned out|new date|new time|new venue|new deadline|new place|new supplier|raised the|lowered the|cut the|migrated",
     ),
     (
         Sign::Old,
@@ -172,24 +217,24 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::OldBefore,
-        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down",
+        "is cancelled|is canceled|was cancelled|was canceled|is gone|is obsolete|is outdated|is history|has been replaced|was replaced|is off since|is dead|went bust|has closed|closed down|closed in|is uninstalled|is off the table|was dropped|got dropped|is scrapped|was scrapped|is called off|was called off|was removed|has been removed|is retired|was retired|was decommissioned|is decommissioned|is no more|went out of business|is withdrawn|was withdrawn|was revoked|is revoked|is lifted|was lifted|has been lifted|no longer applies|no longer exists|is dropped|is sold|was sold|got sold|has been sold|has left|is leaving|passed away|has died|has retired|was fired|was let go|resigned|stepped down|was discontinued|is discontinued|has been discontinued|was shut down|has been shut down|was taken down|fell through|was torn down|closed for good|has lapsed|has been phased out|is phased out|was axed|got axed|got cancelled|got canceled|has been cancelled|has been canceled|are cancelled|are canceled|are gone|are dead|doesn't exist|does not exist|has gone bust|gone bust|has gone out of business|gone under|is bankrupt|is insolvent|has folded|is broken for good|is closing down|are closing down|closes for good|is closing for good|closes down|is shutting down|shuts down|are shutting down|is deleted|are deleted|was deleted|were deleted|is out of the plot|are out of the plot|is out for good|is off for good|is out of the question now|has gone for good|is done for|is no longer with us|is dissolved|was dissolved|has ended|came to an end|comes to an end|is over and done|was abandoned|is abandoned|was thrown out|is thrown out|got thrown out|were replaced|are replaced|have been replaced|were removed|have been removed|were dropped|was turned down at last|has run out|ran out|backed out|pulled out|double-booked us|let us down|doesn't matter any more|no longer matters|no longer counts|doesn't count any more|was stopped|has been stopped|is stopped for good",
     ),
     (Sign::From, "from"),
     (
         Sign::Retired,
-        "killed|got rid|axed|no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the",
+        "killed|got rid|axed|no longer use|no longer using|we have left|we've left|we left|stopped using|don't use|do not use|got rid of|moved away from|moved off|dropped|abandoned|have on|know about|know on|noted about|noted on|forget everything about|forget what i said about|forget about|retired|removed support for|migrated off|migrated away from|switched off|sold|sold off|gave away|gave up|given up|threw out|threw away|cancelled|canceled|quit|stopped taking|stopped eating|stopped paying|ditched|scrapped|discontinued|terminated|broke up with|dismantled|took down|tore down|killed off|phased out|finished with|done with|unsubscribed from|pulled out of|resigned from|cut out|replaced|swapped out|traded in|uninstalled|do without|doing without|no longer have|no longer need|no longer want|no longer go to|no longer eat|no longer work with|no longer work at|no longer pay|drop the|drop that|scrap the|skip the|leave out|ditch|lose the|, drop|: drop|and drop|then drop|so drop|we drop|can drop|please drop|just drop|we dropped|we've dropped|we scrapped|we've scrapped|we cancelled|we've cancelled|we canceled|we abandoned|we've abandoned|we gave up|we've given up|we got rid of|have done away with|did away with|do away with|we moved off|we're moving off|we are moving off|we're dropping|we are dropping|we stopped|we've stopped|has stopped|i stopped|i've stopped|i quit|i gave up|i've given up|called off|backed out of|pulled the plug on|turned off for good|we took out|we've taken out|took off the menu|no more of the|took him off|took her off|taken him off|taken her off|took me off|came off the",
     ),
     (
         Sign::Obsolete,
-        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true",
+        "obsolete|outdated|out of date|no longer valid|no longer true|no longer applies|no longer correct|not true any more|not valid any more|is wrong|are wrong|was wrong|can go|forget|is void|superseded|is history|does not apply|doesn't apply|delete that|archive|is stale|incorrect|not correct|not true|isn't right any more|aren't right any more|isn't true|isn't right|aren't right|is not right|no longer right|don't hold any more|doesn't hold any more|is out of date",
     ),
     (
         Sign::Moved,
-        "moved|has moved|have moved|moves|relocated|new address|moving to",
+        "moved|has moved|have moved|moves|relocated|new address|moving to|migrated|moved over|switched over|switched to",
     ),
     (
         Sign::Place,
-        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room|is stored|are stored|stored on|stored in|kept in|kept on|hosted on|hosted at|lives on|live on",
+        "lives|live|address|located|office is|office in|office at|home is|resides|stays at|based in|sits in|practice is|room|is stored|are stored|stored on|stored in|kept in|kept on|hosted on|hosted at|lives on|live on|runs on|run on|is hosted|are hosted|deployed on|deployed to|is parked|stands in|stand in|is kept|are kept",
     ),
     (
         Sign::Waiting,
@@ -201,7 +246,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Hearsay,
-        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|swears|swore|insists|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
+        "i thought|we thought|i believed|i assumed|we assumed|was told|were told|i was told|heard that|i heard|they say|people say|supposedly|allegedly|rumours|claims that|claims to|claimed|at first|first i thought|he says|she says|says that|said that|dreamed|dreamt|in the movie|in the film|in the novel|in the book|in the game|swears|swore|insists that|insist that|has it from|have it from|nobody has that in writing|nothing in writing|jokes|joked|reckons|wanted to know|asked if|asked whether|you said|you told me|you claimed|announced that",
     ),
     (
         Sign::Hypothesis,
@@ -217,7 +262,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "no no|no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen",
+        "no no|no|nope|not really|not true|wrong|it still fails|still fails|still failing|still broken|still there|still happens|still crashes|still hangs|still the same|same error|does not work|doesn't work|didn't work|did not work|isn't fixed|is not fixed|not fixed|not solved|isn't solved|it fails|fails again|broke again|is back|are you sure|did it|that's not|that is not|it isn't|it is not|is empty|are empty|isn't it|wasn't it|that's wrong|not the case|can't be it|checked that already|it's not|is broken|are broken|you jumped|not done|not working|isn't done|never happened|did not happen|didn't happen|back to the bench|back to the drawing board|back to square one|not there yet|ticket reopened|far from fixed|doesn't hold|didn't hold|did not hold|came back again",
     ),
     (
         Sign::Refuted,
@@ -245,7 +290,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the",
+        "is done|are done|is finished|are finished|is complete|are complete|is ready|are ready|is live|are live|is in place|are in place|are in|is in since|is in .|now works|works now|it works|works again|is green|are green|now pass|now passes|passes now|pass now|tests pass|test passes|all pass|is at zero|is closed|are closed|is out|is up|is up again|is back up|is smooth|it's smooth|answers 202|answers 200|answers on|it answers|answers now|is gone|are gone|no more errors|errors have stopped|is solved|is fixed|rolled out|set up|is set|are set|went out|taken care of|i did already|i did|we did|i did that|already did|did already|done already|already done|is through|checked in|is merged|is switched|is over with|is written|is paid|is sent|are sent|is booked|are booked|went live|ticked off|crossed off|is back since|back online|is online|are online|went to|passes again|has arrived|have arrived|arrived|came in|is here|are here|was delivered|were delivered|has been delivered|went through|came through|we're back from|i'm back from|just back from|came back from|did that|done that|been to the|are here now|is here now|already have them|already have it|came round|came by|has been round|was round|did the|i rang|i spoke to|i talked to|i phoned|we spoke to|we talked to|came on|came today|came yesterday|came this|has come|have come|came back|got an appointment|have an appointment|has an answer|gave the go-ahead|is sorted|are sorted|is settled|are settled|is signed|are signed|was signed",
     ),
     (
         Sign::Aux,
@@ -293,7 +338,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Small,
-        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back",
+        "a|an|the|and|or|but|of|to|in|on|at|for|from|by|with|without|as|is|are|was|were|be|been|being|am|it|its|it's|this|that|these|those|i|i'm|i've|i'll|we|we're|we've|we'll|you|you're|your|my|our|us|me|he|she|they|them|his|her|their|him|so|then|than|now|also|just|all|still|not|no|do|does|did|done|don't|doesn't|didn't|isn't|has|have|had|will|would|can|can't|could|should|shall|must|may|might|into|out|up|down|over|under|about|after|before|again|yet|only|more|most|some|any|each|every|both|there|here|what|which|who|whom|whose|when|where|why|how|if|because|since|until|while|though|yes|ok|okay|please|thanks|get|got|make|made|let|let's|very|too|much|many|well|same|other|others|another|one|such|per|via|between|through|during|against|off|right|good|great|never|always|today|yesterday|tomorrow|already|instead|new|old|first|last|next|let|go|goes|going|went|need|needs|want|wants|use|uses|used|say|says|said|put|take|takes|took|give|given|keep|keeps|kept|longer|nothing|anything|everything|others|something|thing|things|way|really|exactly|remember|important|else|once|says|like|back|o'clock|pm",
     ),
     (
         Sign::Month,
@@ -319,7 +364,7 @@ static IDLE: Listed = Listed::new(|| {
 static STRONG: Listed = Listed::new(|| {
     split(
         " done built made sent set written wrote rewritten rewrote bought paid rebuilt sold taken drawn drew chosen left dug laid swept fed ran brought cut split \
-    shut put hung begun overhauled ",
+    shut put hung begun overhauled rerun reran redone rewrote undone withdrawn redrawn rewound resent ",
     )
 });
 /// Verbs with which people ask for work.

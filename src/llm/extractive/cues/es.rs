@@ -16,6 +16,12 @@ pub(super) const WORDS: Words = Words {
     denying: "no|sin|ningún|ninguna|nada",
     yes: "sí|si",
     others: "él|ella|ellos",
+    separable: "",
+    belonging: "del|de|para",
+    circumstances: "en|la|semana|desde|ayer|para|porque|y|por",
+    new_begins: "sino|como",
+    to: "a",
+    joins: "y|pero",
     is_done,
     tells_alone: is_own_past,
     is_imperative,
@@ -49,12 +55,12 @@ const RIVALS: &str = "preproducción|producción|pruebas|desarrollo|local\n\
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma|ojo :|ojo ,|ojo con|cuidado con|presta atención",
+        "recuerda|recuerde|recordad|recuerda que|ten en cuenta|tenga en cuenta|no olvides que|no te olvides de que|apunta que|anota que|toma nota|importante|a partir de ahora|de ahora en adelante|desde ahora|en adelante|en lo sucesivo|regla :|la regla|como regla|para que conste|para futuras|por norma|ojo :|ojo ,|ojo con|cuidado con|presta atención|acuérdate|acuérdese|acordaos|que no se te olvide|no te olvides",
     ),
     (
         Sign::Rule,
         "debe|deben|no debe|no deben|nunca|jamás|siempre|prohibido|prohibida|obligatorio|obligatoria|bajo ningún|no se debe|tiene que ser|tienen que ser|\
-        ni hablar|ni pensarlo|es tabú",
+        ni hablar|ni pensarlo|es tabú|tiene que seguir|debe seguir|solo si|solo cuando|sólo si|sólo cuando",
     ),
     (
         Sign::Limit,
@@ -74,11 +80,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "estoy cansado|estoy cansada|estoy contento|estoy contenta|estoy harto|estoy harta|estoy triste|estoy feliz|estoy nervioso|estoy nerviosa|me alegro|me alegra|me da pena|me da rabia|qué bien|qué pena|qué alegría|qué rabia|qué horror|qué día|qué sorpresa|uf|menos mal|tengo ganas|me siento|lo que faltaba|madre mía|vaya|caramba|ostras|dios mío|anda ya",
+        "estoy cansado|estoy cansada|estoy contento|estoy contenta|estoy harto|estoy harta|estoy triste|estoy feliz|estoy nervioso|estoy nerviosa|me alegro|me alegra|me da pena|me da rabia|qué bien|qué pena|qué alegría|qué rabia|qué horror|qué día|qué sorpresa|uf|menos mal|tengo ganas|me siento|lo que faltaba|madre mía|vaya|caramba|ostras|dios mío|anda ya|molido|molida|reventado|reventada|hecho polvo|hecha polvo|me duele la cabeza|tengo hambre|tengo sueño|muerto de|muerta de|rendido|rendida|me muero de",
     ),
     (
         Sign::Others,
-        "escribe que|él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo",
+        "escribe que|él quiere|ella quiere|quieren|quiere que|piensa que|cree que|creen que|opina|dice|dicen|dijo|dijeron|cuenta que|contó|me contó|según él|según ella|según mi|se dice|al parecer|por lo visto|propone|propuso|sugiere|sugirió|desea|le gustaría|quería|sostiene|está convencido|está convencida|va diciendo|anda diciendo|alguien dijo|le cuenta a todo|le han dicho|les han dicho|me han contado|me contaron|le dijeron|dice que|dicen que",
     ),
     (
         Sign::Past,
@@ -90,7 +96,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Amount,
-        "bajan|bajado|bajaron|bajó|suben|subido|subieron|subió|reducido|redujo|aumentado|aumentó",
+        "bajan|bajado|bajaron|bajó|suben|subido|subieron|subió|reducido|redujo|aumentado|aumentó|recortado|recortaron|recortan|ampliado|ampliaron|redujeron",
     ),
     (Sign::Hands, "toma el relevo|se hace cargo|se encarga"),
     (
@@ -101,13 +107,46 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Shuts, "cierra|cierran"),
     (Sign::IsNot, "no es|no era|no son|no eran|no fue"),
     (
+        Sign::Private,
+        "queda entre nosotros|entre nosotros ,|entre nosotros .|entre tú y yo|no lo guardes en ningún|no lo guarde en ningún|no lo guardes .|no lo guardes ,|no lo guardes !|no guardes eso .|no guardes eso ,|no guardes eso !|no lo apuntes|no lo anotes|no lo escribas|no apuntes eso|no se lo digas a nadie|no lo repitas|no lo cuentes|que no conste|no hace falta apuntarlo|no hace falta que lo apuntes",
+    ),
+    (Sign::Speaker, "estoy|ando|voy"),
+    (
+        Sign::EndsIt,
+        "lo cancelamos|la cancelamos|los cancelamos|las cancelamos|lo hemos cancelado|la hemos cancelado|los hemos cancelado|lo vendimos|la vendimos|lo quitamos|la quitamos|lo hemos quitado|la hemos quitado|lo descartamos|la descartamos|lo hemos descartado|la hemos descartado|lo sustituimos|la sustituimos|lo dejamos de usar|la dejamos de usar|ya no lo usamos|ya no la usamos|ya no los usamos|se echó atrás|nos dejó tirados|nos falló|lo hemos cambiado por|la hemos cambiado por",
+    ),
+    (
+        Sign::NotCause,
+        "no tiene la culpa|no tenía la culpa|no era la causa|no es la causa|no es el culpable|no era el culpable|es inocente|era inocente|no tiene nada que ver|no tenía nada que ver|queda descartado como causa",
+    ),
+    (
+        Sign::Partly,
+        "no solo|no sólo|no siempre|no todos|no todas|no todo|no del todo|no necesariamente|no antes|no después|no más de|no menos de|no sé|no hay problema|no está mal|no en todas",
+    ),
+    (
+        Sign::Excess,
+        "es demasiado|son demasiado|son demasiados|era demasiado|es muy poco|se queda corto|no basta|no bastan",
+    ),
+    (
+        Sign::ComesFrom,
+        "viene de|vienen de|viene del|vienen del|se deben a|proviene de",
+    ),
+    (Sign::Only, "solo|sólo|solamente|únicamente|nada más que"),
+    (Sign::Since, "desde el|a partir del|desde|a partir de"),
+    (Sign::Day, "hoy|ayer|esta mañana"),
+    (Sign::Person, "yo|nosotros|ellos|ella|usted|ustedes"),
+    (Sign::Needless, "ya no hace falta"),
+    (Sign::Waits, "te aviso|espero"),
+    (Sign::Own, "he|hemos|ya"),
+    (Sign::Before, "antes de que|hasta que"),
+    (
         Sign::Exact,
         "guarda esa|guarda ese|guarda esto|tal cual|al pie de la letra|palabra por palabra|sin cambiar nada|textualmente",
     ),
     (Sign::Now, "ahora"),
     (
         Sign::Dismissal,
-        "no le hagas caso|no le hacemos caso|ni caso|se inventa|olvídalo|hay que cogerlo con pinzas|a saber",
+        "no le hagas caso|no le hacemos caso|ni caso|se inventa|olvídalo|hay que cogerlo con pinzas|a saber|eso me soltó|eso me dijo|eso dijo|eso dice|eso dicen|eso es lo que dice|es lo que dice|según él|según ella|no me lo creo|no me lo trago|no le creo|no les creo|no me creo nada|es su versión|palabras suyas|vete a saber|una tontería , claro",
     ),
     (Sign::Hence, "así que|por eso|de modo que|por lo que|eso explica"),
     (Sign::Seek, "la causa|las causas|por qué|averiguar|diagnosticar"),
@@ -125,7 +164,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Cause,
         "la causa|causa :|causa raíz|el motivo|la razón|resultó que|resulta que|se debía a|se debe a|debido a|era por|fue por|por culpa|culpable|el problema era|el fallo era|el error era|encontrado :|lo encontré|viene de|venía de|era el|era la|\
-        era eso|era eso :|fue eso",
+        era eso|era eso :|fue eso|ya veo por qué|ya veo el problema|ahí está el problema|eso lo explica|ya sé por qué",
     ),
     (
         Sign::Finding,
@@ -154,26 +193,26 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "está cancelado|está cancelada|está obsoleto|ya no vale|queda anulado|queda anulada|se canceló|\
         lo echamos atrás|la echamos atrás|se echó atrás|ya está desinstalado|está desinstalado|desinstalado|desinstalada|ya no existe|quebró|queda sin efecto|se retiró|fue retirado|fue retirada|fue eliminado|fue eliminada|se levantó|\
-        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio",
+        se vendió|está vendido|está vendida|se fue|renunció|se jubiló|falleció|murió|se acabó|se terminó|se suspendió|se suprimió|fue sustituido|fue sustituida|fue reemplazado|fue reemplazada|se dio de baja|quedó cancelado|quedó cancelada|se ha cancelado|se ha ido|se ha jubilado|ha quebrado|en quiebra|ha cerrado|echó el cierre|cierra|cierran|cierra definitivamente|se jubila|deja de trabajar|deja el negocio|se cayó|se ha caído|se cae|se echó para atrás|ha fallado|nos dejó tirados|está descartado|está descartada|queda descartado|queda descartada|se descartó|fue borrado|está borrado|se ha borrado|se han borrado|ya no cuenta|se rompió el acuerdo|se ha terminado|se ha acabado|quedó atrás|pasa a la historia|queda fuera|quedan fuera|se queda fuera|ya les da igual|ya le da igual|ya nos da igual|ya da igual|ya no importa|fue suspendido|está suspendido|se ha suspendido|lo han suspendido",
     ),
     (Sign::From, "de|del"),
     (
         Sign::Retired,
         "ya no usamos|ya no uso|ya no utilizamos|hemos dejado|dejamos de usar|abandonado|abandonamos|olvida todo sobre|lo que tienes sobre|lo que sabes de|\
-        vendimos|hemos vendido|vendí|he vendido|dejé de|dejamos de|he dejado de|cancelé|cancelamos|he cancelado|hemos cancelado|nos deshicimos de|me deshice de|renuncié a|renunciamos a|ya no tengo|ya no tenemos|ya no hago|ya no vamos a|sustituimos|sustituí|reemplazamos|reemplacé|quitamos|quité|eliminamos|di de baja|dimos de baja|hemos quitado|hemos cambiado|prescindimos de|quita|nos saltamos|suprime",
+        vendimos|hemos vendido|vendí|he vendido|dejé de|dejamos de|he dejado de|cancelé|cancelamos|he cancelado|hemos cancelado|nos deshicimos de|me deshice de|renuncié a|renunciamos a|ya no tengo|ya no tenemos|ya no hago|ya no vamos a|sustituimos|sustituí|reemplazamos|reemplacé|quitamos|quité|eliminamos|di de baja|dimos de baja|hemos quitado|hemos cambiado|prescindimos de|quita|nos saltamos|suprime|hemos abandonado|he abandonado|dejamos de lado|descartamos|hemos descartado|retiramos|hemos retirado|nos olvidamos de|quitad|hemos eliminado|adiós a|se acabó lo de|se acabó el|se acabó la|dejo de|ya no queremos|ya no quiero",
     ),
     (
         Sign::Obsolete,
-        "obsoleto|obsoleta|ya no vale|ya no es válido|ya no es válida|ya no es cierto|es falso|es incorrecto|es incorrecta|está mal|estaba mal|caducado|se puede borrar|olvida|no es correcto|ya no aplica|desactualizado",
+        "obsoleto|obsoleta|ya no vale|ya no es válido|ya no es válida|ya no es cierto|es falso|es incorrecto|es incorrecta|está mal|estaba mal|caducado|se puede borrar|olvida|no es correcto|ya no aplica|desactualizado|ya no es correcto|ya no sirve|ya no sirven|ya no valen|no son correctos|están mal|está anticuado",
     ),
     (
         Sign::Moved,
-        "se mudó|se ha mudado|mudado|nos mudamos|nueva dirección|se trasladó|trasladado",
+        "se mudó|se ha mudado|mudado|nos mudamos|nueva dirección|se trasladó|trasladado|migrado|migrada|migramos|hemos migrado|hemos pasado|trasladada|se ha trasladado",
     ),
     (
         Sign::Place,
         "vive|viven|vivimos|dirección|oficina|situado|reside|calle|avenida|habitación|consulta|\
-        está alojado|está alojada|se guarda en|se guardan en|están guardados|guardado en",
+        está alojado|está alojada|se guarda en|se guardan en|están guardados|guardado en|alojado|alojada|corre en|corren en|se encuentra|se guarda|se guardan",
     ),
     (
         Sign::Waiting,
@@ -186,7 +225,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "pensé|pensaba|creía|creí|me dijeron|dicen que|dice que|se supone|supuestamente|al principio|en la película|en la novela|en el juego|soñé|\
-        jura|asegura|preguntó si|quería saber|insiste|bromea|estaba seguro de|estaba segura de|presume|dijiste|me dijiste|habías dicho",
+        jura|asegura|preguntó si|quería saber|insiste|bromea|estaba seguro de|estaba segura de|presume|dijiste|me dijiste|habías dicho|lo sabe por|de oídas|de segunda mano",
     ),
     (
         Sign::Hypothesis,
@@ -202,7 +241,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "no|falso|sigue fallando|sigue sin|no funciona|todavía falla|aún falla|mismo error|no es cierto|no está arreglado|no está resuelto|está vacío|estás seguro|otra vez falla|vuelve a fallar",
+        "no|falso|sigue fallando|sigue sin|no funciona|todavía falla|aún falla|mismo error|no es cierto|no está arreglado|no está resuelto|está vacío|estás seguro|otra vez falla|vuelve a fallar|vuelta a empezar|sigue ahí|sigue igual|no aguanta|no ha servido",
     ),
     (
         Sign::Refuted,
@@ -232,7 +271,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido",
+        "ya tiene|ya tienen|lo hice|la hice|está listo|está lista|están listos|están listas|está hecho|está hecha|está terminado|está terminada|ya funciona|funciona ya|funciona de nuevo|funciona otra vez|ya está|hecho|terminado|resuelto|arreglado|está en marcha|está en línea|todo listo|no ha fallado|el pedido de prueba llegó|llegó|ha llegado|han llegado|llegaron|ya llegó|fue entregado|se entregó|venimos de|vengo de|acabamos de volver|ya fuimos|ya hemos ido|están aquí|está aquí|ya los tengo|ya las tengo|ya la tengo|ya lo tengo|ya vino|ya ha venido|ya estuvo|ya pasó|vino ayer|vino el|vino hoy|vino esta|vinieron|tengo cita|tenemos cita|ya tenemos|ya tengo|ya vinieron|está pagado|está pagada|está firmado|está firmada|está reservado|está reservada|está pedido|está pedida|ya se lo|ya le escribí|ya lo hice|ya la hice|ya están|ya pagué|ya hablé",
     ),
     (
         Sign::Aux,
@@ -248,7 +287,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "estoy|ahora mismo|actualmente|en este momento|en curso|en marcha|ahora reviso|ahora hago|ahora preparo|empiezo|comienzo|trabajando en|ahora|sigo con",
+        "estoy|ahora mismo|actualmente|en este momento|en curso|en marcha|ahora reviso|ahora hago|ahora preparo|empiezo|comienzo|trabajando en|ahora|sigo con|estoy con|me pongo con|voy con|paso a",
     ),
     (
         Sign::Next,
@@ -273,7 +312,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Filler,
         "ok|vale|sí|no|bien|muy bien|perfecto|genial|gracias|muchas gracias|de acuerdo|entendido|anotado|claro|exacto|exactamente|bueno|pues|y|pero|entonces|ah|oh|por cierto|hola|por favor|perdón|en efecto|eso es|correcto|excelente|estupendo|jaja|tienes razón|así que|ya|\
-        sin problema|no hay problema|sin prisa",
+        sin problema|no hay problema|sin prisa|hombre|uy|pues nada|a ver",
     ),
     (
         Sign::Anaphor,
@@ -282,7 +321,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Small,
         "el|la|los|las|un|una|unos|unas|de|del|al|a|y|e|o|u|pero|en|con|sin|por|para|sobre|entre|hasta|desde|que|qué|quien|quién|cual|cuál|cuando|cuándo|donde|dónde|como|cómo|si|sí|no|ni|es|son|era|eran|ser|sido|está|están|estoy|estaba|he|has|ha|hemos|han|había|hay|yo|tú|él|ella|usted|nosotros|ustedes|ellos|ellas|me|te|se|nos|le|les|lo|\
-        mi|mis|tu|tus|su|sus|nuestro|nuestra|este|esta|esto|ese|esa|eso|estos|estas|más|menos|muy|también|tampoco|ya|aún|todavía|siempre|nunca|todo|todos|toda|todas|otro|otra|otros|otras|mismo|misma|algo|nada|bien|mal|así|pues|porque|ahora|luego|después|antes|hoy|ayer|mañana|gracias|favor|hacer|hago|hace|hecho|voy|va|vamos|puede|puedo|tiene|tengo|cada|solo|sólo|aquí|ahí|allí|sino|vale",
+        mi|mis|tu|tus|su|sus|nuestro|nuestra|este|esta|esto|ese|esa|eso|estos|estas|más|menos|muy|también|tampoco|ya|aún|todavía|siempre|nunca|todo|todos|toda|todas|otro|otra|otros|otras|mismo|misma|algo|nada|bien|mal|así|pues|porque|ahora|luego|después|antes|hoy|ayer|mañana|gracias|favor|hacer|hago|hace|hecho|voy|va|vamos|puede|puedo|tiene|tengo|cada|solo|sólo|aquí|ahí|allí|sino|vale|final",
     ),
     (
         Sign::Month,
@@ -298,7 +337,7 @@ static IDLE: Listed = Listed::new(|| {
 });
 static STRONG: Listed = Listed::new(|| {
     split(
-        " hecho hecha hechos preparé reparé separé comparé retiré generé puesto puesta escrito escrita abierto abierta resuelto resuelta roto-a impreso impresa devuelto devuelta corregí subí reinicié cambié arreglé añadí envié compré reservé actualicé instalé configuré moví borré creé probé terminé revisé escribí pedí hice puse llamé pagué conecté convertí ",
+        " hecho hecha hechos preparé reparé separé comparé retiré generé puesto puesta rehecho rehecha deshecho cubierto cubierta inscrito inscrita descrito descrita escrito escrita abierto abierta resuelto resuelta roto-a impreso impresa devuelto devuelta corregí subí reinicié cambié arreglé añadí envié compré reservé actualicé instalé configuré moví borré creé probé terminé revisé escribí pedí hice puse llamé pagué conecté convertí ",
     )
 });
 static IMPERATIVES: Listed = Listed::new(|| {

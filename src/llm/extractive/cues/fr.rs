@@ -16,6 +16,12 @@ pub(super) const WORDS: Words = Words {
     denying: "pas|plus",
     yes: "oui|ouais",
     others: "il|elle|ils|elles",
+    separable: "",
+    belonging: "du|de|des|d'|pour",
+    circumstances: "en|à|depuis|hier|pour|parce|et|dans|chez|la|semaine",
+    new_begins: "mais|comme",
+    to: "à|au",
+    joins: "et|mais",
     is_done,
     tells_alone: |_| false,
     is_imperative,
@@ -50,12 +56,12 @@ const RIVALS: &str = "préproduction|production|prod|recette|test|développement
 const CUES: &[(Sign, &str)] = &[
     (
         Sign::Keep,
-        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale|fais attention|faites attention|attention :|gare à",
+        "retiens|retenez|à retenir|souviens-toi|souvenez-vous|rappelle-toi|n'oublie pas :|n'oublie pas que|n'oubliez pas que|note bien|notez bien|notez que|note que|important|à partir de maintenant|dorénavant|désormais|à l'avenir|règle :|la règle|c'est le règlement|pour mémoire|garde en tête|en règle générale|fais attention|faites attention|attention :|gare à|pense bien que|n'oublie pas non plus",
     ),
     (
         Sign::Rule,
         "doit|doivent|ne doit pas|ne doivent pas|il faut toujours|jamais|toujours|interdit|interdite|obligatoire|en aucun cas|ne veut plus|il ne faut pas|tous les ans|n'a pas le droit|\
-        hors de question|c'est non|tabou",
+        hors de question|c'est non|tabou|il faut rester|doit rester|doivent rester|seulement si|seulement quand|uniquement si",
     ),
     (
         Sign::Limit,
@@ -75,11 +81,11 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Feeling,
-        "je suis fatigué|je suis fatiguée|je suis contente|je suis content|je suis triste|je suis ravie|je suis ravi|je suis énervé|je suis énervée|j'en ai marre|ça m'énerve|quelle horreur|quelle journée|quel bonheur|quel dommage|je me sens|j'ai hâte|pff|ouf|hélas|ras le bol|quelle surprise|manquait plus que ça|oh là là|dis donc|purée|ma parole",
+        "je suis fatigué|je suis fatiguée|je suis contente|je suis content|je suis triste|je suis ravie|je suis ravi|je suis énervé|je suis énervée|j'en ai marre|ça m'énerve|quelle horreur|quelle journée|quel bonheur|quel dommage|je me sens|j'ai hâte|pff|ouf|hélas|ras le bol|quelle surprise|manquait plus que ça|oh là là|dis donc|purée|ma parole|crevé|crevée|épuisé|épuisée|claqué|claquée|vanné|vannée|j'ai faim|mal à la tête|mal de tête|mort de fatigue|morte de fatigue|j'ai froid|sur les rotules",
     ),
     (
         Sign::Others,
-        "écrit que|écrit qu'*|il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait",
+        "écrit que|écrit qu'*|il veut|elle veut|ils veulent|elles veulent|veut que|pense que|croit que|trouve que|raconte|a dit|m'a dit|a raconté|selon lui|selon elle|d'après lui|d'après elle|d'après ma|d'après mon|selon ma|selon mon|paraît-il|paraît que|dit-on|on dit|aimerait|voudrait|souhaite|espère|propose|a proposé|suggère|se demande|est persuadé|est persuadée|raconte partout|raconte à tout|quelqu'un a dit|prétendait|on lui a dit|on leur a dit|il paraît que|on m'a raconté|on dit que",
     ),
     (
         Sign::Past,
@@ -89,12 +95,51 @@ const CUES: &[(Sign, &str)] = &[
         Sign::Also,
         "aussi|également|en plus|en outre|de plus|un autre|une autre|encore un|encore une|deuxième|second|seconde",
     ),
-    (Sign::Amount, "baissé*|augmenté*|réduit|réduite|doublé*|diminué*"),
+    (
+        Sign::Amount,
+        "baissé*|augmenté*|réduit|réduite|doublé*|diminué*|relevé|relevée|porté à|portée à|ramené à|ramenée à|rabaissé",
+    ),
     (Sign::Hands, "reprend|a repris|prend la suite"),
     (Sign::Confirming, "comme prévu|inchangé*|ne change pas"),
     (Sign::Lasting, "jusqu'*"),
     (Sign::Shuts, "ferme|ferment"),
     (Sign::IsNot, "n'est pas|n'était pas|ce n'est pas|ce n'était pas"),
+    (
+        Sign::Private,
+        "reste entre nous|entre nous ,|entre nous .|ne le note pas|ne note pas ça|ne le notez pas|ne note pas cela|ne l'écris pas|ne l'écris nulle part|ne le garde nulle part|ne le gardez nulle part|ne le garde pas en mémoire|ne le garde pas .|ne le garde pas ,|ne le garde pas !|ne le gardez pas .|ne le gardez pas ,|ne le gardez pas !|ne l'enregistre pas .|ne l'enregistre pas ,|ne l'enregistre pas !|ne le répète pas|ne le répétez pas|ne le dis à personne|à ne pas noter|pas besoin de le noter|n'en parle à personne",
+    ),
+    (Sign::Speaker, "je suis|chuis"),
+    (
+        Sign::EndsIt,
+        "on le retire|on la retire|on les retire|on le remplace|on la remplace|on les remplace|on l'a annulé|on l'a annulée|on les a annulés|on l'a vendu|on l'a vendue|on l'a remplacé|on l'a remplacée|on l'a supprimé|on l'a supprimée|on l'abandonne|on les abandonne|je l'ai arrêté|il l'a arrêté|elle l'a arrêté|nous a lâchés|on ne l'utilise plus|on ne les utilise plus|on n'en veut plus",
+    ),
+    (
+        Sign::NotCause,
+        "n'y est pour rien|n'y était pour rien|n'y sont pour rien|n'est pas en cause|n'est pas la cause|n'était pas la cause|n'est pas le coupable|n'était pas le coupable|est innocent|est innocente|est hors de cause|mis hors de cause|mise hors de cause|ne vient pas de là",
+    ),
+    (
+        Sign::Partly,
+        "pas seulement|pas toujours|pas tous|pas toutes|pas tout|pas forcément|pas avant|pas après|pas plus de|pas moins de|pas sûr|pas de problème|pas mal|pas que|pas encore|pas partout",
+    ),
+    (
+        Sign::Excess,
+        "c'est trop|est trop|sont trop|était trop|c'est trop peu|ne suffit pas|ne suffisent pas",
+    ),
+    (
+        Sign::ComesFrom,
+        "vient de|viennent de|vient du|viennent du|vient des|viennent des|proviennent de",
+    ),
+    (Sign::Only, "seulement|uniquement|rien que|plus que"),
+    (
+        Sign::Since,
+        "à partir du|dès le|depuis le|à compter du|dès|depuis",
+    ),
+    (Sign::Day, "aujourd'hui|hier|ce matin"),
+    (Sign::Person, "je|nous|on|ils|elles|tu|vous|il|elle"),
+    (Sign::Needless, "plus nécessaire|n'est plus nécessaire"),
+    (Sign::Waits, "attends|reviens vers"),
+    (Sign::Own, "j'ai|nous|on a|déjà"),
+    (Sign::Before, "avant que"),
     (
         Sign::Exact,
         "garde-moi|garde cette|garde ce|exactement ça|tel quel|telle quelle|mot pour mot|au mot près|à la lettre|à la virgule près|sans rien changer",
@@ -102,7 +147,7 @@ const CUES: &[(Sign, &str)] = &[
     (Sign::Now, "maintenant|désormais"),
     (
         Sign::Dismissal,
-        "n'en tient pas compte|n'en tiens pas compte|ne tiens pas compte|ne l'écoute pas|à prendre avec des pincettes|n'y fais pas attention|bref , non",
+        "n'en tient pas compte|n'en tiens pas compte|ne tiens pas compte|ne l'écoute pas|à prendre avec des pincettes|n'y fais pas attention|bref , non|c'est ce qu'il dit|c'est ce qu'elle dit|c'est ce qu'ils disent|c'est sa version|c'est leur version|je n'y crois pas|j'y crois pas|je n'en crois pas un mot|je ne le crois pas|je ne la crois pas|à l'en croire|à l'entendre|c'est lui qui le dit|c'est elle qui le dit|voilà ce qu'il m'a dit|ce sont ses mots|n'importe quoi",
     ),
     (Sign::Hence, "alors|du coup|donc|c'est pourquoi|si bien que"),
     (
@@ -123,7 +168,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Cause,
         "la cause|cause :|cause racine|la raison|était dû|est dû|dû à|due à|provient de|provient du|provient des|venait de|venait du|venait des|vient du fait|il s'avère|s'est avéré|finalement , c'était|c'était le|c'était la|c'était l'*|c'est à cause|à cause de|à cause du|coupable|le problème était|le problème venait|trouvé :|j'ai trouvé|\
-        c'était ça|c'est ça :|c'était bien",
+        c'était ça|c'est ça :|c'était bien|je vois pourquoi|voilà pourquoi|je vois le problème|ça explique|voilà l'explication",
     ),
     (
         Sign::Finding,
@@ -155,26 +200,26 @@ const CUES: &[(Sign, &str)] = &[
         Sign::OldBefore,
         "est annulé|est annulée|est obsolète|est périmé|n'est plus valable|est supprimé|est supprimée|est fini|est caduc|\
         est levé|est levée|tombe à l'eau|est abandonné|est abandonnée|a été supprimé|a été supprimée|a été retiré|n'existe plus|est désinstallé|est désinstallée|a fait faillite|a fermé|est enterré|ne tient plus|\
-        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite",
+        est vendu|est vendue|a été vendu|a été vendue|est résilié|a été résilié|est parti|est partie|a démissionné|a pris sa retraite|est décédé|est décédée|est mort|est morte|a été remplacé|a été remplacée|est remplacé|est remplacée|s'est arrêté|s'est arrêtée|a été démoli|a été démolie|ont été supprimés|ont été supprimées|sont annulés|sont annulées|a été annulé|a été annulée|en faillite|a mis la clé sous la porte|ferme|ferment|ferme définitivement|cesse son activité|part à la retraite|est fichu|est fichue|sont fichus|sont fichues|est foutu|est mort et enterré|est hors jeu|s'est désisté|s'est désistée|a lâché|nous a lâchés|a disparu|n'est plus là|est retiré|est retirée|ont été retirés|est écarté|est écartée|a été abandonné|a été abandonnée|tombe|a capoté|est rayé|est rayée|disparaît|disparaissent|est terminé depuis|a pris fin|prend fin|est passé de mode|a sauté|saute|ne compte plus|ne comptent plus|n'a plus d'importance|a été arrêté|est arrêté|a été suspendu|est suspendu",
     ),
     (Sign::From, "de|du|d'*"),
     (
         Sign::Retired,
         "n'utilise plus|n'utilisons plus|on n'utilise plus|nous avons quitté|on a quitté|abandonné|abandonnée|oublie tout sur|ce que tu as sur|ce que tu sais sur|fini avec|\
-        avons vendu|j'ai vendu|on a vendu|j'ai résilié|on a résilié|avons résilié|j'ai arrêté|on a arrêté|avons arrêté|renoncé à|on a jeté|j'ai jeté|on a remplacé|avons remplacé|j'ai remplacé|on a supprimé|désabonné de|plus besoin de|plus besoin du|plus besoin des|on a annulé|j'ai annulé|avons annulé|on laisse tomber|laisse tomber|on supprime|supprime|on se passe de",
+        avons vendu|j'ai vendu|on a vendu|j'ai résilié|on a résilié|avons résilié|j'ai arrêté|on a arrêté|avons arrêté|renoncé à|on a jeté|j'ai jeté|on a remplacé|avons remplacé|j'ai remplacé|on a supprimé|désabonné de|plus besoin de|plus besoin du|plus besoin des|on a annulé|j'ai annulé|avons annulé|on laisse tomber|laisse tomber|on supprime|supprime|on se passe de|on abandonne|nous abandonnons|j'abandonne|on arrête|nous arrêtons|j'arrête|on a abandonné|avons abandonné|j'ai abandonné|on se débarrasse de|on s'est débarrassé de|on raye|on retire|nous retirons|on enlève|adieu|on vire|on a viré|on tourne la page de|on ne veut plus de|on ne veut plus du",
     ),
     (
         Sign::Obsolete,
-        "obsolète|périmé|périmée|n'est plus valable|n'est plus vrai|est faux|est fausse|était faux|est erroné|est erronée|n'est plus d'actualité|caduc|caduque|à supprimer|peut partir|oublie|incorrect|ne tient plus",
+        "obsolète|périmé|périmée|n'est plus valable|n'est plus vrai|est faux|est fausse|était faux|est erroné|est erronée|n'est plus d'actualité|caduc|caduque|à supprimer|peut partir|oublie|incorrect|ne tient plus|n'est plus bon|n'est plus bonne|ne sont plus bons|n'est pas exact|ne sont plus valables|sont faux|sont périmés|n'est plus le bon|n'est plus la bonne",
     ),
     (
         Sign::Moved,
-        "déménagé|a déménagé|ont déménagé|nouvelle adresse|emménagé",
+        "déménagé|a déménagé|ont déménagé|nouvelle adresse|emménagé|migré|migrée|basculé|basculée|transféré|transférée|passé chez|passée chez",
     ),
     (
         Sign::Place,
         "habite|habitent|adresse|bureau|situé|située|réside|rue|avenue|chambre|cabinet|\
-        se trouve|se trouvent|stocké|stockée|stockés|hébergé|hébergés",
+        se trouve|se trouvent|stocké|stockée|stockés|hébergé|hébergés|hébergée|tourne sur|tournent sur",
     ),
     (
         Sign::Waiting,
@@ -187,7 +232,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Hearsay,
         "je pensais|je croyais|on pensait|on m'a dit|il paraît|soi-disant|prétend|il dit que|elle dit que|dit que|dans le film|dans le roman|dans le jeu|j'ai rêvé|\
-        dit qu'*|jure|affirme|a demandé si|voulait savoir|plaisante|se vante|tu as dit|tu avais dit|vous avez dit|vous aviez dit|tu disais",
+        dit qu'*|jure|affirme|a demandé si|voulait savoir|plaisante|se vante|tu as dit|tu avais dit|vous avez dit|vous aviez dit|tu disais|le tient de|de seconde main|par ouï-dire",
     ),
     (
         Sign::Hypothesis,
@@ -203,7 +248,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Denial,
-        "non|faux|toujours pas|ne marche pas|ne marche plus|ne fonctionne pas|ça ne marche|encore en panne|échoue encore|même erreur|pas corrigé|pas réglé|pas résolu|c'est faux|est vide|tu es sûr|pas fait|encore la même",
+        "non|faux|toujours pas|ne marche pas|ne marche plus|ne fonctionne pas|ça ne marche|encore en panne|échoue encore|même erreur|pas corrigé|pas réglé|pas résolu|c'est faux|est vide|tu es sûr|pas fait|encore la même|retour à la case départ|on repart à zéro|toujours là|ça ne tient pas|raté",
     ),
     (
         Sign::Refuted,
@@ -232,7 +277,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Done,
-        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de",
+        "j'ai les|on a les|j'ai reçu|on a reçu|est prêt|est prête|sont prêts|sont prêtes|est fini|est finie|sont finis|est terminé|est terminée|est fait|est faite|c'est fait|marche maintenant|marche de nouveau|fonctionne maintenant|fonctionne de nouveau|est en ligne|est en place|répond en|est corrigé|réglé|résolu|bouclé|ça marche|est réglé|est arrivé|est arrivée|sont arrivés|sont arrivées|est passé|est passée|est livré|est livrée|a été livré|a été livrée|on revient de|je reviens de|on sort de|je sors de|nous revenons de|sont là|est là|on les a|on l'a reçu|sont dans mon|sont dans ma|est dans mon|est dans ma|c'est en place|j'ai eu|j'ai rendez-vous|on a rendez-vous|est venu|est venue|sont venus|est passé hier|est signé|est signée|c'est payé|c'est signé|c'est réservé|c'est envoyé|c'est commandé|est revenu|est revenue",
     ),
     (
         Sign::Aux,
@@ -248,7 +293,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
     (
         Sign::Doing,
-        "on attaque|on commence|on s'attaque|j'ai commencé|on a commencé|j'ai entamé|en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue",
+        "on attaque|on commence|on s'attaque|j'ai commencé|on a commencé|j'ai entamé|en cours|en train de|je suis en train|actuellement|en ce moment|je commence|je m'occupe|je travaille sur|maintenant je|je continue|je passe aux|je passe au|je passe à|je suis sur le|je suis sur la|je m'attaque|je m'y mets",
     ),
     (
         Sign::Next,
@@ -273,7 +318,7 @@ const CUES: &[(Sign, &str)] = &[
     (
         Sign::Filler,
         "ok|d'accord|oui|non|bien|très bien|parfait|super|merci|merci beaucoup|entendu|compris|noté|c'est noté|exact|exactement|bon|alors|et|mais|donc|ah|oh|au fait|bonjour|salut|s'il te plaît|s'il vous plaît|désolé|en effet|voilà|génial|excellent|correction|bien sûr|à propos|pardon|sérieusement|\
-        pas de problème|pas de souci|aucun souci",
+        pas de problème|pas de souci|aucun souci|ben|bah|euh|ma foi|coucou",
     ),
     (
         Sign::Anaphor,
@@ -299,7 +344,7 @@ static IDLE: Listed = Listed::new(|| {
 static STRONG: Listed = Listed::new(|| {
     split(
         " fait faits faite faites mis mise mises écrit écrite écrits pris prise ouvert ouverte offert construit construite produit traduit réduit fini finie finis terminé rempli choisi choisie fourni vendu rendu reçu répondu résolu résolue \
-    refait inscrit inscrite détruit établi établie rétabli ",
+    refait refaite prévenu prévenus prévenue prévenues obtenu obtenue revu revue relu relue lu lus appris repris remis remise permis promis acquis peint peinte joint jointe découvert couvert suivi suivie inscrit inscrite détruit établi établie rétabli ",
     )
 });
 static IMPERATIVES: Listed = Listed::new(|| {

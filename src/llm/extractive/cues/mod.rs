@@ -4,6 +4,7 @@
 //! beginning stand before. Marks are words of their own: `decision :`.
 
 mod de;
+mod de_verbs;
 mod en;
 mod es;
 mod fr;
@@ -37,6 +38,11 @@ pub(super) struct Hit {
 impl Language {
     /// The language of a text by its small words; `None` where there are too few to tell.
     pub(super) fn of(text: &str) -> Option<Self> {
+        Self::among(text, Self::English)
+    }
+
+    /// The same; of languages that share the small words of a text the one that is usual there.
+    pub(super) fn among(text: &str, usual: Self) -> Option<Self> {
         let mut sample_end = text.len().min(4_000);
         while !text.is_char_boundary(sample_end) {
             sample_end -= 1;
@@ -56,7 +62,7 @@ impl Language {
         let count = |language: &Self| counts[*language as usize];
         let best = Self::ALL[..4]
             .iter()
-            .max_by_key(|language| (count(language), **language == Self::English))?;
+            .max_by_key(|language| (count(language), **language == usual))?;
         (count(best) >= 1).then_some(*best)
     }
 
@@ -116,13 +122,25 @@ impl Language {
                     .starts_with(|c: char| c.is_ascii_digit())
         };
         hits.retain(|hit| hit.sign != Sign::Old || names_a_number(hit));
+        // "I bought kiln wash, too" is no "too hot".
+        let adds = |hit: &Hit| {
+            line.folded[hit.start..hit.end] == *"too"
+                && !line.folded[hit.end..]
+                    .trim_start()
+                    .starts_with(char::is_alphanumeric)
+        };
+        hits.retain(|hit| hit.sign != Sign::Trouble || !adds(hit));
         hits
     }
 }
 
 /// The signs of a text in its language; where that cannot be told, of English.
 pub(super) fn any_signs(text: &str) -> BTreeSet<Sign> {
-    let language = Language::of(text).unwrap_or(Language::English);
+    signs_in(text, Language::of(text).unwrap_or(Language::English))
+}
+
+/// The signs of a text in a language.
+pub(super) fn signs_in(text: &str, language: Language) -> BTreeSet<Sign> {
     language
         .signs(&Line::of(text))
         .into_iter()

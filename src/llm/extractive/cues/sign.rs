@@ -75,6 +75,8 @@ pub(in crate::llm::extractive) enum Sign {
     Listener,
     /// How somebody feels: "I can't believe".
     Feeling,
+    /// "I am": what follows may be how somebody feels.
+    Speaker,
     /// What others want, think or say: "she thinks".
     Others,
     /// "was": of the past.
@@ -84,6 +86,32 @@ pub(in crate::llm::extractive) enum Sign {
 
     /// "lowered": some amount is another one.
     Amount,
+    /// "comes from": of a record, by what it explains something; of a sentence it may tell a place.
+    ComesFrom,
+    /// "was never the cause": what stands before it did not do it.
+    NotCause,
+    /// "not only": what is denied only in part.
+    Partly,
+    /// "only": no others than these.
+    Only,
+    /// "no longer needed": of a piece of work.
+    Needless,
+    /// "I'll check again": no piece of work.
+    Waits,
+    /// "I", "already": what is reported is the speaker's own, or new.
+    Own,
+    /// "before I …": what is not to be done until then is to be done then.
+    Before,
+    /// "we": behind it stands a verb.
+    Person,
+    /// "from": of a date from which something holds.
+    Since,
+    /// "today": a day by its distance.
+    Day,
+    /// "is too hot": a value that will not do.
+    Excess,
+    /// "cancelled them": what the clause before speaks of is no more.
+    EndsIt,
     /// "took over": a thing passes to somebody else.
     Hands,
     /// "as planned": all is as it was.
@@ -94,6 +122,8 @@ pub(in crate::llm::extractive) enum Sign {
     Seek,
     /// "therefore": what follows from what was told.
     Hence,
+    /// "between us", "don't write that down": it is said, and not to be kept.
+    Private,
     /// "never mind him": what was just told is not to be taken up.
     Dismissal,
     /// "now": so it was not before.

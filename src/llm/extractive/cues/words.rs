@@ -26,6 +26,18 @@ pub(in crate::llm::extractive) struct Words {
     pub(in crate::llm::extractive) yes: &'static str,
     /// Who else is spoken of: "they decided".
     pub(in crate::llm::extractive) others: &'static str,
+    /// Verbs with a part that stands apart, by which something is given up, a group a line: the verbs, a `/`, the parts.
+    pub(in crate::llm::extractive) separable: &'static str,
+    /// What stands between a thing and what tells whose or which it is: "of".
+    pub(in crate::llm::extractive) belonging: &'static str,
+    /// Words with which it is said when, where or why something was given up.
+    pub(in crate::llm::extractive) circumstances: &'static str,
+    /// Words before which the name of something old ends.
+    pub(in crate::llm::extractive) new_begins: &'static str,
+    /// "to": behind it stands the new value.
+    pub(in crate::llm::extractive) to: &'static str,
+    /// Words between parts of a sentence: "and", "but".
+    pub(in crate::llm::extractive) joins: &'static str,
     /// Whether a word is a participle or past form that tells finished work.
     pub(in crate::llm::extractive) is_done: fn(&str) -> bool,
     /// Whether such a word needs no auxiliary: "repasé".

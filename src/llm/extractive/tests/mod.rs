@@ -7,9 +7,11 @@ use crate::llm::ConversationMessage;
 
 mod apart;
 mod contradictions;
+mod finished;
 mod laws;
 mod pairs;
 mod reversals;
+mod talk;
 
 fn message(role: &str, content: &str) -> ConversationMessage {
     ConversationMessage {

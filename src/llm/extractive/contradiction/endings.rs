@@ -1,0 +1,78 @@
+//! What a part of a sentence says to have ended, to be given up, or not to have been to blame.
+
+use std::collections::BTreeSet;
+
+use super::clause::{Clause, MUCH};
+use super::facts::Facts;
+use super::known::{Known, Memory, RARE};
+use crate::llm::extractive::terms::{Stem, Terms};
+use crate::llm::extractive::values::Kind;
+
+impl Clause {
+    /// "Decision: no stamina bar for climbing", where the record tells of that and denies nothing.
+    pub(super) fn is_denied_of(&self, record: &Known) -> bool {
+        let terms = &self.facts.terms;
+        self.is_denial
+            && terms.count() >= 2
+            && terms.is_within(&record.facts.terms)
+            && record.facts.denied.is_disjoint(&terms.words)
+    }
+
+    /// "The old mill has closed": what the record speaks of is no more.
+    pub(super) fn ends(&self, record: &Known, memory: &Memory) -> bool {
+        let mut old = self.old.iter();
+        self.ends_before && old.any(|old| self.has_ended(old, record, memory))
+    }
+
+    /// It says that the thing is given up of which the record tells.
+    pub(super) fn gives_up(&self, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let is_told = |thing: &Terms| {
+            let subject = theirs
+                .subject
+                .is_some_and(|subject| thing.words.contains(&subject));
+            let names_it = subject || thing.count() >= 2 || memory.weight(thing.words.iter()) >= RARE;
+            let is_thing = !thing.words.is_disjoint(&theirs.things) || !thing.numbers.is_empty();
+            is_thing && thing.is_within(&theirs.terms) && names_it
+        };
+        self.retired.as_ref().is_some_and(is_told) || self.retired_name.as_ref().is_some_and(is_told)
+    }
+
+    /// "That bridge never was the culprit", where the record gives it as the cause.
+    pub(super) fn clears(&self, record: &Known, memory: &Memory) -> bool {
+        let cause = record.explains.as_ref().filter(|_| self.clears);
+        cause.is_some_and(|(_, cause)| {
+            let suspects = self.facts.things.intersection(&cause.words);
+            memory.weight(suspects) >= RARE
+        })
+    }
+
+    /// "Arden can't do October, so we cancelled them": what the words before speak of first is no more, and the record
+    /// speaks of it first, too.
+    pub(super) fn ends_what_was_told(&self, before: &Facts, record: &Known, memory: &Memory) -> bool {
+        let theirs = &record.facts;
+        let is_meant = |subject: &Stem| theirs.subject == Some(*subject);
+        let rest = before.things.intersection(&theirs.things);
+        self.ends_it
+            && before.subject.as_ref().is_some_and(is_meant)
+            && memory.weight(rest) >= RARE
+            && !before.is_of_another(theirs)
+    }
+
+    /// What stands before "was sold" is what the record speaks of, and nothing else.
+    fn has_ended(&self, old: &Terms, record: &Known, memory: &Memory) -> bool {
+        let things: BTreeSet<Stem> = old.words.intersection(&self.facts.things).copied().collect();
+        let subject = record
+            .facts
+            .subject
+            .is_some_and(|subject| things.contains(&subject));
+        let weight = memory.weight(things.iter());
+        // "Closes at six" is no end.
+        let is_hour = self.facts.gives(&Kind::Time) || self.facts.gives(&Kind::Weekday);
+        let by_name = things.is_subset(&record.facts.names) && weight >= RARE;
+        !things.is_empty()
+            && !is_hour
+            && things.is_subset(&record.facts.things)
+            && (weight >= MUCH || by_name || (subject && weight >= RARE))
+    }
+}

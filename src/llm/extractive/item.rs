@@ -1,0 +1,322 @@
+//! A piece of work, and which reports finish it.
+
+use super::cues::{Language, is_small};
+use super::listed::{Listed, split};
+use super::sentence::Voice;
+use super::terms::{Terms, stem};
+use super::text::folded;
+use super::work_state::State;
+
+/// What is arranged so is done when it took place or came.
+static ARRANGING: Listed = Listed::new(|| {
+    split(
+        "book get order request arrange schedule ask call buy obtain fetch collect find buchen bestellen besorgen einholen vereinbaren anfragen holen kaufen finden \
+        auftreiben réserver demander prendre commander obtenir acheter trouver pedir reservar solicitar concertar comprar encargar conseguir encontrar",
+    )
+});
+
+/// Verbs with their past forms, where no ending shows it.
+const IRREGULAR: &str = "ring rang rung|speak spoke spoken|get got gotten|find found|go went gone|do did done|give gave given|take took taken|bring brought|\
+    meet met|see saw seen|tell told|drive drove|hang hung|hold held|leave left|sell sold|choose chose|draw drew|dig dug|feed fed|teach taught|\
+    throw threw thrown|cut cut|put put|set set|shut shut|read read|run ran";
+
+/// The past forms among these.
+static PASTS: Listed = Listed::new(|| {
+    let pasts = |forms: &'static str| forms.split_whitespace().skip(1);
+    IRREGULAR.split('|').flat_map(pasts).collect()
+});
+
+/// What stands before the thing that is asked for: "ask the council for an assessment".
+const ASKED_FOR: [&str; 6] = [" for ", " um ", " wegen ", " pour ", " para ", " por "];
+
+/// A piece of work.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) text: String,
+    /// As it is compared.
+    pub(super) line: String,
+    pub(super) terms: Terms,
+    /// Without its verb, the first word or, in German and Japanese, the last one.
+    pub(super) object: Terms,
+    /// The thing itself, without where it is, whose it is or who has to do with it.
+    head: Vec<String>,
+    /// What is asked for, where somebody is asked.
+    asked_for: Terms,
+    /// In small letters; empty if there is none.
+    verb: String,
+    pub(super) state: State,
+    /// The message that told it last; 0 for what the document held.
+    pub(super) message: usize,
+    pub(super) voice: Voice,
+}
+
+impl Item {
+    pub(super) fn of(text: String, state: State, message: usize, voice: Voice) -> Self {
+        let (verb, object) = verb_and_object(&text);
+        let line = folded(&text);
+        let behind = |word: &&str| line.rsplit_once(*word).map(|(_, behind)| behind);
+        Self {
+            terms: Terms::of(&text),
+            object: Terms::of(object),
+            head: head(&folded(object)),
+            asked_for: Terms::of(ASKED_FOR.iter().find_map(behind).unwrap_or_default()),
+            verb: verb.to_lowercase(),
+            line,
+            text,
+            state,
+            message,
+            voice,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.state != State::Done
+    }
+
+    pub(super) fn is_named_by(&self, terms: &Terms) -> bool {
+        terms.covers(&self.terms)
+    }
+
+    /// "The letter went out" finishes "Send the letter about the trip", where the trip is what all is about.
+    pub(super) fn is_finished_with(&self, terms: &Terms, about: &Terms) -> bool {
+        let first = self.object.words.len() >= 2 && self.object.shared(terms) >= 1;
+        self.message == 0
+            && first
+            && self.object.is_within(about)
+            && self.object.numbers.is_subset(&terms.numbers)
+    }
+
+    /// "The garlic is in" finishes "Plant garlic".
+    pub(super) fn is_finished_by(&self, terms: &Terms) -> bool {
+        let shared = self.object.shared(terms);
+        let half_of = |object: &Terms| {
+            let shared = object.shared(terms);
+            shared >= 1 && shared * 2 >= object.count()
+        };
+        let is_thing = self
+            .head
+            .iter()
+            .any(|word| Terms::of_folded(word).shared(terms) > 0);
+        let arranged =
+            ARRANGING.has(&self.verb) && ((is_thing && half_of(&self.object)) || half_of(&self.asked_for));
+        // "The sleep current hunt is done" says little but what is in hand.
+        let says_little_else = self.state == State::Doing && shared * 3 >= terms.count() * 2;
+        self.is_named_by(terms)
+            || arranged
+            || (shared >= 2 && (shared * 2 >= self.object.count() || says_little_else))
+            || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
+    }
+
+    /// How many of its things a report names that tells its verb as done: "den Pass haben wir gekauft" one of
+    /// "Interrail-Pass kaufen". None where it tells another number.
+    pub(super) fn done_as(&self, report: &Report<'_>) -> usize {
+        if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
+            // "部品は昨日注文しました"
+            let is_told = DONE_BEHIND
+                .iter()
+                .any(|past| report.text.contains(&format!("{deed}{past}")));
+            return if is_told {
+                self.object.shared(report.terms)
+            } else {
+                0
+            };
+        }
+        let numbers = &self.object.numbers;
+        let is_other = !numbers.is_empty()
+            && !report.terms.numbers.is_empty()
+            && numbers.is_disjoint(&report.terms.numbers);
+        if self.verb.is_empty() || is_other || !report.tells(&self.verb) {
+            return 0;
+        }
+        let things = self.head.iter();
+        things
+            .filter(|thing| report.words.iter().any(|word| is_same_thing(thing, word)))
+            .count()
+    }
+}
+
+/// What a noun of Japanese needs behind it to be a deed that was done.
+const DONE_BEHIND: [&str; 4] = ["しました", "しておきました", "してきました", "済み"];
+
+/// A text that may tell something as done.
+pub(super) struct Report<'r> {
+    text: &'r str,
+    terms: &'r Terms,
+    words: Vec<&'r str>,
+    /// Those that have the form of something done.
+    pasts: Vec<&'r str>,
+}
+
+impl<'r> Report<'r> {
+    /// `text` is folded.
+    pub(super) fn of(text: &'r str, terms: &'r Terms) -> Self {
+        let words: Vec<&str> = text
+            .split(' ')
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let is_past = |word: &&str| {
+            let mut languages = Language::ALL.iter();
+            PASTS.has(word) || languages.any(|language| (language.words().is_done)(word))
+        };
+        Self {
+            pasts: words.iter().copied().filter(is_past).collect(),
+            text,
+            terms,
+            words,
+        }
+    }
+
+    fn tells(&self, verb: &str) -> bool {
+        self.pasts.iter().any(|past| is_same_verb(verb, past))
+    }
+}
+
+/// The first words of an object that mean something: "hotel" of "the hotel in Lyon".
+fn head(object: &str) -> Vec<String> {
+    let joins = |word: &str| matches!(word, "and" | "und" | "et" | "y");
+    let words = object
+        .split(' ')
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let begin = words.skip_while(|word| is_small(word));
+    let head = begin.take_while(|word| !is_small(word) || joins(word));
+    head.filter(|word| !word.is_empty() && !joins(word))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The verb of a piece of work, and what is to be done with it.
+fn verb_and_object(text: &str) -> (&str, &str) {
+    // "手すりの見積もりを取る"
+    if let Some((object, verb)) = text.rsplit_once('を') {
+        return (verb, object);
+    }
+    // "Noten verteilen": the verb of German stands at the end.
+    let is_verb = |word: &str| {
+        ["en", "eln", "ern"].iter().any(|end| word.ends_with(end))
+            && word.len() >= 5
+            && word.chars().all(char::is_lowercase)
+    };
+    let may_be_german = Language::of(text).is_none_or(|language| language == Language::German);
+    // "Tischgestell schweißen lassen": somebody else does it.
+    let text = text.strip_suffix(" lassen").unwrap_or(text);
+    let verb_last = text
+        .rsplit_once(' ')
+        .filter(|(_, verb)| may_be_german && is_verb(verb));
+    // "Import permit" has no verb.
+    let is_imperative = |verb: &str| {
+        let verb = verb.to_lowercase();
+        let mut languages = Language::ALL.iter();
+        languages.any(|language| (language.words().is_imperative)(&verb))
+    };
+    // "Comprar pilas"
+    let is_infinitive = |verb: &str| {
+        let is_foreign =
+            Language::of(text).is_none_or(|of| matches!(of, Language::Spanish | Language::French));
+        is_foreign && verb.len() >= 4 && ["ar", "er", "ir", "re"].iter().any(|end| verb.ends_with(end))
+    };
+    let verb_first = || {
+        text.split_once(' ')
+            .filter(|(verb, rest)| rest.contains(' ') || is_imperative(verb) || is_infinitive(verb))
+    };
+    verb_last
+        .map(|(object, verb)| (verb, object))
+        .or_else(verb_first)
+        .unwrap_or_default()
+}
+
+/// Endings that tell the forms of a verb apart, longer ones first.
+const ENDINGS: [&str; 28] = [
+    "ados", "adas", "ando", "ado", "ada", "ido", "ida", "ées", "ing", "és", "ée", "er", "ez", "ed", "en",
+    "et", "ar", "ir", "re", "ie", "é", "í", "ó", "i", "t", "e", "n", "s",
+];
+
+/// A verb without what its forms add to it, and whether the `ge` of a German participle is one of these.
+fn root(word: &str) -> (String, bool) {
+    let infix = word
+        .match_indices("ge")
+        .find(|(at, _)| *at <= 6 && word.len() > at + 4);
+    let (bare, is_participle) = match infix {
+        Some((at, ge)) if word.ends_with(['t', 'n']) => {
+            (format!("{}{}", &word[..at], &word[at + ge.len()..]), true)
+        }
+        _ => (word.to_owned(), false),
+    };
+    let ending = ENDINGS
+        .iter()
+        .find_map(|ending| bare.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3));
+    (ending.unwrap_or(&bare).to_owned(), is_participle)
+}
+
+/// "buy" and "bought", "kaufen" and "gekauft", "schreiben" and "geschrieben", "revisar" and "revisé".
+fn is_same_verb(verb: &str, told: &str) -> bool {
+    if verb.chars().next() != told.chars().next() && !told.starts_with("ge") {
+        return false;
+    }
+    let is_of = |forms: &str| {
+        let mut forms = forms.split(' ');
+        forms.next() == Some(verb) && forms.any(|past| past == told)
+    };
+    if IRREGULAR.split('|').any(is_of) {
+        return true;
+    }
+    if stem(verb) == stem(told) {
+        return true;
+    }
+    let ((verb, _), (told, is_participle)) = (root(verb), root(told));
+    let consonants = |word: &str| {
+        word.chars()
+            .filter(|c| !"aeiouäöü".contains(*c))
+            .collect::<String>()
+    };
+    let is_ablaut =
+        || is_participle && consonants(&verb).len() >= 3 && consonants(&verb) == consonants(&told);
+    verb.chars().count() >= 3 && (verb == told || is_ablaut())
+}
+
+/// One word, or the last part of a compound and the whole.
+fn is_same_thing(thing: &str, told: &str) -> bool {
+    let is_part = |part: &str, whole: &str| {
+        part.chars().count() >= 4 && whole.len() >= part.len() + 3 && whole.ends_with(part)
+    };
+    stem(thing) == stem(told) || is_part(told, thing) || is_part(thing, told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done_as(item: &str, told: &str) -> usize {
+        let item = Item::of(item.to_owned(), State::Open, 0, Voice::Task);
+        item.done_as(&Report::of(&folded(told), &Terms::of(told)))
+    }
+
+    #[test]
+    fn a_verb_told_as_done_with_one_of_its_things_finishes_a_piece_of_work() {
+        for (item, told) in [
+            (
+                "Fix fct_revenue against the finance figures",
+                "fct_revenue is fixed",
+            ),
+            ("Interrail-Pass kaufen", "den Pass haben wir schon gekauft"),
+            ("Antrag an den Bezirksrat schreiben", "Der Antrag ist geschrieben"),
+            (
+                "Revisar los goteros de la parcela baja",
+                "los goteros ya los revisé ayer",
+            ),
+            ("Envoyer la facture au syndic", "la facture est envoyée"),
+            ("Buy the paint for the hall", "I bought the paint"),
+        ] {
+            assert!(done_as(item, told) > 0, "{item} / {told}");
+        }
+        for (item, told) in [
+            ("Fix the upload", "the login is fixed"),
+            ("Interrail-Pass kaufen", "den Reiseführer haben wir gekauft"),
+            ("Write the letter", "The letter is here"),
+            ("Check dock 6", "Checked dock 7"),
+            ("Fresh paint", "The paint is bought"),
+        ] {
+            assert_eq!(done_as(item, told), 0, "{item} / {told}");
+        }
+    }
+}
