@@ -16,7 +16,8 @@ const onProgress = (onprogress) => [undefined, { onprogress }];
 for (const [name, transport] of Object.entries(transports)) {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(transport());
-  await scenario(client, `sdk1-${name}`, { onProgress });
+  // Over stdio this SDK drops the progress that it reads together with the answer: it stops to listen before it hands on what came first.
+  await scenario(client, `sdk1-${name}`, { onProgress, leastSteps: name === "stdio" ? 0 : 3 });
   await client.close();
   console.log(`   ${name}: done`);
 }
