@@ -149,6 +149,13 @@ fn part_before(text: &str, end: usize) -> usize {
 
 /// Adds text, escaped and shortened.
 fn push(html: &mut String, text: &str) {
+    // What divides most words.
+    if text == " " {
+        if !html.ends_with(' ') {
+            html.push(' ');
+        }
+        return;
+    }
     if text.len() <= PART_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         html.push_str(text);
         return;

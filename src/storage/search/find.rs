@@ -170,34 +170,43 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<SearchMatch>, StorageError> {
         // What is deleted is in none; so the words of a document are fetched from beside the table once for both uses.
-        let rows = sqlx::query!(
-            r#"WITH newest AS MATERIALIZED (
-                 SELECT memory_id, version, words
-                 FROM search_entries
-                 WHERE vault_id = $1
-                 ORDER BY creation_time DESC, memory_id
-                 LIMIT $3
-               )
-               SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
-                      ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS "rank!"
-               FROM newest
-               CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
-               WHERE entry.words @@ (SELECT $2::text::tsquery)
-               LIMIT $4"#,
+        // One row of lists: a message for each match would cost as much as its rank.
+        let found = sqlx::query!(
+            r#"SELECT array_agg(matched.memory_id) AS "memories: Vec<MemoryId>", array_agg(matched.version) AS versions,
+                      array_agg(matched.rank) AS ranks
+               FROM (
+                 SELECT newest.memory_id, newest.version,
+                        ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS rank
+                 FROM (
+                   SELECT memory_id, version, words
+                   FROM search_entries
+                   WHERE vault_id = $1
+                   ORDER BY creation_time DESC, memory_id
+                   LIMIT $3
+                 ) AS newest
+                 CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
+                 WHERE entry.words @@ (SELECT $2::text::tsquery)
+                 LIMIT $4
+               ) AS matched"#,
             vault.as_str(),
             query.tsquery(),
             looked_at,
             limit,
         )
-        .fetch_all(&mut *self.reader_for(Class::Search).await?)
+        .fetch_one(&mut *self.reader_for(Class::Search).await?)
         .await?;
-        let found = rows.into_iter().map(|row| SearchMatch {
-            place: SearchPlace {
-                rank: row.rank,
-                memory: row.memory_id,
-            },
-            version: row.version,
-        });
+        let memories = found.memories.unwrap_or_default().into_iter();
+        let of_each = found
+            .versions
+            .unwrap_or_default()
+            .into_iter()
+            .zip(found.ranks.unwrap_or_default());
+        let found = memories
+            .zip(of_each)
+            .map(|(memory, (version, rank))| SearchMatch {
+                place: SearchPlace { rank, memory },
+                version,
+            });
         Ok(found.collect())
     }
 

@@ -10,19 +10,27 @@ use std::sync::LazyLock;
 /// The statements, in the order in which they are run.
 pub(super) struct Pieces {
     /// Moves the heads, and gives the places of those that were.
-    pub(super) moves: String,
-    pub(super) inserts: Vec<Insert>,
+    pub(super) moves: Piece,
+    pub(super) inserts: Vec<(Written, Piece)>,
 }
 
-/// What inserts into a table.
-pub(super) struct Insert {
-    pub(super) rows: Rows,
+/// A statement that has all parameters of the whole, and reads some of them.
+pub(super) struct Piece {
     pub(super) text: String,
+    /// A bit for each. The expressions before an insert name others too, of which it uses nothing.
+    reads: u32,
+}
+
+impl Piece {
+    /// Whether a parameter has to be given, by its number; others may be empty.
+    pub(super) fn reads(&self, parameter: u32) -> bool {
+        self.reads & 1 << parameter != 0
+    }
 }
 
 /// What an insert writes; where there is nothing of it, the statement is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rows {
+pub(super) enum Written {
     /// The version's own.
     Versions,
     Records,
@@ -57,6 +65,10 @@ impl Pieces {
             of("locked"),
             of("moved"),
         );
+        let moves = Piece {
+            reads: parameters(&moves),
+            text: moves,
+        };
         // Seen through, so that it is clear where the rows of the joins are.
         let before = format!(
             "WITH version AS NOT MATERIALIZED ({}),\nmoved AS NOT MATERIALIZED ({MOVED}),\n\
@@ -67,20 +79,41 @@ impl Pieces {
         let inserts = expressions
             .iter()
             .filter(|(_, text)| text.contains("INSERT INTO"));
-        let inserts = inserts.map(|(name, text)| Insert {
-            rows: match *name {
-                "changed" | "kept" => Rows::Records,
-                "ran" => Rows::Runs,
-                "instructed" => Rows::Instructions,
-                _ => Rows::Versions,
-            },
-            text: format!("{before}{text}"),
+        let inserts = inserts.map(|(name, text)| {
+            let of_record = match text.contains("FROM record\n") {
+                true => parameters(of("record")),
+                false => 0,
+            };
+            let piece = Piece {
+                text: format!("{before}{text}"),
+                reads: parameters(of("version")) | parameters(MOVED) | of_record | parameters(text),
+            };
+            (written(name), piece)
         });
         Self {
             moves,
             inserts: inserts.collect(),
         }
     }
+}
+
+/// What the expression of a name writes.
+fn written(name: &str) -> Written {
+    match name {
+        "changed" | "kept" => Written::Records,
+        "ran" => Written::Runs,
+        "instructed" => Written::Instructions,
+        _ => Written::Versions,
+    }
+}
+
+/// The parameters that a text names, a bit for each.
+fn parameters(text: &str) -> u32 {
+    let numbers = text.split('$').skip(1).filter_map(|behind| {
+        let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+        behind[..end].parse::<u32>().ok()
+    });
+    numbers.fold(0, |all, number| all | 1 << number)
 }
 
 /// The names of the common table expressions of a statement, and what stands between their brackets. Each begins with
@@ -133,12 +166,32 @@ mod tests {
                 "kept"
             ]
         );
-        for insert in &PIECES.inserts {
+        for (_, insert) in &PIECES.inserts {
             assert_eq!(insert.text.matches("INSERT INTO").count(), 1, "{}", insert.text);
             assert!(!insert.text.contains("ANY ($1"), "{}", insert.text);
             assert!(insert.text.contains("moved.vault_id"), "{}", insert.text);
         }
-        assert!(PIECES.moves.contains("FOR UPDATE SKIP LOCKED") && PIECES.moves.contains("UPDATE memories"));
+        let moves = &PIECES.moves.text;
+        assert!(moves.contains("FOR UPDATE SKIP LOCKED") && moves.contains("UPDATE memories"));
+    }
+
+    #[test]
+    fn a_piece_is_given_what_it_reads() {
+        let read = |piece: &Piece| (1..=14).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
+        assert_eq!(read(&PIECES.moves), [1, 2, 6]);
+        let inserts: Vec<_> = PIECES.inserts.iter().map(|(_, piece)| read(piece)).collect();
+        assert_eq!(
+            inserts,
+            [
+                vec![1, 2, 3, 6],
+                vec![1, 2, 6],
+                vec![1, 2, 6, 11, 12, 13],
+                vec![1, 2, 6, 7, 8, 9, 10],
+                vec![1, 2, 6, 14],
+                vec![1, 2, 4, 6],
+                vec![1, 2, 4, 6],
+            ]
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The one place that writes versions and everything derived from them.
 
 use super::new_version::resolve;
-use super::pieces::{self, PIECES};
+use super::pieces::{PIECES, Piece, Pieces, Written};
 use super::prepared::Prepared;
 use super::rows::{RecordRow, RunRow, StepRow, VersionRow};
 use crate::storage::StorageError;
@@ -58,10 +58,11 @@ pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
 async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<Vec<usize>, StorageError> {
-    let rows = Rows::of(all)?;
+    let mut rows = Rows::of(all)?;
     let places = if connection.is_distributed() {
         save_in_pieces(connection, &rows, all).await?
     } else {
+        notify(&mut rows.versions, all);
         save_at_once(connection, &rows).await?
     };
     Ok(places
@@ -99,16 +100,17 @@ async fn save_in_pieces(
     rows: &Rows<'_>,
     all: &[Prepared],
 ) -> Result<Vec<i64>, StorageError> {
-    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&*PIECES.moves, rows.arguments()?)
+    let Pieces { moves, inserts } = &*PIECES;
+    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&*moves.text, rows.arguments(moves)?)
         .fetch_one(&mut *connection)
         .await?;
     let moved = moved.unwrap_or_default();
     if moved.is_empty() {
         return Ok(moved);
     }
-    for insert in &PIECES.inserts {
-        if rows.has(insert.rows) {
-            sqlx::query_with(&*insert.text, rows.arguments()?)
+    for (written, insert) in inserts {
+        if rows.has(*written) {
+            sqlx::query_with(&*insert.text, rows.arguments(insert)?)
                 .execute(&mut *connection)
                 .await?;
         }
@@ -133,10 +135,9 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn of(all: &'a [Prepared]) -> Result<Self, StorageError> {
-        let mut versions: Vec<VersionRow<'_>> = placed(all)
+        let versions: Vec<VersionRow<'_>> = placed(all)
             .map(|(place, version)| VersionRow::of(place, version))
             .collect();
-        notify(&mut versions, all);
         let vault = |version: &'a Prepared| version.metadata.vault_id.as_str();
         let mut vaults: Vec<&str> = all.iter().map(vault).collect();
         vaults.sort_unstable();
@@ -169,33 +170,36 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn has(&self, rows: pieces::Rows) -> bool {
-        match rows {
-            pieces::Rows::Versions => true,
-            pieces::Rows::Records => !self.records.is_empty(),
-            pieces::Rows::Runs => !self.runs.rows.is_empty(),
-            pieces::Rows::Instructions => !self.runs.hashes.is_empty(),
+    fn has(&self, written: Written) -> bool {
+        match written {
+            Written::Versions => true,
+            Written::Records => !self.records.is_empty(),
+            Written::Runs => !self.runs.rows.is_empty(),
+            Written::Instructions => !self.runs.hashes.is_empty(),
         }
     }
 
-    /// As [`save_at_once`] gives them.
-    fn arguments(&self) -> Result<PgArguments, StorageError> {
+    /// As [`save_at_once`] gives them, those that the piece does not read empty: a text is long, and each piece is sent.
+    fn arguments(&self, piece: &Piece) -> Result<PgArguments, StorageError> {
+        fn given<T>(is_read: bool, value: T) -> Option<T> {
+            is_read.then_some(value)
+        }
         let mut arguments = PgArguments::default();
         let added = (|| {
-            arguments.add(&self.vaults)?;
-            arguments.add(Json(&self.versions))?;
-            arguments.add(&self.texts)?;
-            arguments.add(Json(&self.records))?;
-            arguments.add(CHANNEL)?;
-            arguments.add(self.versions.len() as i64)?;
-            arguments.add(Json(&self.runs.rows))?;
-            arguments.add(&self.runs.requests)?;
-            arguments.add(&self.runs.exchanges)?;
-            arguments.add(&self.runs.outcomes)?;
-            arguments.add(&self.runs.instructed)?;
-            arguments.add(&self.runs.hashes)?;
-            arguments.add(&self.runs.instructions)?;
-            arguments.add(Json(&self.steps))
+            arguments.add(given(piece.reads(1), &self.vaults))?;
+            arguments.add(given(piece.reads(2), Json(&self.versions)))?;
+            arguments.add(given(piece.reads(3), &self.texts))?;
+            arguments.add(given(piece.reads(4), Json(&self.records)))?;
+            arguments.add(given(piece.reads(5), CHANNEL))?;
+            arguments.add(given(piece.reads(6), self.versions.len() as i64))?;
+            arguments.add(given(piece.reads(7), Json(&self.runs.rows)))?;
+            arguments.add(given(piece.reads(8), &self.runs.requests))?;
+            arguments.add(given(piece.reads(9), &self.runs.exchanges))?;
+            arguments.add(given(piece.reads(10), &self.runs.outcomes))?;
+            arguments.add(given(piece.reads(11), &self.runs.instructed))?;
+            arguments.add(given(piece.reads(12), &self.runs.hashes))?;
+            arguments.add(given(piece.reads(13), &self.runs.instructions))?;
+            arguments.add(given(piece.reads(14), Json(&self.steps)))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
