@@ -1,6 +1,7 @@
 //! Many newest versions in one statement.
 
 use super::job::Job;
+use super::slots::Slots;
 use super::submit::RunBatch;
 use super::unanswered::unanswered;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -36,8 +37,8 @@ impl Job for Wanted {
 }
 
 impl RunBatch for Wanted {
-    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Read> {
-        match (read(storage, &jobs).await, &*jobs) {
+    async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Read> {
+        match (read(storage, connections, &jobs).await, &*jobs) {
             (Ok(read), _) => handed_out(&jobs, read),
             (Err(error), [_]) => vec![Some(Err(error))],
             (Err(error @ StorageError::Unavailable(_)), _) => {
@@ -51,9 +52,7 @@ impl RunBatch for Wanted {
     }
 }
 
-async fn read(storage: &Storage, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
-    let batcher = storage.batchers.of::<Wanted>();
-    let slots = &batcher.connections;
+async fn read(storage: &Storage, slots: &Slots, jobs: &[Wanted]) -> Result<Vec<Newest>, StorageError> {
     let Some(mut connection) = slots.lease(storage).await? else {
         return newest(&mut *storage.primary_reader().await?, jobs).await;
     };

@@ -27,6 +27,7 @@ mod unanswered;
 
 pub(super) use batchers::Batchers;
 pub(super) use job::Job;
+pub(super) use slots::Slots;
 pub(super) use small_writes::SmallWrite;
 pub(super) use submit::RunBatch;
 pub(super) use unanswered::{cancelled, unanswered};

@@ -1,6 +1,7 @@
 //! Small writes of several requests, in one statement.
 
 use super::job::Job;
+use super::slots::Slots;
 use super::submit::RunBatch;
 use super::unanswered::{cancelled, unanswered};
 use crate::storage::database::connection::Connection;
@@ -32,8 +33,8 @@ impl<W: SmallWrite> Job for W {
 }
 
 impl<W: SmallWrite> RunBatch for W {
-    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
-        let all = storage.write_batch(&jobs).await;
+    async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Self::Answer> {
+        let all = storage.write_batch(connections, &jobs).await;
         if let [_] = &*jobs {
             return vec![all];
         }
@@ -43,7 +44,7 @@ impl<W: SmallWrite> RunBatch for W {
             Err(error) if error::is_of_a_statement(&error) => {
                 let mut written = Vec::with_capacity(jobs.len());
                 for job in &jobs {
-                    written.push(storage.write_batch(from_ref(job)).await);
+                    written.push(storage.write_batch(connections, from_ref(job)).await);
                 }
                 written
             }
@@ -59,14 +60,13 @@ impl Storage {
         write: W,
     ) -> Result<(), StorageError> {
         if !self.crosses_vaults().await? {
-            return self.write_batch(&[write]).await;
+            let batcher = self.batchers.of::<W>();
+            return self.write_batch(&batcher.connections, &[write]).await;
         }
         self.submit(write).await.ok_or_else(cancelled)?
     }
 
-    async fn write_batch<W: SmallWrite>(&self, all: &[W]) -> Result<(), StorageError> {
-        let batcher = self.batchers.of::<W>();
-        let slots = &batcher.connections;
+    async fn write_batch<W: SmallWrite>(&self, slots: &Slots, all: &[W]) -> Result<(), StorageError> {
         if let Some(mut connection) = slots.lease(self).await? {
             W::write(&mut connection, all).await?;
             connection.release(self, slots);

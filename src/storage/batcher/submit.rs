@@ -1,30 +1,40 @@
 //! Handing a job in, and running the batches.
 
 use super::job::Job;
-use super::queue::Waiting;
+use super::queue::{Batcher, Waiting};
+use super::slots::Slots;
 use crate::storage::{Distribution, Storage, StorageError};
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// A job that the database does.
 pub(in crate::storage) trait RunBatch: Job {
-    /// Does a batch. There is an answer for each job, in their order.
-    fn run(storage: &Storage, jobs: Vec<Self>) -> impl Future<Output = Vec<Self::Answer>> + Send;
+    /// Does a batch, on one of the connections of its kind. There is an answer for each job, in their order.
+    fn run(
+        storage: &Storage,
+        connections: &Slots,
+        jobs: Vec<Self>,
+    ) -> impl Future<Output = Vec<Self::Answer>> + Send;
 }
 
 /// A batch in flight. When it ends, what was submitted meanwhile goes.
-struct Batch<J: RunBatch>(Storage, PhantomData<J>);
+struct Batch<J: RunBatch> {
+    storage: Storage,
+    of: Arc<Batcher<J>>,
+}
 
 impl<J: RunBatch> Drop for Batch<J> {
     fn drop(&mut self) {
-        let batcher = self.0.batchers.of::<J>();
-        if batcher.end_if_empty() {
+        if self.of.end_if_empty() {
             return;
         }
         match tokio::runtime::Handle::try_current() {
             // A request may be cancelled while its batch is in flight: others do not depend on it.
-            Ok(runtime) => drop(runtime.spawn(go_on(Batch::<J>(self.0.clone(), PhantomData)))),
+            Ok(runtime) => drop(runtime.spawn(go_on(Self {
+                storage: self.storage.clone(),
+                of: self.of.clone(),
+            }))),
             // The program ends.
-            Err(_) => batcher.abandon(),
+            Err(_) => self.of.abandon(),
         }
     }
 }
@@ -32,12 +42,14 @@ impl<J: RunBatch> Drop for Batch<J> {
 impl Storage {
     /// Runs a job, alone or in a batch. `None` if its batch was cancelled: its outcome is unknown.
     pub(in crate::storage) async fn submit<J: RunBatch>(&self, job: J) -> Option<J::Answer> {
-        match self.batchers.of::<J>().begin_or_wait(job) {
+        let batcher = self.batchers.of::<J>();
+        match batcher.begin_or_wait(job) {
             Ok(job) => {
-                let batch = Batch::<J>(self.clone(), PhantomData);
-                let answer = J::run(self, vec![job]).await.pop();
-                drop(batch);
-                answer
+                let batch = Batch {
+                    storage: self.clone(),
+                    of: batcher,
+                };
+                J::run(self, &batch.of.connections, vec![job]).await.pop()
             }
             Err(answered) => answered.await.ok(),
         }
@@ -54,10 +66,8 @@ impl Storage {
 
 /// Runs what waits, until nothing does.
 async fn go_on<J: RunBatch>(batch: Batch<J>) {
-    let storage = &batch.0;
-    let batcher = storage.batchers.of::<J>();
     loop {
-        let next = batcher.next();
+        let next = batch.of.next();
         if next.is_empty() {
             return;
         }
@@ -65,7 +75,7 @@ async fn go_on<J: RunBatch>(batch: Batch<J>) {
             .into_iter()
             .map(|Waiting { job, answer, .. }| (job, answer))
             .unzip();
-        let answers = J::run(storage, jobs).await;
+        let answers = J::run(&batch.storage, &batch.of.connections, jobs).await;
         for (sender, answer) in senders.into_iter().zip(answers) {
             // Whoever waited may have gone.
             let _ = sender.send(answer);

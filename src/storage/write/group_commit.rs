@@ -10,7 +10,7 @@ use super::prepared::Prepared;
 use super::save::{is_one_statement, save};
 use super::turns::{Turn, Turns};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Job, RunBatch, cancelled, unanswered};
+use crate::storage::batcher::{Job, RunBatch, Slots, cancelled, unanswered};
 use crate::storage::contexts::{Context, ContextMetadata};
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
@@ -40,7 +40,7 @@ impl Job for Submitted {
 }
 
 impl RunBatch for Submitted {
-    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
+    async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Self::Answer> {
         let token = |job: &Self| {
             let metadata = &job.prepared.metadata;
             storage
@@ -50,7 +50,7 @@ impl RunBatch for Submitted {
         let tokens: Vec<FillToken> = jobs.iter().map(token).collect();
         let (prepared, turns): (Vec<Prepared>, Vec<Turn>) =
             jobs.into_iter().map(|job| (job.prepared, job._turn)).unzip();
-        let saved = storage.save_batch(&prepared).await;
+        let saved = storage.save_batch(connections, &prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
         }
@@ -157,9 +157,7 @@ impl Storage {
         }))
     }
 
-    async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let batcher = self.batchers.of::<Submitted>();
-        let slots = &batcher.connections;
+    async fn save_batch(&self, slots: &Slots, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
         let Some(mut lease) = slots.lease(self).await.map_err(NotSaved::Refused)? else {
             let mut transaction = self.begin().await.map_err(NotSaved::Refused)?;
             let saved = save(&mut transaction, prepared)
