@@ -77,7 +77,7 @@ impl Storage {
                ), items_only AS (
                    SELECT alone.memory_id, items.created_at, alone.changed_at, items.actor_id
                    FROM (
-                       SELECT owner.memory_id COLLATE "C" AS memory_id, owner.changed_at
+                       SELECT owner.memory_id, owner.memory_id COLLATE "C" AS place, owner.changed_at
                        FROM prompt_item_owners AS owner
                        LEFT JOIN memories ON memories.vault_id = $1 AND memories.memory_id = owner.memory_id
                        WHERE owner.vault_id = $1 AND memories.memory_id IS NULL AND owner.memory_id <> ''
@@ -95,7 +95,7 @@ impl Storage {
                          AND (item.expires_at IS NULL OR item.expires_at > $7)
                        HAVING count(*) > 0
                    ) AS items
-                   ORDER BY alone.changed_at DESC, alone.memory_id DESC
+                   ORDER BY alone.changed_at DESC, alone.place DESC
                    LIMIT $6
                )
                SELECT $1::text AS "vault_id!: VaultId", listed.memory_id AS "memory_id!: MemoryId",
@@ -154,7 +154,7 @@ impl Storage {
                ), items_only AS (
                    SELECT alone.memory_id, items.created_at, alone.changed_at, items.actor_id
                    FROM (
-                       SELECT owner.memory_id COLLATE "C" AS memory_id, owner.changed_at
+                       SELECT owner.memory_id, owner.memory_id COLLATE "C" AS place, owner.changed_at
                        FROM prompt_item_owners AS owner
                        LEFT JOIN memories ON memories.vault_id = $1 AND memories.memory_id = owner.memory_id
                        WHERE owner.vault_id = $1 AND memories.memory_id IS NULL AND owner.memory_id <> ''
@@ -172,7 +172,7 @@ impl Storage {
                          AND (item.expires_at IS NULL OR item.expires_at > $7)
                        HAVING count(*) > 0
                    ) AS items
-                   ORDER BY alone.memory_id DESC
+                   ORDER BY alone.place DESC
                    LIMIT $6
                )
                SELECT $1::text AS "vault_id!: VaultId", listed.memory_id AS "memory_id!: MemoryId",

@@ -40,8 +40,7 @@ impl Storage {
                      AND ($3::text[] IS NULL OR owner.vault_id = ANY ($3))
                      AND ($4::text IS NULL OR starts_with(owner.vault_id, $4))
                      AND owner.vault_id <= COALESCE((SELECT max(vault_id) FROM written HAVING count(*) = $2),
-                                                    (SELECT max(vault_id) FROM prompt_item_owners
-                                                     WHERE $3::text[] IS NULL OR vault_id = ANY ($3)))
+                                                    (SELECT max(vault_id) FROM prompt_item_owners))
                      AND owner.memory_id <> ''
                      AND NOT EXISTS (SELECT 1 FROM memories
                                      WHERE memories.vault_id = owner.vault_id
