@@ -3,7 +3,7 @@
 //! A memory is there if it has a document or prompt items of its own that have not expired. All that is here agrees on that: one
 //! memory's state, every list, and whether a deletion finds it.
 
-mod items_only;
+mod get;
 mod list;
 pub mod paths;
 pub mod sorted;
@@ -12,7 +12,6 @@ mod vaults;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::database::connection::Connection;
 use crate::storage::database::repeat::{TransactionError, repeated};
 use crate::storage::events::{self, EventKind};
 use crate::storage::idempotency::bury_all;
@@ -110,29 +109,6 @@ impl From<sqlx::Error> for DeleteError {
 }
 
 impl Storage {
-    /// One memory with its counters and the numbers of its records; `None` if it has neither a document nor items.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memories.get", skip_all)]
-    pub async fn memory(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<Option<MemoryState>, StorageError> {
-        let mut reader = self.reader().await?;
-        if let Some(state) = written(&mut reader, vault, memory).await? {
-            return Ok(Some(state));
-        }
-        // A document that was written meanwhile is no reason to say that nothing is there.
-        let summary = items_only::read(&mut reader, vault, memory, self.clock.now()).await?;
-        Ok(summary.map(|summary| MemoryState {
-            summary,
-            counters: Counters::default(),
-            records: Default::default(),
-        }))
-    }
-
     /// Deletes a memory with its versions, records, runs, prompt items and kept answers, in one transaction. What is
     /// put there later is a new memory: it begins at version 1, and no id of it is one of the old. Runs that failed to make
     /// a memory are deleted too, though nothing else shows a memory of which no more than that is left.
@@ -204,63 +180,4 @@ impl Storage {
         self.appended(vault, &[event]);
         Ok(())
     }
-}
-
-/// A memory that has a document.
-async fn written(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<Option<MemoryState>, StorageError> {
-    let row = sqlx::query!(
-        r#"SELECT memories.vault_id, memories.memory_id, memories.head_version, head.context_id,
-                  memories.created_at, memories.changed_at, head.bytes, head.actor_id, head.source,
-                  memories.learning_counter, memories.verbatim_counter, memories.task_counter,
-                  memories.decision_counter,
-                  ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
-                        FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
-                                    ARRAY['active', 'archived', 'active', 'archived',
-                                          'active', 'archived', 'active', 'archived'])
-                             WITH ORDINALITY AS counted (kind, status, place)
-                        LEFT JOIN records
-                          ON records.vault_id = $1 AND records.memory_id = $2 AND records.kind = counted.kind
-                        GROUP BY counted.place
-                        ORDER BY counted.place) AS "counts!"
-           FROM memories
-           JOIN memory_contexts AS head
-             ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
-            AND head.context_id = memories.head_context_id
-           WHERE memories.vault_id = $1 AND head.vault_id = $1 AND memories.memory_id = $2"#,
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .fetch_optional(connection)
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    let mut counters = Counters::default();
-    counters.raise(RecordKind::Learning, row.learning_counter);
-    counters.raise(RecordKind::Verbatim, row.verbatim_counter);
-    counters.raise(RecordKind::Task, row.task_counter);
-    counters.raise(RecordKind::Decision, row.decision_counter);
-    let mut records = [RecordCount::default(); RecordKind::ALL.len()];
-    for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
-        count.active = pair.first().copied().unwrap_or_default();
-        count.archived = pair.get(1).copied().unwrap_or_default();
-    }
-    let summary = MemorySummary {
-        vault_id: row.vault_id,
-        memory_id: row.memory_id,
-        version: row.head_version,
-        context_id: Some(row.context_id),
-        created_at: row.created_at,
-        changed_at: row.changed_at,
-        bytes: row.bytes,
-        actor_id: row.actor_id,
-        source: Some(row.source),
-    };
-    Ok(Some(MemoryState {
-        summary,
-        counters,
-        records,
-    }))
 }
