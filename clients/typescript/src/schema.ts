@@ -338,10 +338,8 @@ export interface paths {
          * Delete a memory
          * @description With its versions, records, runs and prompt items, for good. What is put under its id later is a new memory that begins
          *     at version 1. What can be deleted is what can be read and is listed, and one thing more: runs that failed to make a
-         *     memory are deleted under its id, which `GET` of the memory and lists do not know.
-         *
-         *     The preconditions are about the document: of a memory that has only prompt items `If-Match: *` does not hold, and
-         *     `If-None-Match: *` does.
+         *     memory are deleted under its id, which `GET` of the memory and lists do not know. The preconditions are about the
+         *     document: of a memory that has only prompt items `If-Match: *` does not hold, and `If-None-Match: *` does.
          */
         delete: operations["DeleteMemory"];
         options?: never;

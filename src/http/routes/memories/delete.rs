@@ -14,10 +14,8 @@ use axum::http::StatusCode;
 ///
 /// With its versions, records, runs and prompt items, for good. What is put under its id later is a new memory that begins
 /// at version 1. What can be deleted is what can be read and is listed, and one thing more: runs that failed to make a
-/// memory are deleted under its id, which `GET` of the memory and lists do not know.
-///
-/// The preconditions are about the document: of a memory that has only prompt items `If-Match: *` does not hold, and
-/// `If-None-Match: *` does.
+/// memory are deleted under its id, which `GET` of the memory and lists do not know. The preconditions are about the
+/// document: of a memory that has only prompt items `If-Match: *` does not hold, and `If-None-Match: *` does.
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
