@@ -25,11 +25,11 @@ impl Delete {
         // A memory that is not there needs no answer.
         let there = service.of_memory(Method::GET, &[])?.send().await?;
         let head: serde_json::Value = there.json()?;
-        let versions = head["version"].as_i64().unwrap_or_default();
-        confirm(
-            &format!("Delete {what} with its versions up to {versions}, for good?"),
-            self.yes,
-        )?;
+        let goes = match head["version"].as_i64().unwrap_or_default() {
+            0 => "its prompt items (it has no document)".to_owned(),
+            versions => format!("its versions up to {versions}"),
+        };
+        confirm(&format!("Delete {what} with {goes}, for good?"), self.yes)?;
         service
             .of_memory(Method::DELETE, &[])?
             .if_match(self.if_match.as_deref())?

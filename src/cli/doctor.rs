@@ -190,7 +190,11 @@ async fn reached(service: &Service, findings: &mut Findings) {
                     .json::<Value>()
                     .ok()
                     .and_then(|body| body["version"].as_i64());
-                findings.good("memory", format!("has version {}", version.unwrap_or_default()));
+                let found = match version {
+                    Some(0) => "has prompt items and no document yet".to_owned(),
+                    version => format!("has version {}", version.unwrap_or_default()),
+                };
+                findings.good("memory", found);
             }
             Err(failure) if failure.exit == Exit::NotFound => {
                 findings.good("memory", "does not exist yet; the first change makes it");

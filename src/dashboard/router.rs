@@ -2,10 +2,11 @@
 
 use super::assets;
 use super::pages::{
-    actions, api, blame, diff, edit, events, handoff, keys, memories, memory, prompt, raw, record, records,
-    run, search, service, sign_in, timeline, updates, usage, vaults, version, window,
+    actions, api, blame, diff, edit, events, handoff, items_only, keys, memories, memory, prompt, raw,
+    record, records, run, search, service, sign_in, timeline, updates, usage, vaults, version, window,
 };
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::response::Redirect;
 use axum::routing::{get, post};
 
@@ -45,26 +46,28 @@ fn of_vault<S: Clone + Send + Sync + 'static>() -> Router<S> {
 
 fn of_memory<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let at = |below: &str| format!("/ui/vaults/{{vault_id}}/memories/{{memory_id}}{below}");
-    Router::new()
+    let of_document = Router::new()
         .route(&at(""), get(memory::show))
         .route(&at("/raw"), get(raw::show))
+        .route(&at("/timeline"), get(timeline::show))
+        .route(&at("/diff"), get(diff::show))
+        .route(&at("/blame"), get(blame::show))
+        .route(&at("/records"), get(records::show))
+        .route(&at("/updates"), get(updates::show))
+        .route(&at("/window"), get(window::show))
+        .route(&at("/handoff"), get(handoff::show).post(handoff::refresh))
+        .route_layer(from_fn(items_only::instead));
+    of_document
         .route(&at("/edit"), get(edit::show).post(edit::save))
         .route(&at("/delete"), get(actions::ask_delete).post(actions::delete))
-        .route(&at("/timeline"), get(timeline::show))
         .route(&at("/versions"), get(version::travel))
         .route(&at("/versions/{ref}"), get(version::show))
         .route(&at("/versions/{ref}/restore"), post(actions::restore))
         .route(&at("/versions/{ref}/redact"), post(actions::redact))
-        .route(&at("/diff"), get(diff::show))
-        .route(&at("/blame"), get(blame::show))
-        .route(&at("/records"), get(records::show))
         .route(&at("/records/{record_id}"), get(record::show))
-        .route(&at("/updates"), get(updates::show))
         .route(&at("/updates/{update_id}"), get(run::show))
         .route(&at("/updates/{update_id}/approve"), post(run::approve))
         .route(&at("/updates/{update_id}/reject"), post(run::reject))
         .route(&at("/updates/{update_id}/cancel"), post(run::cancel))
-        .route(&at("/window"), get(window::show))
         .route(&at("/prompt"), get(prompt::show))
-        .route(&at("/handoff"), get(handoff::show).post(handoff::refresh))
 }

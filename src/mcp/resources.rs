@@ -226,14 +226,21 @@ async fn documents<B: Backend>(
     };
     let ask = Ask::new(Method::Get, &["vaults", &vault, "memories"]).maybe("cursor", page);
     let list = read_json(backend, from, ask).await?;
-    resources.extend(names(&list, "memory_id").into_iter().map(|memory| {
-        Resource::new(
-            format!("{SCHEME}{vault}/{memory}/context"),
-            format!("{vault}/{memory}"),
-        )
-        .with_title(format!("Document of {memory}"))
-        .with_mime_type(MARKDOWN)
-    }));
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    // Of a memory without a document there is nothing to read.
+    let with_document = items.iter().filter(|item| !item["context_id"].is_null());
+    resources.extend(
+        with_document
+            .filter_map(|item| item["memory_id"].as_str())
+            .map(|memory| {
+                Resource::new(
+                    format!("{SCHEME}{vault}/{memory}/context"),
+                    format!("{vault}/{memory}"),
+                )
+                .with_title(format!("Document of {memory}"))
+                .with_mime_type(MARKDOWN)
+            }),
+    );
     Ok(match list["next_cursor"].as_str() {
         Some(next) => Some(format!("{vault}/{next}")),
         None => vaults

@@ -1,16 +1,21 @@
 //! Vaults and memories as a whole: `memories`, lists, one memory's state, deletion.
+//!
+//! A memory is there if it has a document or prompt items of its own that have not expired. All that is here agrees on that: one
+//! memory's state, every list, and whether a deletion finds it.
 
+mod get;
+mod list;
 pub mod paths;
 pub mod sorted;
+mod vaults;
 
-use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
 use crate::storage::database::repeat::{TransactionError, repeated};
 use crate::storage::events::{self, EventKind};
 use crate::storage::idempotency::bury_all;
-use crate::storage::prompt_items::forget_items;
+use crate::storage::prompt_items::{ForgottenItems, forget_items};
 use crate::storage::usage::quotas::Stored;
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
@@ -24,11 +29,11 @@ pub struct VaultSummary {
     pub vault_id: VaultId,
     /// How many memories it has.
     pub memories: i64,
-    /// When one of them last got a new version.
+    /// When one of them last got a new version, or an item where it has no document.
     pub changed_at: DateTime<Utc>,
 }
 
-/// A memory in a list.
+/// A memory in a list. One without a document has the version 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySummary {
     /// Its vault.
@@ -37,18 +42,18 @@ pub struct MemorySummary {
     pub memory_id: MemoryId,
     /// The newest version's number.
     pub version: i64,
-    /// The newest version's id.
-    pub context_id: ContextId,
-    /// When the memory was made.
+    /// The newest version's id; `None` without a document.
+    pub context_id: Option<ContextId>,
+    /// When the first version was made; without a document, when the oldest of its items was added.
     pub created_at: DateTime<Utc>,
-    /// When the newest version was made.
+    /// When the newest version was made; without a document, when items were last added or replaced.
     pub changed_at: DateTime<Utc>,
-    /// The size of the newest version's text in bytes.
+    /// The size of the newest version's text in bytes; 0 without a document.
     pub bytes: i32,
-    /// Who made the newest version.
+    /// Who made the newest version; without a document, who added the newest item.
     pub actor_id: ActorId,
-    /// What made it.
-    pub source: Source,
+    /// What made the newest version; `None` without a document.
+    pub source: Option<Source>,
 }
 
 /// How many records of a kind there are.
@@ -77,7 +82,7 @@ pub enum DeleteError {
     /// A precondition does not hold.
     #[error("the precondition does not hold")]
     PreconditionFailed {
-        /// The newest version's id; `None` if the memory does not exist.
+        /// The newest version's id; `None` if the memory has no document.
         current: Option<ContextId>,
     },
     /// There is no such memory.
@@ -104,156 +109,9 @@ impl From<sqlx::Error> for DeleteError {
 }
 
 impl Storage {
-    /// Vaults by id, those of `scope` behind `after`, at most `limit`. Reads the memories of the vaults it shows and no
-    /// others.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memories.vaults", skip_all)]
-    pub async fn list_vaults(
-        &self,
-        scope: &VaultScope,
-        after: Option<&VaultId>,
-        limit: i64,
-    ) -> Result<Vec<VaultSummary>, StorageError> {
-        let listed: Option<Vec<String>> = scope
-            .vaults()
-            .map(|vaults| vaults.iter().map(VaultId::to_string).collect());
-        let rows = sqlx::query!(
-            r#"SELECT vault_id, count(*) AS "memories!", max(changed_at) AS "changed_at!"
-               FROM memories
-               WHERE vault_id > COALESCE($1::text, '')
-                 AND ($3::text[] IS NULL OR vault_id = ANY ($3))
-                 AND ($4::text IS NULL OR starts_with(vault_id, $4))
-               GROUP BY vault_id
-               ORDER BY vault_id
-               LIMIT $2"#,
-            after.map(VaultId::as_str),
-            limit,
-            listed.as_deref(),
-            scope.prefix().map(VaultId::as_str),
-        )
-        .fetch_all(&mut *self.reader().await?)
-        .await?;
-        let vaults = rows.into_iter().map(|row| VaultSummary {
-            vault_id: row.vault_id,
-            memories: row.memories,
-            changed_at: row.changed_at,
-        });
-        Ok(vaults.collect())
-    }
-
-    /// Memories of a vault in the order of their ids' bytes, those that begin with `prefix` and stand behind
-    /// `after`, at most `limit`. Empty for a vault without memories.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memories.list", skip_all)]
-    pub async fn list_memories(
-        &self,
-        vault: &VaultId,
-        prefix: Option<&MemoryId>,
-        after: Option<&MemoryId>,
-        limit: i64,
-    ) -> Result<Vec<MemorySummary>, StorageError> {
-        // No id holds a tilde, and every character of one is less.
-        let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
-        let rows = sqlx::query_as!(
-            MemorySummary,
-            r#"SELECT page.vault_id, page.memory_id, page.head_version AS version, head.context_id, page.created_at,
-                      page.changed_at, head.bytes, head.actor_id, head.source
-               FROM (
-                   SELECT vault_id, memory_id, head_version, head_context_id, created_at, changed_at
-                   FROM memories
-                   WHERE vault_id = $1
-                     AND memory_id COLLATE "C" >= $2
-                     AND memory_id COLLATE "C" < $3
-                     AND memory_id COLLATE "C" > $4
-                   ORDER BY memory_id COLLATE "C"
-                   LIMIT $5
-               ) AS page
-               JOIN memory_contexts AS head
-                 ON head.vault_id = page.vault_id AND head.memory_id = page.memory_id
-                AND head.context_id = page.head_context_id
-               WHERE head.vault_id = $1
-               ORDER BY page.memory_id COLLATE "C""#,
-            vault.as_str(),
-            prefix.map_or("", MemoryId::as_str),
-            end,
-            after.map_or("", MemoryId::as_str),
-            limit,
-        )
-        .fetch_all(&mut *self.reader().await?)
-        .await?;
-        Ok(rows)
-    }
-
-    /// One memory with its counters and the numbers of its records; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// The database's.
-    #[tracing::instrument(name = "db.memories.get", skip_all)]
-    pub async fn memory(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<Option<MemoryState>, StorageError> {
-        let row = sqlx::query!(
-            r#"SELECT memories.vault_id, memories.memory_id, memories.head_version, head.context_id,
-                      memories.created_at, memories.changed_at, head.bytes, head.actor_id, head.source,
-                      memories.learning_counter, memories.verbatim_counter, memories.task_counter,
-                      memories.decision_counter,
-                      ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
-                            FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
-                                        ARRAY['active', 'archived', 'active', 'archived',
-                                              'active', 'archived', 'active', 'archived'])
-                                 WITH ORDINALITY AS counted (kind, status, place)
-                            LEFT JOIN records
-                              ON records.vault_id = $1 AND records.memory_id = $2 AND records.kind = counted.kind
-                            GROUP BY counted.place
-                            ORDER BY counted.place) AS "counts!"
-               FROM memories
-               JOIN memory_contexts AS head
-                 ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
-                AND head.context_id = memories.head_context_id
-               WHERE memories.vault_id = $1 AND head.vault_id = $1 AND memories.memory_id = $2"#,
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_optional(&mut *self.reader().await?)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let mut counters = Counters::default();
-        counters.raise(RecordKind::Learning, row.learning_counter);
-        counters.raise(RecordKind::Verbatim, row.verbatim_counter);
-        counters.raise(RecordKind::Task, row.task_counter);
-        counters.raise(RecordKind::Decision, row.decision_counter);
-        let mut records = [RecordCount::default(); RecordKind::ALL.len()];
-        for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
-            count.active = pair.first().copied().unwrap_or_default();
-            count.archived = pair.get(1).copied().unwrap_or_default();
-        }
-        let summary = MemorySummary {
-            vault_id: row.vault_id,
-            memory_id: row.memory_id,
-            version: row.head_version,
-            context_id: row.context_id,
-            created_at: row.created_at,
-            changed_at: row.changed_at,
-            bytes: row.bytes,
-            actor_id: row.actor_id,
-            source: row.source,
-        };
-        Ok(Some(MemoryState {
-            summary,
-            counters,
-            records,
-        }))
-    }
-
     /// Deletes a memory with its versions, records, runs, prompt items and kept answers, in one transaction. What is
-    /// put there later is a new memory: it begins at version 1, and no id of it is one of the old. A memory that does
-    /// not exist counts as there if it has items, or runs that failed to make it.
+    /// put there later is a new memory: it begins at version 1, and no id of it is one of the old. Runs that failed to make
+    /// a memory are deleted too, though nothing else shows a memory of which no more than that is left.
     ///
     /// Updates that are queued go with their rows, and one that runs finds its row gone and saves nothing.
     ///
@@ -295,8 +153,13 @@ impl Storage {
         )
         .execute(&mut *transaction)
         .await?;
-        let had_items = forget_items(&mut transaction, vault, memory).await?;
-        if !exists && runs.rows_affected() == 0 && !had_items {
+        let items = forget_items(&mut transaction, vault, memory, self.clock.now()).await?;
+        let is_there = exists || items == ForgottenItems::Live;
+        if !is_there && runs.rows_affected() == 0 {
+            if items == ForgottenItems::Expired {
+                // They were not shown any more, so nobody is told; and need not wait for the purge.
+                transaction.commit().await?;
+            }
             return Err(DeleteError::NotFound);
         }
         let held = stored::of_memory(&mut transaction, vault, memory).await?;

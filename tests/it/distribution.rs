@@ -11,7 +11,11 @@ use std::fs;
 const PARTITIONS: usize = 4;
 
 /// Statements over all vaults, by a part of their text, and why each is one.
-const SWEEPS: [(&str, &str); 15] = [
+const SWEEPS: [(&str, &str); 16] = [
+    (
+        "GROUP BY owner.vault_id ORDER BY owner.vault_id LIMIT $2",
+        "the list of vaults: all that the caller reaches",
+    ),
     (
         "SELECT vault_id FROM updates WHERE vault_id > $1",
         "old runs go vault by vault: the next vault that has any",

@@ -206,7 +206,7 @@ export interface paths {
         };
         /**
          * List the vaults
-         * @description By id. A vault is there as long as it has a memory. Shown are those that the caller's key reaches.
+         * @description By id. A vault is there as long as it has a memory; its own prompt items make it none. Shown are those that the caller's key reaches.
          */
         get: operations["ListVaults"];
         put?: never;
@@ -307,7 +307,8 @@ export interface paths {
         };
         /**
          * List the memories of a vault
-         * @description In the order of their ids' bytes, or as `sort` says. A vault that nothing was put into has none.
+         * @description In the order of their ids' bytes, or as `sort` says: those that have a document, and those that have prompt items of their
+         *     own and none yet. A vault that nothing was put into has none.
          */
         get: operations["ListMemories"];
         put?: never;
@@ -327,15 +328,18 @@ export interface paths {
         };
         /**
          * Read about a memory
-         * @description Its newest version, its counters, and how many records it has.
+         * @description Its newest version, its counters, and how many records it has. A memory is there if it has a document, or prompt items
+         *     that have not expired; without a document it has the version 0.
          */
         get: operations["GetMemory"];
         put?: never;
         post?: never;
         /**
          * Delete a memory
-         * @description With its versions, records and runs, for good. What is put under its id later is a new memory that begins at
-         *     version 1.
+         * @description With its versions, records, runs and prompt items, for good. What is put under its id later is a new memory that begins
+         *     at version 1. What can be deleted is what can be read and is listed, and one thing more: runs that failed to make a
+         *     memory are deleted under its id, which `GET` of the memory and lists do not know. The preconditions are about the
+         *     document: of a memory that has only prompt items `If-Match: *` does not hold, and `If-None-Match: *` does.
          */
         delete: operations["DeleteMemory"];
         options?: never;
@@ -1934,7 +1938,7 @@ export interface components {
             /** @description How many records there are. */
             records: components["schemas"]["RecordCounts"];
         };
-        /** @description A memory in a list. */
+        /** @description A memory in a list. One that has prompt items and no document has the version 0. */
         MemoryEntry: {
             /** @description The vault. */
             vault_id: string;
@@ -1942,30 +1946,33 @@ export interface components {
             memory_id: string;
             /**
              * Format: int64
-             * @description The newest version's number.
+             * @description The newest version's number; 0 without a document.
              */
             version: number;
-            /** @description The newest version's id. */
-            context_id: string;
+            /** @description The newest version's id; null without a document. */
+            context_id: string | null;
             /**
              * Format: date-time
-             * @description When the memory was made.
+             * @description When the first version was made; without a document, when the oldest of its items was added.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the newest version was made.
+             * @description When the newest version was made; without a document, when items were last added or replaced.
              */
             changed_at: string;
             /**
              * Format: int32
-             * @description The size of the newest version's text in bytes.
+             * @description The size of the newest version's text in bytes; 0 without a document.
              */
             bytes: number;
-            /** @description Who made the newest version. */
+            /** @description Who made the newest version; without a document, who added the newest of its items. */
             last_actor_id: string;
-            /** @description What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`. */
-            last_source: string;
+            /**
+             * @description What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
+             *     `tool`; null without a document.
+             */
+            last_source: string | null;
         };
         /** @description A file. */
         MemoryFile: {
@@ -3101,7 +3108,7 @@ export interface components {
             tokens_per_day: number | null;
             /**
              * Format: int64
-             * @description Memories that the vault has now.
+             * @description Memories with a document that the vault has now.
              */
             memories: number;
             /**
@@ -3136,12 +3143,12 @@ export interface components {
             vault_id: string;
             /**
              * Format: int64
-             * @description How many memories it has.
+             * @description How many memories it has, with those that have prompt items of their own and no document.
              */
             memories: number;
             /**
              * Format: date-time
-             * @description When one of them last got a new version.
+             * @description When one of them last got a new version, or prompt items where it has no document.
              */
             changed_at: string;
         };
@@ -5348,7 +5355,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such memory. */
+            /** @description There is no such memory: it has neither a document nor items. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5399,9 +5406,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -5448,7 +5455,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is no such memory. */
+            /** @description There is no such memory, and no run of it. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6069,9 +6076,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -6668,9 +6675,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -6830,9 +6837,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -7023,9 +7030,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -8653,9 +8660,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -9436,9 +9443,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -9615,9 +9622,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -9798,9 +9805,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /**
                  * @description `respond-async`: answer as soon as the update is stored, and run it later.
@@ -10306,9 +10313,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -10477,9 +10484,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -10785,9 +10792,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -11211,9 +11218,9 @@ export interface operations {
                  *     other than the key's needs a key that speaks for others; 403 without that right.
                  */
                 "X-Actor-Id"?: string;
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
                 /** @description Makes a retry safe: for 24 hours the same request with the same key is not run again but gets the first answer, with `Idempotency-Replayed: true`, and waits for it if it has still to come. Another request with the key is 422. */
                 "Idempotency-Key"?: string;
@@ -11386,9 +11393,9 @@ export interface operations {
                 path: string;
             };
             header?: {
-                /** @description Only if the newest version has one of these entity tags; `*`: only if the memory exists. */
+                /** @description Only if the newest version has one of these entity tags; `*`: only if there is one. */
                 "If-Match"?: string;
-                /** @description Only if the newest version has none of these entity tags; `*`: only if the memory does not exist. */
+                /** @description Only if the newest version has none of these entity tags; `*`: only if there is no version. */
                 "If-None-Match"?: string;
             };
             path: {

@@ -126,8 +126,12 @@ pub(in crate::dashboard) async fn delete(
     let ask = form
         .visit
         .api
-        .ask(Method::DELETE, &["vaults", &vault, "memories", &memory])
-        .if_match(form.text("if_match"));
+        .ask(Method::DELETE, &["vaults", &vault, "memories", &memory]);
+    let ask = match form.get("if_match") {
+        Some(seen) => ask.if_match(seen),
+        // There was no document, and one that was written meanwhile was not agreed to.
+        None => ask.header("if-none-match", "*"),
+    };
     match ask.done().await {
         Ok(_) => Ok(layout::done(&link::vault(&vault, &[]), "deleted").into_response()),
         Err(failure) => {

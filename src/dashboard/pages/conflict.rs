@@ -21,7 +21,7 @@ pub(super) struct Since {
     pub(super) is_cut: bool,
 }
 
-/// Reads it. `None`: the memory is gone, or was not there and is now.
+/// Reads it. `None`: the document is gone, or was not there and is now.
 pub(super) async fn since(
     visit: &Visit,
     vault: &str,
@@ -29,7 +29,8 @@ pub(super) async fn since(
     seen: &str,
 ) -> Result<Option<Since>, Failure> {
     let place = ["vaults", vault, "memories", memory];
-    let Some(head): Option<MemoryEntry> = visit.api.get(&place).find().await? else {
+    let head: Option<MemoryEntry> = visit.api.get(&place).find().await?;
+    let Some((head_id, head)) = head.and_then(|head| Some((head.context_id.clone()?, head))) else {
         return Ok(None);
     };
     let version = head.version.to_string();
@@ -42,7 +43,7 @@ pub(super) async fn since(
     };
     let (lines, is_cut) = diff.map(|diff| unified(&diff.diff)).unwrap_or_default();
     Ok(Some(Since {
-        head_id: head.context_id,
+        head_id,
         head_version: head.version,
         actor: head.last_actor_id,
         lines: Markup(lines),

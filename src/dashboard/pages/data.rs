@@ -8,6 +8,8 @@ pub(super) use views::{
     ArchivedTask, Dropped, Epic, Event, Found, Handoff, Prompt, Spent, StaleLine, Usage, UsageOfDay, Window,
 };
 
+use super::super::failure::Failure;
+use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,12 +32,26 @@ pub(super) struct Vault {
 pub(super) struct MemoryEntry {
     pub(super) memory_id: String,
     pub(super) version: i64,
-    pub(super) context_id: String,
+    /// `None` where it has prompt items and no document.
+    pub(super) context_id: Option<String>,
     pub(super) created_at: DateTime<Utc>,
     pub(super) changed_at: DateTime<Utc>,
     pub(super) bytes: i64,
     pub(super) last_actor_id: String,
-    pub(super) last_source: String,
+    pub(super) last_source: Option<String>,
+}
+
+impl MemoryEntry {
+    /// The same, where it has a document; 404 as of a route that reads one.
+    pub(super) fn with_document(self) -> Result<Self, Failure> {
+        match self.context_id {
+            Some(_) => Ok(self),
+            None => Err(Failure::said(
+                StatusCode::NOT_FOUND,
+                "The memory has no document yet.",
+            )),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -36,7 +36,12 @@ pub(in crate::dashboard) async fn show(
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
     let place = ["vaults", &vault, "memories", &memory];
-    let head: MemoryEntry = visit.api.get(&place).read().await?;
+    let head = visit
+        .api
+        .get(&place)
+        .read::<MemoryEntry>()
+        .await?
+        .with_document()?;
     let to = visit
         .param("to")
         .map_or_else(|| head.version.to_string(), str::to_owned);

@@ -6,7 +6,7 @@ use super::super::layout::{self, Page};
 use super::super::link;
 use super::super::parts::{Escaped, Markup, When};
 use super::super::visit::Visit;
-use super::data::{Handoff, StaleLine};
+use super::data::{Handoff, MemoryEntry, StaleLine};
 use askama::Template;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
@@ -38,8 +38,9 @@ pub(in crate::dashboard) async fn show(
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
     let place = ["vaults", &vault, "memories", &memory];
-    // A memory that is not there has none either, and is told apart.
-    visit.api.get(&place).read::<super::data::MemoryEntry>().await?;
+    // A memory that is not there, or has no document, has none either, and is told apart.
+    let entry: MemoryEntry = visit.api.get(&place).read().await?;
+    entry.with_document()?;
     let handoff: Option<Handoff> = visit.api.get(&[&place[..], &["handoff"]].concat()).find().await?;
     let base = link::memory(&vault, &memory, &[]);
     let (rows, is_cut) = handoff

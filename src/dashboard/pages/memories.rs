@@ -46,7 +46,7 @@ struct Row {
     fill: Bar,
     percent: String,
     actor: String,
-    source: String,
+    source: Option<String>,
     changed: When,
 }
 

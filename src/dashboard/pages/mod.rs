@@ -10,6 +10,7 @@ pub(super) mod document;
 pub(super) mod edit;
 pub(super) mod events;
 pub(super) mod handoff;
+pub(super) mod items_only;
 pub(super) mod keys;
 pub(super) mod memories;
 pub(super) mod memory;

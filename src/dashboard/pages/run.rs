@@ -118,7 +118,7 @@ pub(in crate::dashboard) async fn show(
             .review
             .as_ref()
             .map(|review| When::new(review.at, visit.now)),
-        head_id: head.map(|head| head.context_id).unwrap_or_default(),
+        head_id: head.and_then(|head| head.context_id).unwrap_or_default(),
         once: visit.once(),
         decides: is_proposed && visit.may_write(),
         cancels: matches!(run.status.as_str(), "queued" | "running") && visit.may_write(),

@@ -73,7 +73,7 @@ pub(in crate::dashboard) async fn show(
         next: next.map(|next| link::with_query(&here, &[("from", Some(&next.to_string()))])),
         slider: Slider::new(&vault, &memory, context.version, head.version),
         once: visit.once(),
-        head_id: head.context_id,
+        head_id: head.context_id.unwrap_or_default(),
         can_write: visit.may_write(),
         can_admin: visit.may_admin(),
         context,

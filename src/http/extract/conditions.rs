@@ -98,14 +98,14 @@ pub(crate) struct ReadHeaders {
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "documents the headers that `Conditions` reads")]
 pub(crate) struct WriteHeaders {
-    /// Only if the newest version has one of these entity tags; `*`: only if the memory exists.
+    /// Only if the newest version has one of these entity tags; `*`: only if there is one.
     #[param(
         rename = "If-Match",
         nullable = false,
         pattern = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#
     )]
     if_match: Option<String>,
-    /// Only if the newest version has none of these entity tags; `*`: only if the memory does not exist.
+    /// Only if the newest version has none of these entity tags; `*`: only if there is no version.
     #[param(
         rename = "If-None-Match",
         nullable = false,
@@ -192,7 +192,7 @@ impl Tags {
 pub(crate) fn refused_write(current: Option<&ContextId>) -> Problem {
     let detail = match current {
         Some(_) => "a precondition of the request does not hold for the newest version of the memory",
-        None => "a precondition of the request does not hold: the memory does not exist",
+        None => "a precondition of the request does not hold: the memory has no document",
     };
     Problem::precondition_failed("If-Match, If-None-Match", detail)
         .with("current", current.map(ContextId::as_str))

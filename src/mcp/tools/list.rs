@@ -18,7 +18,7 @@ pub(super) fn definition() -> Definition {
         description: "List the memories of a vault by name, with their newest version, size and time of change. Use it \
             to find the name of a memory, or to see whether one exists before you begin it. Do not use it to find a \
             memory by what it says (memory_search), and do not list on every turn: names change rarely. A vault that \
-            nothing was written to has no memories. \
+            nothing was written to has no memories; one with version 0 has items for prompts and no document yet. \
             Example: {\"vault\": \"acme\", \"prefix\": \"parser\"}",
         arguments: json!({
             "prefix": string("Only memories whose name begins like this."),

@@ -1,11 +1,12 @@
 //! Prompt items: `prompt_items`, and `prompt_item_owners`, the rows that their writers lock.
 
+mod forget;
 mod purge;
 mod write;
 
 pub use write::{AddItemsError, Replaced};
 
-pub(super) use write::forget_items;
+pub(super) use forget::{ForgottenItems, forget_items};
 
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;

@@ -1,7 +1,7 @@
 //! Adding, replacing and removing items, each in one transaction that locks the owner's row.
 
 use super::{ItemOwner, live_items};
-use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, Category, ItemId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Transaction;
@@ -244,19 +244,19 @@ impl Storage {
     }
 }
 
-/// Locks the row of an owner that has one: what stands below is then what the next statements see.
+/// Locks the row of an owner that has one: what stands below is then what the next statements see. `false` if it has none.
 pub(super) async fn lock_present_owner(
     connection: &mut Connection,
     owner: &ItemOwner,
-) -> Result<(), StorageError> {
-    sqlx::query_scalar!(
+) -> Result<bool, StorageError> {
+    let found = sqlx::query_scalar!(
         r#"SELECT 1 AS "one!" FROM prompt_item_owners WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE"#,
         owner.vault.as_str(),
         owner.memory_id(),
     )
     .fetch_optional(connection)
     .await?;
-    Ok(())
+    Ok(found.is_some())
 }
 
 /// Deletes the row of a locked owner that has no items left.
@@ -345,21 +345,4 @@ async fn hold(
     .await?;
     let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
     Ok(limits.hold(size(present.items), size(present.bytes))?)
-}
-
-/// Deletes the items of a memory with the memory, and says whether it had any.
-#[tracing::instrument(name = "db.prompt_items.forget", skip_all)]
-pub(in crate::storage) async fn forget_items(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<bool, StorageError> {
-    let done = sqlx::query!(
-        "DELETE FROM prompt_item_owners WHERE vault_id = $1 AND memory_id = $2",
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(done.rows_affected() > 0)
 }

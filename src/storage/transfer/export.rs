@@ -103,8 +103,12 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         let vault = self.vault;
         let mut snapshot = self.storage.begin_for(Class::Maintenance).await?;
         memory::take_snapshot(&mut snapshot).await?;
-        let Some(row) = memory::read(&mut snapshot, vault, id).await? else {
-            return Ok(());
+        let row = match memory::read(&mut snapshot, vault, id).await? {
+            Some(row) => row,
+            None => match items::owner(&mut snapshot, vault, id, self.storage.clock.now()).await? {
+                Some(row) => row,
+                None => return Ok(()),
+            },
         };
         self.hash = Sha256::new();
         let mut counts = Counts::default();

@@ -14,16 +14,20 @@ use super::records::{self, RecordLine};
 use super::runs::{self, RunLine};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
+use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Transaction;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::maintenance::rebuild::project_versions;
 use crate::storage::{Class, Storage, Stored, usage::stored};
 use chrono::{DateTime, Utc};
+use std::collections::BTreeSet;
 
 /// What becomes of the lines of a memory.
 enum Target {
     /// They make it.
     Create,
+    /// They make it, without a document: they are items.
+    CreateItems,
     /// They go behind what is there.
     Append(Box<Append>),
     /// They are there.
@@ -36,6 +40,7 @@ enum Target {
 
 /// A memory while its lines come.
 pub(super) struct Incoming {
+    storage: Storage,
     vault: VaultId,
     memory: MemoryId,
     line: MemoryLine,
@@ -45,6 +50,8 @@ pub(super) struct Incoming {
     last_record: Option<(&'static str, i64)>,
     last_run: Option<String>,
     last_item: Option<String>,
+    /// Those of its items.
+    categories: BTreeSet<String>,
     /// The newest version's text, while the memory is made.
     text: String,
     /// The newest version's number, id and time.
@@ -83,21 +90,24 @@ impl Incoming {
         let (memory, head) = line.check()?;
         let mut transaction = storage.begin_for(Class::Maintenance).await?;
         let held = stored::of_memory(&mut transaction, vault, &memory).await?;
-        let target = if memory::insert(&mut transaction, vault, &line).await? {
-            Target::Create
-        } else {
-            let there = contexts::present(&mut transaction, vault, &memory, &head, "").await?;
-            match on_conflict {
-                _ if there.is_some_and(|there| there.version == line.head_version) => Target::Unchanged,
-                OnConflict::Fail => Target::Refuse,
-                OnConflict::Skip => Target::Skip,
-                OnConflict::Append => {
-                    let append = Append::begin(&mut transaction, storage, vault, &memory, &line).await?;
-                    Target::Append(Box::new(append))
+        let target = match head {
+            None => items_only(&mut transaction, vault, on_conflict, &line).await?,
+            Some(_) if memory::insert(&mut transaction, vault, &line).await? => Target::Create,
+            Some(head) => {
+                let there = contexts::present(&mut transaction, vault, &memory, &head, "").await?;
+                match on_conflict {
+                    _ if there.is_some_and(|there| there.version == line.head_version) => Target::Unchanged,
+                    OnConflict::Fail => Target::Refuse,
+                    OnConflict::Skip => Target::Skip,
+                    OnConflict::Append => {
+                        let append = Append::begin(&mut transaction, storage, vault, &memory, &line).await?;
+                        Target::Append(Box::new(append))
+                    }
                 }
             }
         };
         Ok(Self {
+            storage: storage.clone(),
             vault: vault.clone(),
             event: storage.event(&memory, EventKind::Version),
             held,
@@ -109,6 +119,7 @@ impl Incoming {
             last_record: None,
             last_run: None,
             last_item: None,
+            categories: BTreeSet::new(),
             text: String::new(),
             newest: None,
             has_gaps: false,
@@ -175,7 +186,7 @@ impl Incoming {
                 let place = (&self.vault, &self.memory);
                 append.context(&mut self.transaction, place, line, ids).await
             }
-            Target::Unchanged | Target::Skip | Target::Refuse => Ok(()),
+            Target::CreateItems | Target::Unchanged | Target::Skip | Target::Refuse => Ok(()),
         }
     }
 
@@ -295,8 +306,9 @@ impl Incoming {
         }
         self.last_item = Some(line.item_id.clone());
         self.counts.items += 1;
-        if matches!(self.target, Target::Create) {
+        if matches!(self.target, Target::Create | Target::CreateItems) {
             items::insert(&mut self.transaction, &self.vault, self.memory.as_str(), line).await?;
+            self.categories.insert(line.category.clone());
         }
         Ok(())
     }
@@ -315,6 +327,23 @@ impl Incoming {
         }
         Ok(())
     }
+}
+
+/// What becomes of a memory that has no document in the file. Items have no past that others could stand behind, so nothing
+/// is added to those that are there.
+async fn items_only(
+    connection: &mut Connection,
+    vault: &VaultId,
+    on_conflict: OnConflict,
+    line: &MemoryLine,
+) -> Result<Target, LineError> {
+    let met = items::met(connection, vault, &line.memory_id, line.changed_at).await?;
+    Ok(match on_conflict {
+        _ if !met.is_there => Target::CreateItems,
+        _ if met.has_newest => Target::Unchanged,
+        OnConflict::Fail => Target::Refuse,
+        OnConflict::Skip | OnConflict::Append => Target::Skip,
+    })
 }
 
 fn problem(text: impl Into<String>) -> LineError {

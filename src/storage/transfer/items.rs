@@ -1,6 +1,7 @@
 //! `prompt_items`: the row, the line, and the statements of both ways.
 
 use super::check::{Fault, id, json, order, said, text, time};
+use super::memory::MemoryLine;
 use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
 use crate::domain::prompt::check_writable;
 use crate::storage::StorageError;
@@ -65,6 +66,70 @@ pub(super) fn read<'c>(
     )
     .fetch(connection);
     Box::pin(rows.map_err(StorageError::from))
+}
+
+/// The line of a memory that has items and no document: made and changed with the oldest and the newest of them, which is
+/// what they tell where they are imported. `None` if it has none that is live.
+#[tracing::instrument(name = "db.prompt_items.export_owner", skip_all)]
+pub(super) async fn owner(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &str,
+    now: DateTime<Utc>,
+) -> Result<Option<MemoryLine>, StorageError> {
+    let times = sqlx::query!(
+        r#"SELECT min(created_at) AS "created_at!", max(created_at) AS "changed_at!"
+           FROM prompt_items
+           WHERE vault_id = $1 AND memory_id = $2
+           HAVING bool_or(expires_at IS NULL OR expires_at > $3)"#,
+        vault.as_str(),
+        memory,
+        now,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(times.map(|times| MemoryLine {
+        memory_id: memory.to_owned(),
+        head_version: 0,
+        head_context_id: None,
+        learning_counter: 0,
+        verbatim_counter: 0,
+        task_counter: 0,
+        decision_counter: 0,
+        created_at: times.created_at,
+        changed_at: times.changed_at,
+    }))
+}
+
+/// What a memory of a file that has no document meets.
+pub(super) struct Met {
+    /// Whether there is a document or any item.
+    pub(super) is_there: bool,
+    /// Whether one of its items is as old as the newest of the file: the file was imported before.
+    pub(super) has_newest: bool,
+}
+
+/// Looks at what is there of a memory whose newest item in the file was added at `newest`.
+#[tracing::instrument(name = "db.prompt_items.import_owner", skip_all)]
+pub(super) async fn met(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &str,
+    newest: DateTime<Utc>,
+) -> Result<Met, StorageError> {
+    let met = sqlx::query_as!(
+        Met,
+        r#"SELECT EXISTS (SELECT 1 FROM memories WHERE vault_id = $1 AND memory_id = $2)
+                  OR EXISTS (SELECT 1 FROM prompt_items WHERE vault_id = $1 AND memory_id = $2) AS "is_there!",
+                  EXISTS (SELECT 1 FROM prompt_items
+                          WHERE vault_id = $1 AND memory_id = $2 AND created_at = $3) AS "has_newest!""#,
+        vault.as_str(),
+        memory,
+        newest,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(met)
 }
 
 /// Stores an item as it was. One of that id stays as it is.

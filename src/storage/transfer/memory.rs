@@ -27,9 +27,9 @@ pub(super) struct MemoryLine {
 }
 
 impl MemoryLine {
-    /// Checks what one line alone must fulfil, and gives the ids.
-    pub(super) fn check(&self) -> Result<(MemoryId, ContextId), Fault> {
-        order("head_version", self.head_version >= 1, "1 or more")?;
+    /// Checks what one line alone must fulfil, and gives the ids: without that of a version where it has no document.
+    pub(super) fn check(&self) -> Result<(MemoryId, Option<ContextId>), Fault> {
+        order("head_version", self.head_version >= 0, "0 or more")?;
         for (field, counter) in [
             ("learning_counter", self.learning_counter),
             ("verbatim_counter", self.verbatim_counter),
@@ -40,8 +40,21 @@ impl MemoryLine {
         }
         time("created_at", self.created_at)?;
         time("changed_at", self.changed_at)?;
-        let head = self.head_context_id.as_deref().unwrap_or_default();
-        Ok((id("memory_id", &self.memory_id)?, id("head_context_id", head)?))
+        let memory = id("memory_id", &self.memory_id)?;
+        let Some(head) = self.head_context_id.as_deref() else {
+            order(
+                "head_context_id",
+                self.head_version == 0,
+                "the id of the newest version",
+            )?;
+            return Ok((memory, None));
+        };
+        order(
+            "head_version",
+            self.head_version >= 1,
+            "1 or more where there is a version",
+        )?;
+        Ok((memory, Some(id("head_context_id", head)?)))
     }
 
     pub(super) fn counters(&self) -> Counters {
@@ -54,8 +67,8 @@ impl MemoryLine {
     }
 }
 
-/// The ids of a page of memories behind `after`, in the order of their bytes whatever the database's order of
-/// text is: a file must not depend on that. Empty behind the last.
+/// The ids of a page of memories behind `after`, with those that have items and no document, in the order of their bytes
+/// whatever the database's order of text is: a file must not depend on that. Empty behind the last.
 #[tracing::instrument(name = "db.memories.export_ids", skip_all)]
 pub(super) async fn page(
     connection: &mut Connection,
@@ -63,9 +76,19 @@ pub(super) async fn page(
     after: Option<&str>,
 ) -> Result<Vec<String>, StorageError> {
     let ids = sqlx::query_scalar!(
-        r#"SELECT memory_id AS "memory_id: String" FROM memories
-           WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
-           ORDER BY memory_id COLLATE "C"
+        r#"SELECT listed.memory_id AS "memory_id!: String"
+           FROM (
+               (SELECT memory_id FROM memories
+                WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
+                ORDER BY memory_id COLLATE "C"
+                LIMIT $3)
+               UNION
+               (SELECT memory_id FROM prompt_item_owners
+                WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
+                ORDER BY memory_id COLLATE "C"
+                LIMIT $3)
+           ) AS listed
+           ORDER BY listed.memory_id COLLATE "C"
            LIMIT $3"#,
         vault.as_str(),
         after.unwrap_or_default(),
@@ -84,7 +107,7 @@ pub(super) async fn take_snapshot(connection: &mut Connection) -> Result<(), Sto
     Ok(())
 }
 
-/// One memory; `None` if it does not exist.
+/// One memory; `None` if it has no document.
 #[tracing::instrument(name = "db.memories.export", skip_all)]
 pub(super) async fn read(
     connection: &mut Connection,

@@ -178,3 +178,55 @@ async fn the_reference_has_every_operation_of_the_document() {
     assert!(count > 50, "{count}");
     browser.get("/ui/api/Nothing").await.is(404);
 }
+
+#[tokio::test]
+async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let item = serde_json::json!({"content": "Use ripgrep.", "category": "tool_guidance"});
+    let add = memory.request(reqwest::Method::POST, "items").json(&item);
+    crate::harness::Answer::to(add).await.is(201);
+    let mut browser = Browser::new(&service);
+    let vault = browser.get("/ui/vaults/acme").await.is(200);
+    assert!(
+        vault.text().contains("prompt items, no document yet"),
+        "{}",
+        vault.text()
+    );
+    let path = "/ui/vaults/acme/memories/agent";
+    for below in [
+        "",
+        "/raw",
+        "/timeline",
+        "/diff",
+        "/blame",
+        "/records",
+        "/updates",
+        "/window",
+        "/handoff",
+    ] {
+        let page = browser.get(&format!("{path}{below}")).await.is(200);
+        assert!(
+            page.text().contains("This memory has no document yet."),
+            "{below}"
+        );
+        assert!(page.text().contains("<h1>"), "{below}");
+    }
+    let prompt = browser.get(&format!("{path}/prompt")).await.is(200);
+    assert!(prompt.text().contains("Use ripgrep."));
+    browser.get(&format!("{path}/versions/1")).await.is(404);
+    browser.get("/ui/vaults/acme/memories/none").await.is(404);
+
+    // A document that was written meanwhile is not deleted by whoever saw none.
+    let delete = format!("{path}/delete");
+    let page = browser.visit(&delete).await.is(200);
+    assert!(page.text().contains("it has no document"), "{}", page.text());
+    memory.put("text").await.is(201);
+    let fields = [("if_match", ""), ("name", "agent")];
+    browser.send(&delete, &fields).await.is(412);
+    memory.delete().await.is(204);
+    let add = memory.request(reqwest::Method::POST, "items").json(&item);
+    crate::harness::Answer::to(add).await.is(201);
+    browser.send(&delete, &fields).await.is(303);
+    assert_eq!(service.count("prompt_items").await, 0);
+}

@@ -107,3 +107,29 @@ async fn lists_go_on_behind_their_cursor() {
         20
     );
 }
+
+#[tokio::test]
+async fn a_memory_without_a_document_is_listed_and_is_no_resource() {
+    let service = Service::start().await;
+    service.memory("written").put("a word").await.is(201);
+    let items = service.memory("items").request(reqwest::Method::PUT, "items/a");
+    crate::harness::Answer::to(items.json(&json!([{"content": "x"}])))
+        .await
+        .is(200);
+    let listed = call(&service, "memory_list", json!({"vault": "acme"})).await;
+    let listed: Vec<(Value, Value)> = done(&listed)["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (entry["memory_id"].clone(), entry["version"].clone()))
+        .collect();
+    assert_eq!(listed, [(json!("items"), json!(0)), (json!("written"), json!(1))]);
+    let page = ask(&service, "resources/list", json!({})).await["result"].clone();
+    let uris: Vec<&str> = page["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| resource["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(uris, ["memory://guidance", "memory://acme/written/context"]);
+}

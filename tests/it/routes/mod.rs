@@ -8,6 +8,7 @@ mod handoff;
 mod health;
 mod hostile;
 mod items;
+mod items_only;
 mod log;
 mod memories;
 mod operations;

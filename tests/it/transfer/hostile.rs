@@ -76,7 +76,7 @@ async fn every_member_of_every_line_is_checked() {
             "memory",
             "head_context_id",
             json!(null),
-            "head_context_id: must be 1 to 128",
+            "head_context_id: must be the id of the newest version",
         ),
         (
             "memory",

@@ -91,3 +91,77 @@ async fn items_that_were_changed_or_are_none_are_refused() {
         assert_eq!(other.count("prompt_items").await, 0);
     }
 }
+
+#[tokio::test]
+async fn a_memory_of_items_alone_travels_too() {
+    let service = Service::start().await;
+    let (memory, written) = (service.memory("b-items"), service.memory("c-written"));
+    written.put("text").await.is(201);
+    put(&service, &written.path("items/style"), json!([{"content": "w"}])).await;
+    for (path, content) in [("items/style", "one"), ("items/rules", "two")] {
+        put(&service, &memory.path(path), json!([{"content": content}])).await;
+        service.clock.advance(std::time::Duration::from_secs(1));
+    }
+    // Of what has expired there is nothing to take along.
+    let gone = service.memory("a-gone");
+    let expires = json!([{"content": "x", "expires_at": "2026-11-21T02:00:03Z"}]);
+    put(&service, &gone.path("items/style"), expires).await;
+    service.clock.advance(std::time::Duration::from_secs(1));
+    let file = export(&service).await;
+
+    let other = Service::start().await;
+    assert_eq!(import(&other, &file).await.unwrap().created, 2);
+    assert_eq!(export(&other).await, file);
+    let again = import(&other, &file).await.unwrap();
+    assert_eq!((again.created, again.unchanged), (0, 2));
+    let about = async |service: &Service| {
+        service
+            .get("/v1/vaults/acme/memories/b-items")
+            .await
+            .is(200)
+            .json()
+    };
+    assert_eq!(about(&other).await, about(&service).await);
+    let copy = other.memory("b-items");
+    assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
+    let told: Vec<String> = sqlx::query_scalar(
+        "SELECT details ->> 'category' FROM events WHERE memory_id = 'b-items' AND kind = 'items' ORDER BY 1",
+    )
+    .fetch_all(other.rows())
+    .await
+    .unwrap();
+    assert_eq!(told, ["rules", "style"]);
+
+    // Other items under its name are not mixed with these.
+    let third = Service::start().await;
+    third.clock.advance(std::time::Duration::from_secs(60));
+    let own = third.memory("b-items");
+    put(&third, &own.path("items/style"), json!([{"content": "own"}])).await;
+    let before = own.get("items").await.json();
+    assert!(import(&third, &file).await.is_err());
+    assert_eq!(own.get("items").await.json(), before);
+}
+
+#[tokio::test]
+async fn a_memory_of_neither_items_nor_versions_is_refused() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    put(&service, &memory.path("items/style"), json!([{"content": "one"}])).await;
+    let file = String::from_utf8(export(&service).await).unwrap();
+    for (from, to, said) in [
+        ("\"head_version\":0", "\"head_version\":1", "head_context_id"),
+        ("\"head_version\":0", "\"head_version\":-1", "head_version"),
+        (
+            "\"content\":\"one\"",
+            "\"content\":\"two\"",
+            "not those that were exported",
+        ),
+    ] {
+        let other = Service::start().await;
+        let error = import(&other, file.replace(from, to).as_bytes())
+            .await
+            .unwrap_err();
+        assert!(error.contains(said), "{to}: {error}");
+        assert_eq!(other.count("prompt_items").await, 0);
+    }
+}

@@ -12,8 +12,10 @@ use axum::http::StatusCode;
 
 /// Delete a memory
 ///
-/// With its versions, records and runs, for good. What is put under its id later is a new memory that begins at
-/// version 1.
+/// With its versions, records, runs and prompt items, for good. What is put under its id later is a new memory that begins
+/// at version 1. What can be deleted is what can be read and is listed, and one thing more: runs that failed to make a
+/// memory are deleted under its id, which `GET` of the memory and lists do not know. The preconditions are about the
+/// document: of a memory that has only prompt items `If-Match: *` does not hold, and `If-None-Match: *` does.
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
@@ -22,7 +24,7 @@ use axum::http::StatusCode;
     params(WriteHeaders),
     responses(
         (status = 204, description = "It is gone."),
-        (status = 404, description = "There is no such memory."),
+        (status = 404, description = "There is no such memory, and no run of it."),
         (status = 412, description = "A precondition does not hold."),
     )
 )]

@@ -65,7 +65,8 @@ impl ByKind {
 
 /// Read about a memory
 ///
-/// Its newest version, its counters, and how many records it has.
+/// Its newest version, its counters, and how many records it has. A memory is there if it has a document, or prompt items
+/// that have not expired; without a document it has the version 0.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
@@ -73,7 +74,7 @@ impl ByKind {
     tag = "memories",
     responses(
         (status = 200, description = "The memory.", body = MemoryBody),
-        (status = 404, description = "There is no such memory."),
+        (status = 404, description = "There is no such memory: it has neither a document nor items."),
     )
 )]
 pub(crate) async fn get(

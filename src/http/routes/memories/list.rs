@@ -6,6 +6,7 @@ use crate::http::extract::path::VaultPath;
 use crate::http::extract::query::{FromQuery, Query, QueryReader};
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
+use crate::storage::Source;
 use crate::storage::memories::MemorySummary;
 use crate::storage::memories::sorted::MemoryOrder;
 use axum::Json;
@@ -77,7 +78,7 @@ impl FromStr for Key {
     }
 }
 
-/// A memory in a list.
+/// A memory in a list. One that has prompt items and no document has the version 0.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = MemoryEntry)]
 pub(crate) struct MemoryEntry {
@@ -85,22 +86,25 @@ pub(crate) struct MemoryEntry {
     vault_id: String,
     /// The memory.
     memory_id: String,
-    /// The newest version's number.
-    #[schema(minimum = 1)]
+    /// The newest version's number; 0 without a document.
+    #[schema(minimum = 0)]
     version: i64,
-    /// The newest version's id.
-    context_id: String,
-    /// When the memory was made.
+    /// The newest version's id; null without a document.
+    #[schema(required)]
+    context_id: Option<String>,
+    /// When the first version was made; without a document, when the oldest of its items was added.
     created_at: DateTime<Utc>,
-    /// When the newest version was made.
+    /// When the newest version was made; without a document, when items were last added or replaced.
     changed_at: DateTime<Utc>,
-    /// The size of the newest version's text in bytes.
+    /// The size of the newest version's text in bytes; 0 without a document.
     #[schema(minimum = 0)]
     bytes: i32,
-    /// Who made the newest version.
+    /// Who made the newest version; without a document, who added the newest of its items.
     last_actor_id: String,
-    /// What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`.
-    last_source: &'static str,
+    /// What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
+    /// `tool`; null without a document.
+    #[schema(required)]
+    last_source: Option<&'static str>,
 }
 
 impl From<MemorySummary> for MemoryEntry {
@@ -109,19 +113,20 @@ impl From<MemorySummary> for MemoryEntry {
             vault_id: memory.vault_id.to_string(),
             memory_id: memory.memory_id.to_string(),
             version: memory.version,
-            context_id: memory.context_id.to_string(),
+            context_id: memory.context_id.map(|id| id.to_string()),
             created_at: memory.created_at,
             changed_at: memory.changed_at,
             bytes: memory.bytes,
             last_actor_id: memory.actor_id.to_string(),
-            last_source: memory.source.name(),
+            last_source: memory.source.map(Source::name),
         }
     }
 }
 
 /// List the memories of a vault
 ///
-/// In the order of their ids' bytes, or as `sort` says. A vault that nothing was put into has none.
+/// In the order of their ids' bytes, or as `sort` says: those that have a document, and those that have prompt items of their
+/// own and none yet. A vault that nothing was put into has none.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories",

@@ -18,10 +18,10 @@ use serde::Serialize;
 pub(crate) struct VaultBody {
     /// Its id.
     vault_id: String,
-    /// How many memories it has.
+    /// How many memories it has, with those that have prompt items of their own and no document.
     #[schema(minimum = 1)]
     memories: i64,
-    /// When one of them last got a new version.
+    /// When one of them last got a new version, or prompt items where it has no document.
     changed_at: DateTime<Utc>,
 }
 
@@ -37,7 +37,7 @@ impl From<VaultSummary> for VaultBody {
 
 /// List the vaults
 ///
-/// By id. A vault is there as long as it has a memory. Shown are those that the caller's key reaches.
+/// By id. A vault is there as long as it has a memory; its own prompt items make it none. Shown are those that the caller's key reaches.
 #[utoipa::path(
     get,
     path = "/v1/vaults",

@@ -150,7 +150,7 @@ pub(crate) struct UsageBody {
     /// How many may be in a day; null without a limit.
     #[schema(required)]
     tokens_per_day: Option<u64>,
-    /// Memories that the vault has now.
+    /// Memories with a document that the vault has now.
     #[schema(minimum = 0)]
     memories: i64,
     /// How many it may have; null without a limit.

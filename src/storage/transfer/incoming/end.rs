@@ -1,14 +1,16 @@
 //! The end of a memory on its way in: whether all of it was there, and what is told of it.
 
 use super::super::error::LineError;
-use super::super::line::End;
+use super::super::line::{Counts, End};
 use super::super::options::Imported;
 use super::super::records::{self, Active};
 use super::{Incoming, Target, problem};
 use crate::domain::document;
+use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::records::history;
 use crate::storage::write::lock_memory;
 use crate::storage::{Source, StorageError, events, usage::stored};
+use serde_json::json;
 
 impl Incoming {
     /// Whatever the lines say of the past, the active records are those of the newest document.
@@ -60,7 +62,7 @@ impl Incoming {
             )));
         }
         let Some(newest) = &self.newest else {
-            return Err(problem(format!("the memory {} has no context", self.memory)));
+            return self.finish_items_only(done).await;
         };
         let (last, head, changed) = (newest.version, &newest.context_id, newest.creation_time);
         if self.line.head_version != last || self.line.head_context_id.as_ref() != Some(head) {
@@ -103,7 +105,40 @@ impl Incoming {
                 done.appended += 1;
             }
             Target::Append(_) | Target::Unchanged => done.unchanged += 1,
-            Target::Skip | Target::Refuse => done.skipped += 1,
+            // A line of a memory without a document has no newest version, which is refused above.
+            Target::CreateItems | Target::Skip | Target::Refuse => done.skipped += 1,
+        }
+        Ok(())
+    }
+
+    /// The same for a memory without a context: it has items, and nothing else.
+    async fn finish_items_only(mut self, done: &mut Imported) -> Result<(), LineError> {
+        let Counts {
+            records,
+            runs,
+            items,
+            paths,
+            ..
+        } = self.counts;
+        if self.line.head_version > 0 || items == 0 || records + runs + paths > 0 {
+            return Err(problem(format!("the memory {} has no context", self.memory)));
+        }
+        match self.target {
+            Target::CreateItems => {
+                let categories = std::mem::take(&mut self.categories);
+                let told: Vec<NewEvent> = categories
+                    .into_iter()
+                    .map(|category| NewEvent {
+                        details: Some(json!({ "category": category })),
+                        ..self.storage.event(&self.memory, EventKind::Items)
+                    })
+                    .collect();
+                events::append(&mut self.transaction, &self.vault, &told).await?;
+                self.transaction.commit().await?;
+                done.created += 1;
+            }
+            Target::Unchanged => done.unchanged += 1,
+            _ => done.skipped += 1,
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ class ByKind(TypedDict):
 
 
 class MemoryEntry(TypedDict):
-    """A memory in a list."""
+    """A memory in a list. One that has prompt items and no document has the version 0."""
 
     vault_id: str
     """The vault."""
@@ -30,18 +30,18 @@ class MemoryEntry(TypedDict):
     """The memory."""
     version: int
     """The newest version's number."""
-    context_id: str
+    context_id: str | None
     """The newest version's id."""
     created_at: str
-    """When the memory was made."""
+    """When the first version was made."""
     changed_at: str
     """When the newest version was made."""
     bytes: int
     """The size of the newest version's text in bytes."""
     last_actor_id: str
     """Who made the newest version."""
-    last_source: str
-    """What made it: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or `tool`."""
+    last_source: str | None
+    """What made the newest version."""
 
 
 class MemoryEntryList(TypedDict):

@@ -105,9 +105,9 @@ class Vault(TypedDict):
     vault_id: str
     """Its id."""
     memories: int
-    """How many memories it has."""
+    """How many memories it has, with those that have prompt items of their own and no document."""
     changed_at: str
-    """When one of them last got a new version."""
+    """When one of them last got a new version, or prompt items where it has no document."""
 
 
 class VaultList(TypedDict):

@@ -22,7 +22,8 @@ def list_memories(
 ) -> Listing[models.MemoryEntry, models.MemoryEntryList]:
     """List the memories of a vault.
 
-    In the order of their ids' bytes, or as `sort` says. A vault that nothing was put into has none.
+    In the order of their ids' bytes, or as `sort` says: those that have a document, and those that have prompt items
+    of their own and none yet. A vault that nothing was put into has none.
 
     Args:
         prefix: Only those whose id begins like this.
@@ -42,7 +43,8 @@ def list_memories(
 def get_memory(vault_id: str, memory_id: str) -> Call[models.Memory]:
     """Read about a memory.
 
-    Its newest version, its counters, and how many records it has.
+    Its newest version, its counters, and how many records it has. A memory is there if it has a document, or prompt
+    items that have not expired; without a document it has the version 0.
     """
     return Call(
         operation="GetMemory",
@@ -59,8 +61,11 @@ def delete_memory(
 ) -> Call[None]:
     """Delete a memory.
 
-    With its versions, records and runs, for good. What is put under its id later is a new memory that begins at
-    version 1.
+    With its versions, records, runs and prompt items, for good. What is put under its id later is a new memory that
+    begins at version 1. What can be deleted is what can be read and is listed, and one thing more: runs that failed
+    to make a memory are deleted under its id, which `GET` of the memory and lists do not know. The preconditions are
+    about the document: of a memory that has only prompt items `If-Match: *` does not hold, and `If-None-Match: *`
+    does.
     """
     return Call(
         operation="DeleteMemory",

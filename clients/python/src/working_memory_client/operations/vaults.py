@@ -16,7 +16,8 @@ from .._call import Listing
 def list_vaults(*, limit: int | None = None, cursor: str | None = None) -> Listing[models.Vault, models.VaultList]:
     """List the vaults.
 
-    By id. A vault is there as long as it has a memory. Shown are those that the caller's key reaches.
+    By id. A vault is there as long as it has a memory; its own prompt items make it none. Shown are those that the
+    caller's key reaches.
     """
     return Listing(
         operation="ListVaults",

@@ -1,0 +1,1 @@
+DROP INDEX prompt_item_owners_list_idx;

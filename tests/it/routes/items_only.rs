@@ -1,0 +1,338 @@
+//! Memories that have prompt items and no document: every route gives the same answer on whether they are there.
+
+use crate::harness::{Answer, Memory, Service};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn add(memory: &Memory<'_>, body: Value) {
+    let request = memory.request(Method::POST, "items");
+    Answer::to(request.header("X-Actor-Id", "tools").json(&body))
+        .await
+        .is(201);
+}
+
+async fn about(memory: &Memory<'_>) -> Answer {
+    Answer::to(memory.itself(Method::GET)).await
+}
+
+async fn listed(service: &Service, vault: &str, query: &str) -> Value {
+    let path = format!("/v1/vaults/{vault}/memories?{query}");
+    service.get(&path).await.is(200).json()["items"].clone()
+}
+
+async fn vaults(service: &Service) -> Value {
+    service.get("/v1/vaults").await.is(200).json()["items"].clone()
+}
+
+/// The ids of all pages, each of one entry and of two.
+async fn ids(service: &Service, query: &str) -> Vec<String> {
+    let mut each = Vec::new();
+    for limit in [1, 2, 500] {
+        let (mut ids, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v1/vaults/acme/memories?limit={limit}{query}{cursor}");
+            let page = service.get(&path).await.is(200).json();
+            let items = page["items"].as_array().unwrap();
+            assert!(items.len() <= limit);
+            ids.extend(
+                items
+                    .iter()
+                    .map(|item| item["memory_id"].as_str().unwrap().to_owned()),
+            );
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        each.push(ids);
+    }
+    let all = each.pop().unwrap();
+    assert!(each.iter().all(|ids| *ids == all), "{query}: {each:?} {all:?}");
+    all
+}
+
+/// Neither the memory itself nor a list knows it.
+async fn is_nowhere(service: &Service, memory: &Memory<'_>) {
+    about(memory).await.problem(404, "not-found", None);
+    for sort in ["memory_id", "changed_at", "bytes"] {
+        assert_eq!(listed(service, "acme", &format!("sort={sort}")).await, json!([]));
+    }
+    assert_eq!(vaults(service).await, json!([]));
+    memory.delete().await.problem(404, "not-found", None);
+}
+
+#[tokio::test]
+async fn it_is_read_listed_counted_and_deleted_like_any_other() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    is_nowhere(&service, &memory).await;
+    add(&memory, json!({"content": "1", "category": "a"})).await;
+    service.clock.advance(SECOND);
+    let put = memory
+        .request(Method::PUT, "items/b")
+        .header("X-Actor-Id", "second");
+    Answer::to(put.json(&json!([{"content": "2"}]))).await.is(200);
+
+    let mut entry = json!({
+        "vault_id": "acme", "memory_id": "agent", "version": 0, "context_id": null, "bytes": 0,
+        "created_at": "2026-11-21T02:00:00Z", "changed_at": "2026-11-21T02:00:01Z",
+        "last_actor_id": "second", "last_source": null,
+    });
+    for query in ["", "prefix=ag", "sort=changed_at", "sort=bytes&prefix=agent"] {
+        assert_eq!(listed(&service, "acme", query).await, json!([entry]), "{query}");
+    }
+    assert_eq!(listed(&service, "acme", "prefix=b").await, json!([]));
+    assert_eq!(listed(&service, "other", "").await, json!([]));
+    assert_eq!(
+        vaults(&service).await,
+        json!([{"vault_id": "acme", "memories": 1, "changed_at": "2026-11-21T02:00:01Z"}])
+    );
+    let none = json!({"KL": 0, "VC": 0, "T": 0, "D": 0});
+    entry["counters"] = none.clone();
+    entry["records"] = json!({"active": none, "archived": none});
+    assert_eq!(about(&memory).await.is(200).json(), entry);
+    // What is of the document is not there.
+    for below in ["context", "contexts", "log", "records", "sections", "window"] {
+        memory.get(below).await.problem(404, "not-found", None);
+    }
+
+    memory.delete().await.is(204);
+    is_nowhere(&service, &memory).await;
+    assert_eq!(service.count("prompt_items").await, 0);
+    let owners: i64 = sqlx::query_scalar("SELECT count(*) FROM prompt_item_owners")
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(owners, 0);
+}
+
+#[tokio::test]
+async fn its_first_document_is_version_1_of_the_same_memory() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    add(&memory, json!({"content": "1", "category": "a"})).await;
+    service.clock.advance(SECOND);
+    let put = memory.putting("text").header("If-None-Match", "*");
+    let made = Answer::to(put).await.is(201).json();
+
+    let entry = about(&memory).await.is(200).json();
+
+    assert_eq!(entry["version"], 1);
+    assert_eq!(entry["context_id"], made["context_id"]);
+    assert_eq!(entry["created_at"], "2026-11-21T02:00:01Z");
+    assert_eq!(entry["last_source"], "put");
+    for sort in ["memory_id", "changed_at", "bytes"] {
+        assert_eq!(ids(&service, &format!("&sort={sort}")).await, ["agent"]);
+    }
+    assert_eq!(vaults(&service).await[0]["memories"], 1);
+    memory.delete().await.is(204);
+    is_nowhere(&service, &memory).await;
+    assert_eq!(service.count("prompt_items").await, 0);
+}
+
+#[tokio::test]
+async fn it_goes_with_its_last_item() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    add(&memory, json!({"content": "1", "category": "a"})).await;
+    add(&memory, json!({"content": "2", "category": "b"})).await;
+    Answer::to(memory.request(Method::DELETE, "items?category=a"))
+        .await
+        .is(200);
+    about(&memory).await.is(200);
+    Answer::to(memory.request(Method::PUT, "items/b").json(&json!([])))
+        .await
+        .is(200);
+    is_nowhere(&service, &memory).await;
+}
+
+#[tokio::test]
+async fn it_goes_when_its_items_have_expired_whether_they_were_purged_or_not() {
+    let service = Service::start().await;
+    let (memory, other) = (service.memory("agent"), service.memory("other"));
+    for memory in [&memory, &other] {
+        add(
+            memory,
+            json!({"content": "1", "category": "a", "expires_at": "2026-11-21T02:00:02Z"}),
+        )
+        .await;
+    }
+    service.clock.advance(SECOND);
+    add(
+        &memory,
+        json!({"content": "2", "category": "a", "expires_at": "2026-11-21T02:00:03Z"}),
+    )
+    .await;
+    assert_eq!(
+        about(&memory).await.is(200).json()["created_at"],
+        "2026-11-21T02:00:00Z"
+    );
+    service.clock.advance(SECOND);
+    // What has expired tells nothing any more.
+    assert_eq!(
+        about(&memory).await.is(200).json()["created_at"],
+        "2026-11-21T02:00:01Z"
+    );
+    for sort in ["memory_id", "changed_at", "bytes"] {
+        assert_eq!(ids(&service, &format!("&sort={sort}")).await, ["agent"]);
+    }
+    assert_eq!(vaults(&service).await[0]["memories"], 1);
+    service.clock.advance(SECOND);
+    let events = service.count("events").await;
+    is_nowhere(&service, &memory).await;
+    // The deletion that found nothing cleaned up, and told nobody.
+    assert_eq!(service.count("prompt_items").await, 1);
+    assert_eq!(service.count("events").await, events);
+    service.storage().purge_items(500).await.unwrap();
+    is_nowhere(&service, &other).await;
+}
+
+#[tokio::test]
+async fn preconditions_are_about_the_document_that_it_has_not() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    add(&memory, json!({"content": "1", "category": "a"})).await;
+    for value in ["*", "\"x\""] {
+        let refused = Answer::to(memory.itself(Method::DELETE).header("If-Match", value)).await;
+        refused.problem(412, "precondition-failed", None);
+    }
+    about(&memory).await.is(200);
+    Answer::to(memory.itself(Method::DELETE).header("If-None-Match", "*"))
+        .await
+        .is(204);
+    is_nowhere(&service, &memory).await;
+}
+
+#[tokio::test]
+async fn pages_of_every_order_hold_both_kinds_once() {
+    let service = Service::start().await;
+    // Every third has a document, every third items, every third both.
+    for number in 0..12 {
+        let id = format!("m{:02}", (number * 5) % 12);
+        let memory = service.memory(&id);
+        if number % 3 != 1 {
+            memory.put("x".repeat(1 + number % 4)).await.is(201);
+        }
+        if number % 3 != 0 {
+            add(&memory, json!({"content": "1", "category": "a"})).await;
+        }
+        // Some are of the same moment.
+        if number % 2 == 0 {
+            service.clock.advance(SECOND);
+        }
+    }
+    // Neither the vault's own items nor another vault's memories are in the list.
+    for path in [
+        "/v1/vaults/acme/items/a",
+        "/v1/vaults/other/memories/m03x/items/a",
+    ] {
+        let put = service
+            .request(Method::PUT, path)
+            .json(&json!([{"content": "x"}]));
+        Answer::to(put).await.is(200);
+    }
+    let all: Vec<String> = (0..12).map(|number| format!("m{number:02}")).collect();
+    assert_eq!(ids(&service, "").await, all);
+    assert_eq!(ids(&service, "&prefix=m1").await, ["m10", "m11"]);
+    for (sort, key) in [("changed_at", "changed_at"), ("bytes", "bytes")] {
+        let sorted = ids(&service, &format!("&sort={sort}")).await;
+        let mut entries = listed(&service, "acme", "limit=500")
+            .await
+            .as_array()
+            .unwrap()
+            .clone();
+        assert_eq!(entries.len(), 12);
+        let place = |entry: &Value| {
+            let value = match &entry[key] {
+                Value::String(time) => time.clone(),
+                number => format!("{:010}", number.as_i64().unwrap()),
+            };
+            (value, entry["memory_id"].as_str().unwrap().to_owned())
+        };
+        entries.sort_by_key(|entry| std::cmp::Reverse(place(entry)));
+        let expected: Vec<&str> = entries
+            .iter()
+            .map(|entry| entry["memory_id"].as_str().unwrap())
+            .collect();
+        assert_eq!(sorted, expected, "{sort}");
+        assert_eq!(ids(&service, &format!("&sort={sort}&prefix=m1")).await.len(), 2);
+    }
+    let counted: Vec<(Value, Value)> = vaults(&service)
+        .await
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|vault| (vault["vault_id"].clone(), vault["memories"].clone()))
+        .collect();
+    assert_eq!(counted, [(json!("acme"), json!(12)), (json!("other"), json!(1))]);
+}
+
+#[tokio::test]
+async fn vaults_of_items_stand_among_the_others_page_by_page() {
+    let service = Service::start().await;
+    for (number, vault) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
+        let below = |below: &str| format!("/v1/vaults/{vault}/memories/m/{below}");
+        let request = if number % 2 == 0 {
+            service
+                .request(Method::PUT, &below("items/x"))
+                .json(&json!([{"content": "x"}]))
+        } else {
+            service
+                .request(Method::PUT, &below("context"))
+                .header("Content-Type", "text/plain")
+                .body("x")
+        };
+        assert!(Answer::to(request).await.status < 300);
+    }
+    // A vault that has items of its own and no memory is none.
+    let own = service.request(Method::PUT, "/v1/vaults/aa/items/x");
+    Answer::to(own.json(&json!([{"content": "x"}]))).await.is(200);
+    for limit in 1..=6 {
+        let (mut seen, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v1/vaults?limit={limit}{cursor}");
+            let page = service.get(&path).await.is(200).json();
+            for vault in page["items"].as_array().unwrap() {
+                assert_eq!(vault["memories"], 1);
+                seen.push(vault["vault_id"].as_str().unwrap().to_owned());
+            }
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(seen, ["a", "b", "c", "d", "e"], "{limit}");
+    }
+}
+
+/// A page of a large vault reads its own part of it, whatever has items and a document.
+#[tokio::test]
+async fn a_page_reads_the_owners_of_its_own_part_only() {
+    let service = Service::start().await;
+    sqlx::query(
+        "INSERT INTO prompt_item_owners
+         SELECT 'acme', 'memory-' || n, '2026-11-21T02:00:00Z' FROM generate_series(1, 20000) AS n",
+    )
+    .execute(service.rows())
+    .await
+    .unwrap();
+    sqlx::query("VACUUM ANALYZE prompt_item_owners")
+        .execute(service.rows())
+        .await
+        .unwrap();
+    let plan: Vec<String> = sqlx::query_scalar(
+        r#"EXPLAIN SELECT memory_id FROM prompt_item_owners
+           WHERE vault_id = 'acme' AND memory_id COLLATE "C" > 'memory-5' ORDER BY memory_id COLLATE "C" LIMIT 50"#,
+    )
+    .fetch_all(service.rows())
+    .await
+    .unwrap();
+    let plan = plan.join("\n");
+    assert!(
+        plan.contains("prompt_item_owners_list_idx") && !plan.contains("Sort"),
+        "{plan}"
+    );
+}
