@@ -6,6 +6,7 @@
 mod find;
 mod frequent;
 mod searched;
+mod shown;
 pub mod vectors;
 mod word_shares;
 

@@ -1,0 +1,161 @@
+//! What is shown of documents that were found: extracts, and the places that they are of.
+
+use super::{SearchMatch, SearchResult};
+use crate::domain::document::place_of;
+use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::search::{Extractor, Query};
+use crate::fair;
+use crate::storage::head_cache::CachedHead;
+use crate::storage::{Class, Storage, StorageError};
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt;
+
+/// The characters of a document in which an extract is looked for.
+const EXTRACT_FROM_CHARS: i32 = 200_000;
+
+/// Heads that are read together to be shown and kept: their texts are held at once.
+const HEADS_READ: usize = 16;
+
+/// The bytes of a text that a search has the process keep.
+const MOST_BYTES_KEPT: i32 = 64 * 1024;
+
+impl Storage {
+    /// What is shown of documents that were found, in their order; of those that are still there.
+    ///
+    /// # Errors
+    /// The database's.
+    #[tracing::instrument(name = "db.memory_contexts.shown", skip_all, fields(documents = found.len()))]
+    pub async fn search_results(
+        &self,
+        vault: &VaultId,
+        query: &Query,
+        found: &[SearchMatch],
+    ) -> Result<Vec<SearchResult>, StorageError> {
+        let extractor = Extractor::new(query);
+        let mut results = Vec::with_capacity(found.len());
+        let mut missing = Vec::new();
+        for (place, found) in found.iter().enumerate() {
+            // The process keeps most of what is read or written often.
+            match self.head_cache.peek(vault, &found.place.memory, found.version) {
+                Some(head) => results.push((place, shown_of(&extractor, found, &head).await)),
+                None => missing.push((place, found)),
+            }
+        }
+        if !missing.is_empty() && !self.has_replica() {
+            missing = self.show_heads(vault, &extractor, missing, &mut results).await?;
+        }
+        if !missing.is_empty() {
+            self.read_shown(vault, &extractor, &missing, &mut results).await?;
+        }
+        results.sort_unstable_by_key(|(place, _)| *place);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// Adds what is shown of these out of heads, which are kept for who searches next; returns those that are too long
+    /// for that, or were replaced just now.
+    async fn show_heads<'f>(
+        &self,
+        vault: &VaultId,
+        extractor: &Extractor<'_>,
+        missing: Vec<(usize, &'f SearchMatch)>,
+        results: &mut Vec<(usize, SearchResult)>,
+    ) -> Result<Vec<(usize, &'f SearchMatch)>, StorageError> {
+        let mut left = Vec::new();
+        for part in missing.chunks(HEADS_READ) {
+            let memories: Vec<&MemoryId> = part.iter().map(|(_, found)| &found.place.memory).collect();
+            let heads = self.heads_up_to(vault, &memories, MOST_BYTES_KEPT).await?;
+            for (place, found) in part {
+                let is_it = |head: &&CachedHead| {
+                    let metadata = &head.context.metadata;
+                    (&metadata.memory_id, metadata.version) == (&found.place.memory, found.version)
+                };
+                match heads.iter().find(is_it) {
+                    Some(head) => results.push((*place, shown_of(extractor, found, head).await)),
+                    None => left.push((*place, *found)),
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    /// Adds what is shown of these, each with its place.
+    async fn read_shown(
+        &self,
+        vault: &VaultId,
+        extractor: &Extractor<'_>,
+        missing: &[(usize, &SearchMatch)],
+        results: &mut Vec<(usize, SearchResult)>,
+    ) -> Result<(), StorageError> {
+        let memories: Vec<&str> = missing
+            .iter()
+            .map(|(_, found)| found.place.memory.as_str())
+            .collect();
+        let versions: Vec<i64> = missing.iter().map(|(_, found)| found.version).collect();
+        let mut reader = self.reader_for(Class::Search).await?;
+        // One text at a time: a page of large documents is not held as a whole. Characters are only counted where a
+        // text may have too many.
+        let mut rows = sqlx::query!(
+            r#"SELECT shown.place AS "place!", c.context_id AS "context_id: ContextId", c.creation_time,
+                      CASE WHEN c.bytes <= $4 THEN c.context ELSE left(c.context, $4) END AS "context!"
+               FROM unnest($2::text[], $3::bigint[]) WITH ORDINALITY AS shown (memory_id, version, place)
+               JOIN memory_contexts c ON c.memory_id = shown.memory_id AND c.version = shown.version
+               WHERE c.vault_id = $1
+               ORDER BY shown.place"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &versions,
+            EXTRACT_FROM_CHARS,
+        )
+        .fetch(&mut *reader);
+        while let Some(row) = rows.try_next().await? {
+            let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
+            if let Some((place, found)) = missing.get(index) {
+                let shown = shown(extractor, found, &row.context_id, row.creation_time, &row.context).await;
+                results.push((*place, shown));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The part of a text in which an extract is looked for.
+fn head_of(text: &str) -> &str {
+    let most = EXTRACT_FROM_CHARS.unsigned_abs() as usize;
+    if text.len() <= most {
+        return text;
+    }
+    text.char_indices()
+        .nth(most)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+/// What is shown of a document that is at hand.
+async fn shown_of(extractor: &Extractor<'_>, found: &SearchMatch, head: &CachedHead) -> SearchResult {
+    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
+    shown(extractor, found, &of.context_id, of.creation_time, text).await
+}
+
+/// What is shown of a document.
+async fn shown(
+    extractor: &Extractor<'_>,
+    found: &SearchMatch,
+    context_id: &ContextId,
+    creation_time: DateTime<Utc>,
+    text: &str,
+) -> SearchResult {
+    let shown = || {
+        let (extract, byte) = extractor.extract(text);
+        let (record, section) = byte.map_or((None, None), |byte| place_of(text, byte));
+        (extract, record, section)
+    };
+    let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
+    SearchResult {
+        place: found.place.clone(),
+        version: found.version,
+        context_id: context_id.clone(),
+        creation_time,
+        extract,
+        record,
+        section,
+    }
+}
