@@ -180,7 +180,9 @@ impl<'s> Scales<'s> {
         reason: &'static str,
     ) -> impl Iterator<Item = (&'static str, usize)> {
         let seen = self.seen(at, weight, reason);
-        FEATURES.iter().map(move |feature| (feature.name, (feature.count)(&seen)))
+        FEATURES
+            .iter()
+            .map(move |feature| (feature.name, (feature.count)(&seen)))
     }
 
     fn seen(&self, at: usize, weight: u8, reason: &'static str) -> Seen<'s> {

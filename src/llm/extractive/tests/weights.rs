@@ -46,7 +46,10 @@ fn what_enough_speaks_for_is_kept_without_a_sign_and_what_is_said_in_passing_is_
             "user",
             "It rained all day. The ferry to Texel leaves Den Helder at half past each hour from 6:30, and the crossing takes 20 minutes.",
         ),
-        message("assistant", "So the ferry leaves Den Helder for a crossing of 20 minutes."),
+        message(
+            "assistant",
+            "So the ferry leaves Den Helder for a crossing of 20 minutes.",
+        ),
     ];
     let answer = answer(Role::Learnings, &source("Trip", messages, ""));
     assert!(answer.contains("leaves Den Helder at half past"), "{answer}");
