@@ -9,7 +9,7 @@ use super::talk::points_back;
 use super::terms::{Terms, names};
 use super::text::{capitalised, is_grammar, shortened};
 use super::worth::{
-    CAUSE, DECISION, FACT, FINDING, INSTEAD, UNSURE, corrects_in_passing, has_value, names_a_record,
+    CAUSE, DECISION, FACT, FINDING, INSTEAD, TOLD, UNSURE, corrects_in_passing, has_value, names_a_record,
     of_assistant, of_user,
 };
 
@@ -21,6 +21,8 @@ const MAX_CHARS: usize = 400;
 pub(super) struct Claim {
     pub(super) message: usize,
     pub(super) weight: u8,
+    /// What speaks for keeping it, all in all.
+    pub(super) score: i32,
     pub(super) reason: &'static str,
     pub(super) text: String,
     pub(super) terms: Terms,
@@ -54,6 +56,7 @@ impl Claim {
         Some(Self {
             message: said.message,
             weight,
+            score: 0,
             reason,
             text,
             terms: said.terms().clone(),
@@ -68,6 +71,24 @@ fn chooses(said: &Said) -> bool {
 }
 
 impl Claim {
+    /// A sentence that the rules see no claim in, where enough else speaks for it.
+    pub(super) fn told(said: &Said) -> Option<Self> {
+        let text = capitalised(&shortened(said.body(), MAX_CHARS));
+        let other = [Sign::Meta, Sign::Others, Sign::Feeling, Sign::Listener];
+        let is_own = !said.has_any(&UNSURE) && !said.has_any(&other) && said.voice != Voice::Task;
+        let tells = !said.void && !said.asks && said.is_telling();
+        let fits = is_own && tells && !names_a_record(said) && !is_grammar(&text);
+        (fits && !text.ends_with(':')).then(|| Self {
+            message: said.message,
+            weight: 0,
+            score: 0,
+            reason: TOLD,
+            text,
+            terms: said.terms().clone(),
+            is_finding: said.voice == Voice::Assistant,
+        })
+    }
+
     /// What holds instead of a record of the memory.
     pub(super) fn instead(said: &Said) -> Option<Self> {
         let text = capitalised(&shortened(said.body(), MAX_CHARS));
@@ -75,6 +96,7 @@ impl Claim {
         fits.then(|| Self {
             message: said.message,
             weight: 9,
+            score: 0,
             reason: INSTEAD,
             text,
             terms: said.terms().clone(),
@@ -140,6 +162,7 @@ impl Claim {
         let mut claim = Self {
             message: said.message,
             weight: 8,
+            score: 0,
             reason: DECISION,
             text: capitalised(before.body()),
             terms: before.terms().clone(),
@@ -171,6 +194,7 @@ impl Claim {
         (plain && !is_grammar(&text)).then(|| Self {
             message: said.message,
             weight,
+            score: 0,
             reason,
             text,
             terms: said.terms().clone(),

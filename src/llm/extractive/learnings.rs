@@ -10,9 +10,14 @@ use super::memory;
 use super::said::Said;
 use super::session::Session;
 use super::terms::Terms;
+use super::weights::Scales;
+use super::worth::INSTEAD;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;
 use crate::llm::Source;
+
+/// With fewer messages than these nothing is weighed.
+const FEW_MESSAGES: usize = 4;
 
 /// The section in the update DSL; none where nothing clear was said.
 pub(super) fn section(source: &Source) -> Option<String> {
@@ -62,6 +67,7 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     let mut announced: Option<(usize, Sign)> = None;
     let mut before: Option<&Said> = None;
     let mut short: Option<Terms> = None;
+    let scales = Scales::of(session);
     let instead: Vec<usize> = gone.iter().filter_map(|gone| gone.instead).collect();
     for (at, said) in session.said.iter().enumerate().filter(|(_, said)| !said.void) {
         if said.has(Sign::Refuted) {
@@ -101,9 +107,15 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         };
         let with_before = || behind.and_then(|behind| Claim::of_two(behind, said));
         let instead = || Claim::instead(said).filter(|_| instead.contains(&at));
-        let Some(claim) = confirmed.or_else(own).or_else(instead).or_else(with_before) else {
+        let told = || Claim::told(said).and_then(|claim| claim.grounded(behind, said));
+        let found = confirmed.or_else(own).or_else(instead).or_else(with_before);
+        let Some(mut claim) = found.or_else(told) else {
             continue;
         };
+        claim.score = scales.weigh(at, claim.weight, claim.reason);
+        if !is_worth_it(&claim, &scales) {
+            continue;
+        }
         let taken_back = claim.is_finding && denied.binary_search(&claim.message).is_ok();
         if taken_back || known.iter().any(|known| known.equals(&claim.terms)) {
             continue;
@@ -138,19 +150,34 @@ fn refutes(refuted: &Terms, claim: &Claim) -> bool {
     shared > 0 && shared * 2 >= refuted.count() && refuted.count() <= 8
 }
 
+/// Whether enough speaks for it: more for what the rules see no claim in, and nothing is asked of what the user asks
+/// to keep and of what replaces a record. A few messages say too little of each other to be weighed: there the rules decide.
+fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
+    let enough = match claim.weight {
+        0 => 50,
+        1..=7 => 44,
+        8..=9 => 36,
+        _ => return true,
+    };
+    match scales.messages < FEW_MESSAGES {
+        true => claim.weight > 0,
+        false => claim.reason == INSTEAD || claim.score >= enough,
+    }
+}
+
 /// Keeps the list short, so that a long session takes no more than time in its length.
 fn forget_lightest(claims: &mut Vec<Claim>) {
     if claims.len() > MAX_ADDITIONS * 8
-        && let Some(lightest) = (0..claims.len()).min_by_key(|at| (claims[*at].weight, *at))
+        && let Some(lightest) = (0..claims.len()).min_by_key(|at| (claims[*at].score, *at))
     {
         claims.remove(lightest);
     }
 }
 
-/// The heaviest, of equal ones those with numbers, then the latest; in the order they were said.
+/// Those for which most speaks, of equal ones the latest; in the order they were said.
 fn heaviest(claims: Vec<Claim>) -> Vec<Claim> {
     let mut ranked: Vec<(usize, Claim)> = claims.into_iter().enumerate().collect();
-    ranked.sort_by_key(|(at, claim)| (Reverse(claim.weight), Reverse(*at)));
+    ranked.sort_by_key(|(at, claim)| (Reverse(claim.score), Reverse(*at)));
     ranked.truncate(MAX_ADDITIONS);
     ranked.sort_by_key(|(at, _)| *at);
     ranked.into_iter().map(|(_, claim)| claim).collect()

@@ -47,6 +47,7 @@ mod text;
 mod transcript;
 mod values;
 mod verbatim;
+mod weights;
 mod wording;
 mod work;
 mod work_state;

@@ -22,8 +22,9 @@ pub(super) const FINDING: &str = "it was found out";
 const PERSONAL: &str = "the user told it of their own";
 const CHANGE: &str = "the user corrected what was known";
 pub(super) const INSTEAD: &str = "it holds instead of what was known";
-const LIMIT: &str = "the user set this bound";
+pub(super) const LIMIT: &str = "the user set this bound";
 pub(super) const FACT: &str = "the user stated it";
+pub(super) const TOLD: &str = "it was told";
 const EXPLAINED: &str = "it explains why";
 const REQUIREMENT: &str = "it is what the other side requires";
 

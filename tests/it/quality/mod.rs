@@ -139,7 +139,7 @@ async fn sessions_of_a_fourth_author_lose_nothing_and_keep_most() {
 
 #[tokio::test]
 async fn sessions_of_a_fifth_author_lose_nothing_and_keep_most() {
-    keeps("unseen-5", 72, 68, 2).await;
+    keeps("unseen-5", 72, 68, 3).await;
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn sessions_of_a_seventh_author_lose_nothing_and_keep_most() {
 
 #[tokio::test]
 async fn sessions_of_an_eighth_author_lose_nothing_and_keep_most() {
-    keeps("unseen-8", 77, 60, 0).await;
+    keeps("unseen-8", 76, 60, 0).await;
 }
 
 /// Read by no author of the rules: what they do on talk that is new to them, with nothing that holds archived.
@@ -163,20 +163,20 @@ async fn sessions_that_no_author_of_the_rules_read_lose_nothing() {
     let totals = totals(Some("unread")).await;
     assert!(totals.sessions >= 24, "{totals}");
     assert!(totals.recall() >= 61, "{totals}");
-    assert!(totals.precision() >= 85, "{totals}");
+    assert!(totals.precision() >= 93, "{totals}");
     assert!(totals.hits <= 5, "{totals}");
     assert!(totals.archive_recall() >= 22, "{totals}");
     assert_eq!((totals.wrongful, totals.changed_noops), (0, 0), "{totals}");
 }
 
-/// The same, of a ninth author, as they were scored once: below what is aimed at.
+/// The same, of a ninth author, of which only totals were looked at: near to what is aimed at, but for archives.
 #[tokio::test]
 async fn sessions_of_a_ninth_author_that_nobody_read_lose_nothing() {
     let totals = totals(Some("unread-4")).await;
     assert!(totals.sessions >= 30, "{totals}");
-    assert!(totals.recall() >= 63, "{totals}");
-    assert!(totals.precision() >= 71, "{totals}");
-    assert!(totals.hits <= 6, "{totals}");
+    assert!(totals.recall() >= 69, "{totals}");
+    assert!(totals.precision() >= 88, "{totals}");
+    assert!(totals.hits <= 4, "{totals}");
     assert!(totals.archive_recall() >= 21, "{totals}");
     assert_eq!(totals.wrongful, 0, "{totals}");
     assert!(totals.changed_noops <= 1, "{totals}");

@@ -12,6 +12,7 @@ mod laws;
 mod pairs;
 mod reversals;
 mod talk;
+mod weights;
 
 fn message(role: &str, content: &str) -> ConversationMessage {
     ConversationMessage {

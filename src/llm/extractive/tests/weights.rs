@@ -1,0 +1,94 @@
+//! What sentences weigh, and what is noticed of them.
+
+use super::super::claims::Claim;
+use super::super::session::Session;
+use super::super::weights::Scales;
+use super::*;
+
+fn weighed(messages: &[(&str, &str)], sentence: &str) -> i32 {
+    let messages = messages.iter().map(|(role, text)| message(role, text)).collect();
+    let session = Session::of(&source("Notes", messages, ""));
+    let mut said = session.said.iter();
+    let at = said.position(|said| said.line.text.contains(sentence)).unwrap();
+    Scales::of(&session).weigh(at, 0, "")
+}
+
+#[test]
+fn a_sentence_weighs_more_if_others_speak_of_the_same_and_less_in_doubt() {
+    let answer = ("assistant", "The ferry and its crossing are in the plan.");
+    let told = weighed(
+        &[("user", "The ferry crossing takes 45 minutes."), answer],
+        "ferry crossing takes",
+    );
+    let alone = weighed(
+        &[("user", "The ferry crossing takes 45 minutes.")],
+        "ferry crossing takes",
+    );
+    let doubted = weighed(
+        &[("user", "Maybe the ferry crossing takes 45 minutes."), answer],
+        "ferry crossing takes",
+    );
+    let vague = weighed(
+        &[("user", "The ferry crossing takes long."), answer],
+        "ferry crossing takes",
+    );
+    assert!(told > alone, "{told} {alone}");
+    assert!(told > doubted, "{told} {doubted}");
+    assert!(told > vague, "{told} {vague}");
+}
+
+#[test]
+fn what_enough_speaks_for_is_kept_without_a_sign_and_what_is_said_in_passing_is_not() {
+    let messages = vec![
+        message("user", "Let's plan the island trip and the ferry to Texel."),
+        message("assistant", "Fine. Which ferry is it, and where does it leave?"),
+        message(
+            "user",
+            "It rained all day. The ferry to Texel leaves Den Helder at half past each hour from 6:30, and the crossing takes 20 minutes.",
+        ),
+        message(
+            "assistant",
+            "So the ferry leaves Den Helder for a crossing of 20 minutes.",
+        ),
+    ];
+    let answer = answer(Role::Learnings, &source("Trip", messages, ""));
+    assert!(answer.contains("leaves Den Helder at half past"), "{answer}");
+    assert!(!answer.contains("rained"), "{answer}");
+}
+
+/// Writes each sentence of the sessions of `SESSIONS` with what is noticed of it to `NOTICED`, as `benches/quality/weights.py` reads it.
+#[test]
+#[ignore = "run by benches/quality/weights.py"]
+fn what_is_noticed_is_written_down() {
+    let variable = |name: &str| std::env::var(name).unwrap();
+    let mut lines = String::new();
+    for line in std::fs::read_to_string(variable("SESSIONS")).unwrap().lines() {
+        let labelled: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let messages = labelled["messages"].as_array().unwrap().iter();
+        let messages = messages.map(|said| message(&text(&said["role"]), &text(&said["content"])));
+        let source = source(
+            &text(&labelled["task"]),
+            messages.collect(),
+            &text(&labelled["prior"]),
+        );
+        let session = Session::of(&source);
+        let scales = Scales::of(&session);
+        let denied = session.denied();
+        for (at, said) in session.said.iter().enumerate() {
+            let claim = Claim::of(said, &session).or_else(|| Claim::told(said));
+            let Some(claim) = claim.filter(|claim| denied.binary_search(&claim.message).is_err()) else {
+                continue;
+            };
+            let noticed = scales.noticed(at, claim.weight, claim.reason);
+            let noticed: serde_json::Map<_, _> = noticed
+                .map(|(name, count)| (name.to_owned(), count.into()))
+                .collect();
+            let line = serde_json::json!({
+                "id": labelled["id"], "reason": claim.reason, "text": claim.text, "noticed": noticed,
+            });
+            lines.push_str(&format!("{line}\n"));
+        }
+    }
+    std::fs::write(variable("NOTICED"), lines).unwrap();
+}
