@@ -23,6 +23,20 @@ pub(super) enum Kind {
     Bare,
 }
 
+impl Kind {
+    /// Whether such values say which one of several a thing is: `ZT411`, "9号".
+    pub(super) fn designates(&self) -> bool {
+        match self {
+            Self::Name => true,
+            Self::Of(unit) => ORDINALS.chars().any(|c| *unit == Stem::of(std::iter::once(c))),
+            _ => false,
+        }
+    }
+}
+
+/// What stands behind the number of one of several.
+const ORDINALS: &str = "号番";
+
 /// A value and its kind.
 pub(super) type Value = (Kind, String);
 
@@ -126,7 +140,9 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
     } else if piece.chars().any(char::is_alphabetic) || piece.matches('.').count() >= 2 {
         Kind::Name
     } else if (next.starts_with('時') && !next.starts_with("時間"))
-        || (matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock") && is_hour(piece))
+        || (matches!(next, "h" | "uhr" | "am" | "pm" | "o'clock")
+            && is_hour(piece)
+            && (next, piece) != ("h", "24"))
     {
         Kind::Time
     } else if next.starts_with(['%', '％']) || matches!(next, "percent" | "prozent" | "pourcent") {
@@ -140,7 +156,7 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
     }
 }
 
-/// "72 h" is no time of a day.
+/// "72 h" is no time of a day; "24 h" is one only where the hour has a longer name.
 fn is_hour(number: &str) -> bool {
     number.parse::<u32>().is_ok_and(|hour| hour <= 24)
 }

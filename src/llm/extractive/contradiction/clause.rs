@@ -153,10 +153,11 @@ impl Clause {
         if self.old.is_some() || self.facts.names_others(theirs) {
             return false;
         }
-        if self.facts.is_of_series(theirs) {
+        let shared = memory.shared(&self.facts.things, record);
+        // "Tried on replica-1" says nothing of a report that reads from replica-2.
+        if self.facts.is_of_series(theirs, shared > 0) {
             return true;
         }
-        let shared = memory.shared(&self.facts.things, record);
         let subject = self.facts.shares_subject(theirs);
         let covered = self.facts.things.intersection(&theirs.things).count();
         // "On 12 May it begins at seven" tells of that day.

@@ -68,10 +68,19 @@ impl Facts {
             theirs.is_some_and(|theirs| numbers.is_disjoint(theirs))
         });
         another
+            || self.is_another_model(other)
             || self.rivals.iter().any(|(group, words)| {
                 let theirs = other.rivals.get(group);
                 theirs.is_some_and(|theirs| words & theirs == 0)
             })
+    }
+
+    /// "The ZT411 prints at 203 dpi", "the ZD621 has 300 dpi": they differ in what a thing is called and in a value
+    /// besides, so that each tells of its own. Where the name is all that differs it may be the value.
+    fn is_another_model(&self, other: &Self) -> bool {
+        let (named, valued): (Vec<&Kind>, Vec<&Kind>) =
+            self.revalued(other).partition(|kind| kind.designates());
+        !named.is_empty() && !valued.is_empty()
     }
 
     /// Whether it tells of one of a kind, the key of the van, where the other tells of no certain one.
@@ -168,13 +177,16 @@ impl Facts {
         })
     }
 
-    /// Whether both name one thing in several states: `iso.20022.02` and `iso.20022.08`.
-    pub(super) fn is_of_series(&self, other: &Self) -> bool {
+    /// Whether both name one thing in several states: `iso.20022.02` and `iso.20022.08`. A series that is a word, as of
+    /// `replica-2`, has several things, unless both texts tell of the same.
+    pub(super) fn is_of_series(&self, other: &Self, of_the_same: bool) -> bool {
         let of = |facts: &Self| -> BTreeMap<String, String> {
             let names = facts.by_kind.get(&Kind::Name).into_iter().flatten();
             let parts = names.filter_map(|name| name.rsplit_once(['.', '-', '_', '/']));
             let parts =
                 parts.filter(|(series, _)| series.len() >= 4 && series.chars().any(char::is_alphabetic));
+            let parts =
+                parts.filter(|(series, _)| of_the_same || series.contains(|c: char| c.is_ascii_digit()));
             parts
                 .map(|(series, last)| (series.to_owned(), last.to_owned()))
                 .collect()

@@ -351,3 +351,54 @@ fn what_moved_or_has_another_amount() {
         ("Oma wohnt in Kassel", "Tante Grete ist nach Göttingen gezogen."),
     ]);
 }
+
+#[test]
+fn what_is_told_of_another_model_leaves_the_one_that_is_known() {
+    stays(&[
+        (
+            "the ZT411 prints at 203 dpi",
+            "The product labels go out on the new ZD621, which prints at 300 dpi.",
+        ),
+        (
+            "the C200 laser cuts up to 8 mm",
+            "The new C350 laser cuts up to 12 mm.",
+        ),
+        (
+            "der MX12 druckt 20 Seiten in der Minute",
+            "Der neue MX30 druckt 35 Seiten in der Minute.",
+        ),
+        ("la pompe P4 tient 6 bars", "La nouvelle pompe P7 tient 9 bars."),
+        (
+            "9号酵母は12度を超えると香りが落ちる",
+            "7号酵母は15度でも香りが落ちません。",
+        ),
+        ("3番ホームは6両編成まで", "5番ホームは10両編成までになりました。"),
+        (
+            "the nightly revenue report reads from replica-2",
+            "With the new index it takes 38 s now, tried on replica-1.",
+        ),
+        (
+            "health certificates are uploaded 24 h before landing",
+            "We changed the flight, it is landing on Thursday at 04:20.",
+        ),
+    ]);
+    leaves(&[
+        ("the ZT411 prints at 203 dpi", "The ZT411 prints at 300 dpi now."),
+        (
+            "labels are printed on the ZT411",
+            "Labels are printed on the ZD621 now.",
+        ),
+        (
+            "the nightly revenue report reads from replica-2",
+            "The nightly revenue report reads from replica-1 now.",
+        ),
+        (
+            "9号酵母は12度を超えると香りが落ちる",
+            "9号酵母は14度を超えると香りが落ちることになりました。",
+        ),
+        (
+            "the filter is changed after 24 h",
+            "The filter is changed after 48 h now.",
+        ),
+    ]);
+}
