@@ -16,6 +16,9 @@ use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;
 use crate::llm::Source;
 
+/// The weight of a claim that the user asks to keep.
+const ASKED_FOR: u8 = 10;
+
 /// With fewer messages than these nothing is weighed.
 const FEW_MESSAGES: usize = 4;
 
@@ -156,8 +159,8 @@ fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
     let enough = match claim.weight {
         0 => 50,
         1..=7 => 44,
-        8..=9 => 36,
-        _ => return true,
+        8..ASKED_FOR => 36,
+        ASKED_FOR.. => return true,
     };
     match scales.messages < FEW_MESSAGES {
         true => claim.weight > 0,
@@ -168,16 +171,21 @@ fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
 /// Keeps the list short, so that a long session takes no more than time in its length.
 fn forget_lightest(claims: &mut Vec<Claim>) {
     if claims.len() > MAX_ADDITIONS * 8
-        && let Some(lightest) = (0..claims.len()).min_by_key(|at| (claims[*at].score, *at))
+        && let Some(lightest) = (0..claims.len()).min_by_key(|at| (rank(&claims[*at]), *at))
     {
         claims.remove(lightest);
     }
 }
 
+/// What the user asks to keep goes before the others, of which each has what speaks for it.
+fn rank(claim: &Claim) -> (bool, i32) {
+    (claim.weight >= ASKED_FOR, claim.score)
+}
+
 /// Those for which most speaks, of equal ones the latest; in the order they were said.
 fn heaviest(claims: Vec<Claim>) -> Vec<Claim> {
     let mut ranked: Vec<(usize, Claim)> = claims.into_iter().enumerate().collect();
-    ranked.sort_by_key(|(at, claim)| (Reverse(claim.score), Reverse(*at)));
+    ranked.sort_by_key(|(at, claim)| (Reverse(rank(claim)), Reverse(*at)));
     ranked.truncate(MAX_ADDITIONS);
     ranked.sort_by_key(|(at, _)| *at);
     ranked.into_iter().map(|(_, claim)| claim).collect()

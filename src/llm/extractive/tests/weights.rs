@@ -56,6 +56,33 @@ fn what_enough_speaks_for_is_kept_without_a_sign_and_what_is_said_in_passing_is_
     assert!(!answer.contains("rained"), "{answer}");
 }
 
+#[test]
+fn what_the_user_asks_to_keep_goes_before_what_weighs_more() {
+    let heavy = |day: &str, hour: u8, dock: u8| {
+        format!(
+            "The rule for the ferry from Den Helder is that the dock {dock} is never loaded after {hour}:30 on {day}, because the crane team at Texel needs the dock {dock} for 40 % of its work."
+        )
+    };
+    let answer = answer(
+        Role::Learnings,
+        &source(
+            "Plan the loading",
+            vec![
+                message("user", "Remember: Jo is deaf."),
+                message("assistant", "Noted, and the docks?"),
+                message("user", &heavy("Mondays", 6, 2)),
+                message("user", &heavy("Tuesdays", 7, 3)),
+                message("assistant", "And the others?"),
+                message("user", &heavy("Thursdays", 8, 4)),
+                message("user", &heavy("Fridays", 9, 5)),
+            ],
+            "",
+        ),
+    );
+    assert!(answer.contains("Jo is deaf"), "{answer}");
+    assert_eq!(answer.matches("- because").count(), 3, "{answer}");
+}
+
 /// Writes each sentence of the sessions of `SESSIONS` with what is noticed of it to `NOTICED`, as `benches/quality/weights.py` reads it.
 #[test]
 #[ignore = "run by benches/quality/weights.py"]
