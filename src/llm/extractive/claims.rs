@@ -53,7 +53,12 @@ impl Claim {
         if is_grammar(&text) || text.ends_with(':') {
             return None;
         }
-        Some(Self {
+        Some(Self::new(said, (weight, reason, is_finding), text))
+    }
+
+    /// What a sentence claims: how weighty it is by the rules, why, and whether it is a finding.
+    fn new(said: &Said, (weight, reason, is_finding): (u8, &'static str, bool), text: String) -> Self {
+        Self {
             message: said.message,
             weight,
             score: 0,
@@ -61,7 +66,7 @@ impl Claim {
             text,
             terms: said.terms().clone(),
             is_finding,
-        })
+        }
     }
 }
 
@@ -78,30 +83,16 @@ impl Claim {
         let is_own = !said.has_any(&UNSURE) && !said.has_any(&other) && said.voice != Voice::Task;
         let tells = !said.void && !said.asks && said.is_telling();
         let fits = is_own && tells && !names_a_record(said) && !is_grammar(&text);
-        (fits && !text.ends_with(':')).then(|| Self {
-            message: said.message,
-            weight: 0,
-            score: 0,
-            reason: TOLD,
-            text,
-            terms: said.terms().clone(),
-            is_finding: said.voice == Voice::Assistant,
-        })
+        let is_finding = said.voice == Voice::Assistant;
+        (fits && !text.ends_with(':')).then(|| Self::new(said, (0, TOLD, is_finding), text))
     }
 
     /// What holds instead of a record of the memory.
     pub(super) fn instead(said: &Said) -> Option<Self> {
         let text = capitalised(&shortened(said.body(), MAX_CHARS));
         let fits = !said.void && !is_grammar(&text) && !text.ends_with(':') && said.terms().count() >= 2;
-        fits.then(|| Self {
-            message: said.message,
-            weight: 9,
-            score: 0,
-            reason: INSTEAD,
-            text,
-            terms: said.terms().clone(),
-            is_finding: said.voice == Voice::Assistant,
-        })
+        let is_finding = said.voice == Voice::Assistant;
+        fits.then(|| Self::new(said, (9, INSTEAD, is_finding), text))
     }
 
     /// Whether it says too little by itself, so that the next sentence has to be read with it: "The cause is a limit."
@@ -159,15 +150,8 @@ impl Claim {
         if !(chooses && sure(said) && sure(before) && before.is_telling() && said.voice == Voice::User) {
             return None;
         }
-        let mut claim = Self {
-            message: said.message,
-            weight: 8,
-            score: 0,
-            reason: DECISION,
-            text: capitalised(before.body()),
-            terms: before.terms().clone(),
-            is_finding: false,
-        };
+        let mut claim = Self::new(before, (8, DECISION, false), capitalised(before.body()));
+        claim.message = said.message;
         claim.go_on(said);
         (!is_grammar(&claim.text)).then_some(claim)
     }
@@ -185,20 +169,12 @@ impl Claim {
         ];
         let plain =
             !said.void && !said.asks && said.is_telling() && !said.has_any(&UNSURE) && !said.has_any(&other);
-        let (weight, reason, is_finding) = match sign {
+        let worth = match sign {
             Sign::Decision => (8, DECISION, false),
             Sign::Cause => (7, CAUSE, true),
             _ => (6, FINDING, true),
         };
         let text = capitalised(&shortened(said.body(), MAX_CHARS));
-        (plain && !is_grammar(&text)).then(|| Self {
-            message: said.message,
-            weight,
-            score: 0,
-            reason,
-            text,
-            terms: said.terms().clone(),
-            is_finding,
-        })
+        (plain && !is_grammar(&text)).then(|| Self::new(said, worth, text))
     }
 }

@@ -1,5 +1,6 @@
 //! The list of a vault's memories in the order of their ids.
 
+use super::sorted::range;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::storage::contexts::Source;
 use crate::storage::memories::MemorySummary;
@@ -19,8 +20,7 @@ impl Storage {
         after: Option<&MemoryId>,
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
-        // No id holds a tilde, and every character of one is less.
-        let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
+        let (from, end) = range(prefix);
         // Owners of items are read up to the end of a full page, so no more of them that have a document than it shows.
         // Whether one has is asked below LATERAL, one owner at a time: joined, it might be asked of the whole vault.
         let rows = sqlx::query_as!(
@@ -72,7 +72,7 @@ impl Storage {
                ORDER BY listed.memory_id COLLATE "C"
                LIMIT $5"#,
             vault.as_str(),
-            prefix.map_or("", MemoryId::as_str),
+            from,
             end,
             after.map_or("", MemoryId::as_str),
             limit,

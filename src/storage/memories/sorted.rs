@@ -200,7 +200,7 @@ impl Storage {
 }
 
 /// The ids that begin with a prefix. No id holds a tilde, and every character of one is less.
-fn range(prefix: Option<&MemoryId>) -> (&str, String) {
+pub(super) fn range(prefix: Option<&MemoryId>) -> (&str, String) {
     let end = prefix.map_or_else(|| "~".to_owned(), |prefix| format!("{prefix}~"));
     (prefix.map_or("", MemoryId::as_str), end)
 }

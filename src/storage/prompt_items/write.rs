@@ -1,7 +1,7 @@
 //! Adding, replacing and removing items, each in one transaction that locks the owner's row.
 
 use super::{ItemOwner, live_items};
-use crate::domain::ids::{ActorId, Category, ItemId};
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Transaction;
@@ -166,11 +166,21 @@ impl Storage {
         actor: Option<&ActorId>,
     ) -> Option<NewEvent> {
         let memory = owner.memory.as_ref()?;
-        Some(NewEvent {
+        Some(self.items_event(memory, category.as_str(), actor))
+    }
+
+    /// What is told of changed items of a memory.
+    pub(in crate::storage) fn items_event(
+        &self,
+        memory: &MemoryId,
+        category: &str,
+        actor: Option<&ActorId>,
+    ) -> NewEvent {
+        NewEvent {
             actor: actor.cloned(),
-            details: Some(json!({"category": category.as_str()})),
+            details: Some(json!({ "category": category })),
             ..self.event(memory, EventKind::Items)
-        })
+        }
     }
 
     async fn commit_telling(

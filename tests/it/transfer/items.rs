@@ -83,12 +83,7 @@ async fn items_that_were_changed_or_are_none_are_refused() {
         ("as it was", "a\\u0000", "content"),
         ("\"metadata\":{}", "\"metadata\":[]", "metadata"),
     ] {
-        let other = Service::start().await;
-        let error = import(&other, file.replace(from, to).as_bytes())
-            .await
-            .unwrap_err();
-        assert!(error.contains(said), "{to}: {error}");
-        assert_eq!(other.count("prompt_items").await, 0);
+        is_refused(&file, (from, to), said).await;
     }
 }
 
@@ -157,11 +152,16 @@ async fn a_memory_of_neither_items_nor_versions_is_refused() {
             "not those that were exported",
         ),
     ] {
-        let other = Service::start().await;
-        let error = import(&other, file.replace(from, to).as_bytes())
-            .await
-            .unwrap_err();
-        assert!(error.contains(said), "{to}: {error}");
-        assert_eq!(other.count("prompt_items").await, 0);
+        is_refused(&file, (from, to), said).await;
     }
+}
+
+/// A file in which one text was replaced by another is refused, and says so.
+async fn is_refused(file: &str, (from, to): (&str, &str), said: &str) {
+    let other = Service::start().await;
+    let error = import(&other, file.replace(from, to).as_bytes())
+        .await
+        .unwrap_err();
+    assert!(error.contains(said), "{to}: {error}");
+    assert_eq!(other.count("prompt_items").await, 0);
 }

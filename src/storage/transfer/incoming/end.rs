@@ -6,11 +6,10 @@ use super::super::options::Imported;
 use super::super::records::{self, Active};
 use super::{Incoming, Target, problem};
 use crate::domain::document;
-use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::events::NewEvent;
 use crate::storage::records::history;
 use crate::storage::write::lock_memory;
 use crate::storage::{Source, StorageError, events, usage::stored};
-use serde_json::json;
 
 impl Incoming {
     /// Whatever the lines say of the past, the active records are those of the newest document.
@@ -127,11 +126,8 @@ impl Incoming {
             Target::CreateItems => {
                 let categories = std::mem::take(&mut self.categories);
                 let told: Vec<NewEvent> = categories
-                    .into_iter()
-                    .map(|category| NewEvent {
-                        details: Some(json!({ "category": category })),
-                        ..self.storage.event(&self.memory, EventKind::Items)
-                    })
+                    .iter()
+                    .map(|category| self.storage.items_event(&self.memory, category, None))
                     .collect();
                 events::append(&mut self.transaction, &self.vault, &told).await?;
                 self.transaction.commit().await?;
