@@ -40,8 +40,9 @@ pub struct Health {
     #[arg(long, default_value = "/readyz")]
     path: String,
     /// Seconds to wait for the answer.
-    #[arg(long, value_name = "SECONDS", default_value_t = 3)]
-    timeout: u64,
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    timeout: u32,
     /// Print the status as JSON.
     #[arg(long)]
     json: bool,
@@ -61,7 +62,7 @@ impl Health {
                 _ => ask(&url).await,
             }
         };
-        let told = match timeout(Duration::from_secs(self.timeout), asked).await {
+        let told = match timeout(Duration::from_secs(self.timeout.into()), asked).await {
             Ok(Ok(line)) => line,
             Ok(Err(error)) => error,
             Err(_) => format!("no answer within {} s", self.timeout),

@@ -22,7 +22,7 @@ pub struct Operations {
     #[arg(long, value_enum, value_name = "WHAT")]
     on_invalid: Option<OnInvalid>,
     /// Most additions that are taken in each section.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=100))]
     max_additions: Option<u8>,
     /// The kept run that this finishes.
     #[arg(long, value_name = "UPDATE_ID")]

@@ -7,8 +7,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub struct Prompt {
     /// Most tokens; whole parts and the oldest records are left out beyond it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_tokens: Option<u64>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    max_tokens: Option<u32>,
     /// Only these parts, separated by commas.
     #[arg(long, value_name = "PARTS")]
     include: Option<String>,

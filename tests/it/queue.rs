@@ -232,6 +232,42 @@ async fn a_running_update_that_is_cancelled_saves_nothing() {
 }
 
 #[tokio::test]
+async fn cancelling_counts_neither_as_a_lost_claim_nor_as_a_failure() {
+    // The worker learns of it while its model answers, or when it is about to save.
+    for opens_before_the_worker_learns in [false, true] {
+        let gate = Gate::new();
+        let service = Service::with_models(gate.before(Role::Learnings)).await;
+        let memory = service.memory("agent");
+        let workers = service.work(GRACE);
+        let id = accepted(&memory, &insight(1)).await;
+        gate.asked().await;
+
+        if opens_before_the_worker_learns {
+            sqlx::query("UPDATE updates SET status = 'cancelled', claim_id = NULL, lease_until = NULL, queue_place = NULL, finished_at = now()")
+                .execute(service.rows())
+                .await
+                .unwrap();
+            gate.open();
+        } else {
+            cancel(&memory, &id).await.is(200);
+        }
+        service.stop();
+        workers.stopped().await;
+
+        assert_eq!(run(&memory, &id).await["status"], "cancelled");
+        let metrics = service.get("/metrics").await.is(200).text().to_owned();
+        assert!(metrics.contains("\nupdate_claims_total "), "{metrics}");
+        let counted = metrics.lines().filter(|line| {
+            let (name, count) = line.rsplit_once(' ').unwrap_or_default();
+            let is_failure = name.starts_with("updates_total") && name.contains("\"failed\"");
+            (is_failure || ["update_lease_losses_total", "update_retries_total"].contains(&name))
+                && count != "0"
+        });
+        assert_eq!(counted.collect::<Vec<_>>(), [""; 0]);
+    }
+}
+
+#[tokio::test]
 async fn a_shutdown_hands_back_what_it_cannot_finish() {
     let gate = Gate::new();
     let service = Service::with_models(gate.before(Role::Learnings)).await;

@@ -15,7 +15,7 @@ const MAX_PAGES: usize = 20_000;
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct PageArgs {
     /// Most entries to print.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, allow_negative_numbers = true,
         value_parser = clap::value_parser!(u16).range(1..=500))]
     limit: u16,
     /// Go on where a list ended that named this cursor.

@@ -59,7 +59,7 @@ impl Service {
             endpoint: Endpoint {
                 client: client(&url)?,
                 url,
-                timeout: args.timeout.map_or(time, Duration::from_secs),
+                timeout: args.timeout.map_or(time, |seconds| Duration::from_secs(seconds.into())),
             },
             headers,
             args: args.clone(),

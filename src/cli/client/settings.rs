@@ -48,9 +48,9 @@ pub(in crate::cli) struct ServiceArgs {
     #[arg(long, value_name = "FILE", help_heading = "Service and memory")]
     pub(super) key_file: Option<PathBuf>,
     /// Most seconds to wait for an answer.
-    #[arg(long, value_name = "SECONDS", help_heading = "Service and memory",
-        value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(in crate::cli) timeout: Option<u64>,
+    #[arg(long, value_name = "SECONDS", help_heading = "Service and memory", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(in crate::cli) timeout: Option<u32>,
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
     json: bool,

@@ -112,3 +112,22 @@ async fn errors_are_json_where_json_is_asked_for() {
     let plain = user.run(&["set-status", "--goal", "x"]).await.is(5);
     assert_eq!(plain.err, "working-memory: it is refused\n");
 }
+
+#[tokio::test]
+async fn a_number_out_of_range_is_answered_with_the_range() {
+    let user = User::of("http://127.0.0.1:9");
+    for (arguments, allowed) in [
+        (vec!["versions", "--limit", "-1"], "-1 is not in 1..=500"),
+        (vec!["versions", "-n", "501"], "501 is not in 1..=500"),
+        (
+            vec!["operations", "--max-additions", "-1", "x"],
+            "-1 is not in 1..=100",
+        ),
+        (vec!["prompt", "--max-tokens", "-5"], "-5 is not in 1..4294967295"),
+        (vec!["get", "--timeout", "-1"], "-1 is not in 1..=86400"),
+        (vec!["health", "--timeout", "0"], "0 is not in 1..=86400"),
+    ] {
+        let refused = user.run(&arguments).await.is(2);
+        assert!(refused.err.contains(allowed), "{arguments:?}: {}", refused.err);
+    }
+}

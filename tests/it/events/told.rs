@@ -100,6 +100,60 @@ async fn a_deleted_memory_is_told() {
 }
 
 #[tokio::test]
+async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its_query() {
+    let service = Service::start().await;
+    let memory = service.memory("agent");
+    let old = memory.put("the secret text").await.is(201).json();
+    memory.put("text").await.is(201);
+    let mut watch = Watch::vault(&service, "", Some("0")).await;
+    let versions = watch.take(2).await;
+    drop(watch);
+
+    memory.redact("1").await.is(200);
+    let item = json!({ "category": "notes", "content": "the secret item" });
+    Answer::to(memory.request(Method::POST, "items").json(&item))
+        .await
+        .is(201);
+    let of_vault = json!({ "category": "style", "content": "the secret item" });
+    Answer::to(
+        service
+            .request(Method::POST, "/v1/vaults/acme/items")
+            .json(&of_vault),
+    )
+    .await
+    .is(201);
+    Answer::to(memory.request(Method::DELETE, "items?category=notes"))
+        .await
+        .is(200);
+
+    // An EventSource cannot send a header when it is made anew.
+    let last = versions[1].id.as_deref().unwrap();
+    let query = format!("?last_event_id={last}&memory_id=agent");
+    let sent = Watch::vault(&service, &query, None).await.take(3).await;
+    assert_eq!(kinds(&sent), ["redacted", "items", "items"]);
+    assert_eq!(sent[0].data["details"]["version"], 1);
+    assert_eq!(sent[0].data["details"]["context_id"], old["context_id"]);
+    for event in &sent[1..] {
+        assert_eq!(event.data["details"]["category"], "notes");
+    }
+    assert!(
+        sent.iter()
+            .all(|event| !event.data.to_string().contains("secret"))
+    );
+    // The header, which a reconnecting EventSource sends, is newer than the query of its URL.
+    let again = Watch::vault(&service, &query, sent[1].id.as_deref())
+        .await
+        .take(1)
+        .await;
+    assert_eq!(again[0].id, sent[2].id);
+    let path = format!("/v1/vaults/acme/events?last_event_id={}", "x");
+    service
+        .get(&path)
+        .await
+        .problem(400, "malformed", Some("last_event_id"));
+}
+
+#[tokio::test]
 async fn what_cannot_be_asked_for_is_refused() {
     let service = Service::start().await;
     let ask = |query: &str, header: (&'static str, &'static str)| {

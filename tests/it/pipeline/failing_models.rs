@@ -96,6 +96,30 @@ async fn every_way_to_fail_is_told_apart_and_saves_nothing_but_the_run() {
 }
 
 #[tokio::test]
+async fn a_failed_model_is_named_with_its_address_and_without_its_key() {
+    let served = Served::start(Provider::Openai, 0).await;
+    let reply = Reply::Status(401, None, "the key of the server");
+
+    let (failed, _) = served.update("agent", vec![reply], json!({ "task": TASK })).await;
+
+    let problem = failed.problem(502, "model-failed", None);
+    let detail = problem["detail"].as_str().unwrap();
+    let address = served.stub.address().trim_start_matches("http://");
+    assert!(
+        detail.starts_with("the learnings model failed: ")
+            && detail.contains(&format!("(openai, {address})")),
+        "{detail}"
+    );
+    assert!(
+        detail.contains("status 401") && !detail.contains("key"),
+        "{detail}"
+    );
+    let id = problem["update_id"].as_str().unwrap();
+    let run = served.service.memory("agent").get(&format!("updates/{id}")).await;
+    assert!(run.is(200).text().contains(address));
+}
+
+#[tokio::test]
 async fn what_can_heal_is_tried_again_and_a_refusal_is_not() {
     for provider in [Provider::Openai, Provider::Anthropic] {
         let served = Served::start(provider, 1).await;

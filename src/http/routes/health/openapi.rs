@@ -15,7 +15,7 @@ pub(crate) struct Document(pub(crate) fn() -> String);
     path = "/openapi.yaml",
     operation_id = "GetOpenApi",
     tag = "health",
-    responses((status = 200, description = "What the service answers, as OpenAPI.", body = String, content_type = "application/yaml"))
+    responses((status = 200, description = "What the service answers, as OpenAPI.", body = Object, content_type = "application/yaml"))
 )]
 pub(crate) async fn openapi(Extension(Document(document)): Extension<Document>) -> impl IntoResponse {
     static MADE: OnceLock<String> = OnceLock::new();

@@ -1,8 +1,10 @@
 //! `PUT M/context`
 
 use crate::harness::{Answer, Service};
+use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use working_memory::config::Config;
 use working_memory::config::guard::Collapse;
 
@@ -281,4 +283,45 @@ async fn nobody_looks_where_the_guard_is_off() {
     let memory = service.memory("agent");
     memory.put(WITH_RECORDS).await.is(201);
     assert_eq!(memory.put("x").await.is(201).json()["warnings"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_contention_every_answer_has_the_etag_of_a_version_with_the_text_that_was_put() {
+    let one = Service::start().await;
+    let two = one.beside(None).await;
+    let texts = ["# Facts\na\n", "# Facts\nb\n", "# Facts\nc\n"];
+    one.memory("agent").put(texts[0]).await.is(201);
+
+    let writers = (0..12).map(|writer| {
+        let service = if writer % 2 == 0 { &one } else { &two };
+        async move {
+            let mut random = fastrand::Rng::with_seed(writer);
+            let mut answers = Vec::new();
+            for _ in 0..40 {
+                // Often the text that another writer is putting, so that many puts change nothing.
+                let text = texts[random.usize(0..texts.len())];
+                let put = service.memory("agent").put(text).await;
+                assert!([200, 201].contains(&put.status), "{}", put.text());
+                assert_eq!(put.json()["unchanged"], put.status == 200);
+                answers.push((put.header("etag").trim_matches('"').to_owned(), text, put.status));
+            }
+            answers
+        }
+    });
+    let answers: Vec<_> = join_all(writers).await.into_iter().flatten().collect();
+
+    let rows: Vec<(String, String)> = sqlx::query_as("SELECT context_id, context FROM memory_contexts")
+        .fetch_all(one.rows())
+        .await
+        .unwrap();
+    let versions: HashMap<String, String> = rows.into_iter().collect();
+    for (etag, text, status) in &answers {
+        assert_eq!(
+            versions.get(etag).map(String::as_str),
+            Some(*text),
+            "{status} {etag}"
+        );
+    }
+    let unchanged = answers.iter().filter(|(_, _, status)| *status == 200).count();
+    assert!(unchanged > 20 && unchanged < answers.len() - 20, "{unchanged}");
 }
