@@ -1,4 +1,4 @@
-//! What sentences claim that is worth keeping.
+//! Claims in sentences that are worth keeping.
 
 use super::cues::{Language, Sign};
 use super::diagnosis::{diagnoses, explains};
@@ -13,20 +13,20 @@ use super::worth::{
     of_assistant, of_user,
 };
 
-/// The longest insight, in characters.
+/// Maximum length of an insight in characters.
 const MAX_CHARS: usize = 400;
 
-/// A claim on its way into the memory.
+/// A candidate for the memory.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub(super) message: usize,
     pub(super) weight: u8,
-    /// What speaks for keeping it, all in all.
+    /// The total score (see `weights`).
     pub(super) score: i32,
     pub(super) reason: &'static str,
     pub(super) text: String,
     pub(super) terms: Terms,
-    /// Whether it falls when its message is contradicted.
+    /// Whether it is dropped if its message is contradicted.
     pub(super) is_finding: bool,
 }
 
@@ -41,7 +41,7 @@ impl Claim {
         }
         let (weight, reason, is_finding) = match said.voice {
             Voice::User => of_user(said, session),
-            // With messages, the task only says what they are about.
+            // If there are messages, the task is only the topic and makes no claims.
             Voice::Task if session.has_messages => None,
             Voice::Task => of_user(said, session).filter(|(_, reason, _)| *reason != FACT),
             Voice::Assistant => of_assistant(said)
@@ -56,7 +56,7 @@ impl Claim {
         Some(Self::new(said, (weight, reason, is_finding), text))
     }
 
-    /// What a sentence claims: how weighty it is by the rules, why, and whether it is a finding.
+    /// The weight and reason by the rules, and whether it is a finding.
     fn new(said: &Said, (weight, reason, is_finding): (u8, &'static str, bool), text: String) -> Self {
         Self {
             message: said.message,
@@ -76,7 +76,7 @@ fn chooses(said: &Said) -> bool {
 }
 
 impl Claim {
-    /// A sentence that the rules see no claim in, where enough else speaks for it.
+    /// A sentence without a claim by the rules; it needs a high score.
     pub(super) fn told(said: &Said) -> Option<Self> {
         let text = capitalised(&shortened(said.body(), MAX_CHARS));
         let other = [Sign::Meta, Sign::Others, Sign::Feeling, Sign::Listener];
@@ -87,7 +87,7 @@ impl Claim {
         (fits && !text.ends_with(':')).then(|| Self::new(said, (0, TOLD, is_finding), text))
     }
 
-    /// What holds instead of a record of the memory.
+    /// The replacement for a record of the memory.
     pub(super) fn instead(said: &Said) -> Option<Self> {
         let text = capitalised(&shortened(said.body(), MAX_CHARS));
         let fits = !said.void && !is_grammar(&text) && !text.ends_with(':') && said.terms().count() >= 2;
@@ -95,7 +95,7 @@ impl Claim {
         fits.then(|| Self::new(said, (9, INSTEAD, is_finding), text))
     }
 
-    /// Whether it says too little by itself, so that the next sentence has to be read with it: "The cause is a limit."
+    /// Whether it is incomplete without the next sentence: "The cause is a limit."
     pub(super) fn is_short(&self, said: &Said) -> bool {
         let least = if said.language == Language::Japanese { 4 } else { 3 };
         matches!(self.reason, CAUSE | FINDING)
@@ -103,7 +103,7 @@ impl Claim {
             && said.terms().numbers.is_empty()
     }
 
-    /// Adds the next sentence.
+    /// Appends the next sentence.
     pub(super) fn go_on(&mut self, next: &Said) {
         let blank = if next.language == Language::Japanese {
             ""
@@ -114,7 +114,8 @@ impl Claim {
         self.terms = std::mem::take(&mut self.terms).with(next.terms());
     }
 
-    /// "It closes at six": with the sentence before, that says what; nothing where there is none.
+    /// "It closes at six": prepends the sentence before, which says what "it" is; `None` if there is no such
+    /// sentence.
     pub(super) fn grounded(self, before: Option<&Said>, said: &Said) -> Option<Self> {
         if !points_back(said) || said.voice == Voice::Task {
             return Some(self);
@@ -143,7 +144,7 @@ impl Claim {
         })
     }
 
-    /// "… It stays at 15.": a choice that says what it is about only together with the sentence before.
+    /// "… It stays at 15.": a decision that is only complete together with the sentence before.
     pub(super) fn of_two(before: &Said, said: &Said) -> Option<Self> {
         let chooses = said.has(Sign::Decision) && has_value(said) && !said.is_telling();
         let sure = |said: &Said| !said.void && !said.asks && !said.has_any(&UNSURE);
@@ -156,7 +157,7 @@ impl Claim {
         (!is_grammar(&claim.text)).then_some(claim)
     }
 
-    /// A plain statement behind a sentence that announced it.
+    /// A plain statement after a sentence that announced it.
     pub(super) fn announced(said: &Said, sign: Sign) -> Option<Self> {
         let other = [
             Sign::Refuted,

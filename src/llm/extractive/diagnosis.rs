@@ -1,4 +1,4 @@
-//! What explains a fault, where the assistant tells it without a word for it.
+//! Explanations of a fault by the assistant without an explicit cue such as "cause".
 
 use super::cues::Sign;
 use super::done::is_done;
@@ -6,7 +6,7 @@ use super::said::Said;
 use super::session::Session;
 use super::worth::{CAUSE, UNSURE, Worth};
 
-/// "It's the elevation tiles: the cache stores an empty file", where a fault is sought.
+/// "It's the elevation tiles: the cache stores an empty file", in a session that looks for a fault.
 pub(super) fn explains(said: &Said, session: &Session) -> Worth {
     let first = said.words().next().map_or("", |(_, word)| word);
     let points = matches!(first, "it's" | "it" | "es" | "das" | "c'est" | "era" | "son");
@@ -16,8 +16,8 @@ pub(super) fn explains(said: &Said, session: &Session) -> Worth {
     (session.seeks_a_fault && points && sure && says_how).then_some((7, CAUSE, true))
 }
 
-/// "The old certificate was still in the store. I imported the new one.", or "Both jobs start at two: they lock each other
-/// out", behind the output of a tool and in its words, where a fault is sought.
+/// "The old certificate was still in the store. I imported the new one.", or "Both jobs start at two: they
+/// lock each other out", after a tool output and with its words, in a session that looks for a fault.
 pub(super) fn diagnoses(said: &Said, session: &Session) -> Worth {
     let other = [
         Sign::Plan,

@@ -1,16 +1,16 @@
-//! Which sentences report that work is done.
+//! Detects sentences that report finished work.
 
 use super::cues::{Language, Sign};
 use super::said::Said;
 use super::sentence::Voice;
 use super::terms::Terms;
 
-/// The longest way from an auxiliary to its participle, in words.
+/// Maximum distance from an auxiliary to its participle, in words.
 const REACH: usize = 4;
-/// In German the participle stands at the end.
+/// The same for German, where the participle comes last.
 const FAR_REACH: usize = 14;
 
-/// What users report as done: their own deeds and ends of work, not how things are usually done.
+/// Reports of finished work by users: their own deeds and completed work, not habits.
 pub(super) fn is_done_by_user(piece: &Said) -> bool {
     if !is_done(piece)
         || piece.has_any(&[Sign::Wish, Sign::Request])
@@ -36,7 +36,7 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
     own || own_past || ended || (told && !piece.has(Sign::Change))
 }
 
-/// What takes the weight of a report.
+/// Signs that invalidate a report.
 const AGAINST: [Sign; 7] = [
     Sign::NotYet,
     Sign::Negation,
@@ -47,12 +47,12 @@ const AGAINST: [Sign; 7] = [
     Sign::Plan,
 ];
 
-/// What is done: a report in the past or a state that is the end of work.
+/// Whether it reports finished work: in the past tense, or a state that ends the work.
 pub(super) fn is_done(piece: &Said) -> bool {
     tells_done(piece, true)
 }
 
-/// The same of a part of a sentence; a participle alone tells something only at the beginning.
+/// The same for a part of a sentence; a participle alone counts only in the first part.
 pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
     if piece.language == Language::Japanese {
         return japanese_done(piece);
@@ -121,7 +121,7 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
     false
 }
 
-/// "stg_counters now reads either name", as the assistant tells it: somebody saw to it.
+/// "stg_counters now reads either name", from the assistant: it made the change.
 fn is_now_so(piece: &Said) -> bool {
     let unfinished = [Sign::Open, Sign::Trouble, Sign::Next];
     let now = piece.first(Sign::Now);

@@ -1,10 +1,10 @@
-//! Lines that nobody said, and headings that say how far the list below them is.
+//! Detects lines that are not written by the sender, and headings that give the state of the list below them.
 
 use super::sentence::Standing;
 use super::split::list_item;
 use super::text::folded;
 
-/// Lines that nobody said: quoted ones, tables, commands, markup, logs, traces.
+/// Lines not written by the sender: quotations, tables, commands, markup, logs, stack traces.
 pub(super) fn is_foreign(line: &str) -> bool {
     line.starts_with(['>', '|', '$', '<', '＞'])
         || line.starts_with("+++ ")
@@ -16,7 +16,7 @@ pub(super) fn is_foreign(line: &str) -> bool {
         || is_log(line)
 }
 
-/// A line of a log: begins with a time, names its level, or is made of `key=value`.
+/// A log line: begins with a time, contains a level, or consists of `key=value`.
 fn is_log(line: &str) -> bool {
     let first = line
         .split_whitespace()
@@ -89,7 +89,7 @@ pub(super) fn is_mail_header(line: &str) -> bool {
         )
 }
 
-/// The text of a heading, of a line in bold, or of a short line that ends in a colon.
+/// The text of a heading, of a bold line, or of a short line that ends in a colon.
 pub(super) fn title(line: &str) -> Option<String> {
     let heading = line
         .starts_with('#')

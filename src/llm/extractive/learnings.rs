@@ -1,4 +1,4 @@
-//! `Key Learnings`: the weightiest claims, and what they make wrong in the memory.
+//! `Key Learnings`: adds the claims with the highest score and archives outdated records.
 
 use std::cmp::Reverse;
 
@@ -19,10 +19,10 @@ use crate::llm::Source;
 /// The weight of a claim that the user asks to keep.
 const ASKED_FOR: u8 = 10;
 
-/// With fewer messages than these nothing is weighed.
+/// Sessions with fewer messages than this are not scored.
 const FEW_MESSAGES: usize = 4;
 
-/// The section in the update DSL; none where nothing clear was said.
+/// The section in the update DSL; `None` if there is nothing clear to record.
 pub(super) fn section(source: &Source) -> Option<String> {
     let session = Session::of(source);
     let records = memory::records_of(&source.document, RecordKind::Learning);
@@ -46,7 +46,7 @@ fn written(chosen: &[Claim], gone: &[Outdated]) -> Option<String> {
     Some(text)
 }
 
-/// The list of what is archived, in the update DSL; empty if nothing is.
+/// The `ARCHIVE` list in the update DSL; empty if nothing is archived.
 pub(super) fn archives(gone: &[Outdated]) -> String {
     let mut text = String::new();
     for (at, outdated) in gone.iter().take(MAX_ARCHIVES).enumerate() {
@@ -58,7 +58,7 @@ pub(super) fn archives(gone: &[Outdated]) -> String {
     text
 }
 
-/// Claims that were not taken back and that the memory does not hold yet, in the order they were made.
+/// Claims that were not retracted and are not yet in the memory, in order.
 fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim> {
     let known: Vec<Terms> = records
         .iter()
@@ -87,7 +87,7 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         {
             claim.go_on(said);
         }
-        // "Found it!" says that the next sentence is it.
+        // "Found it!" announces the next sentence.
         let carried = announced.take().filter(|(message, _)| *message == said.message);
         announced = [Sign::Cause, Sign::Finding, Sign::Decision]
             .into_iter()
@@ -99,7 +99,7 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         let confirmed = behind
             .filter(|_| confirms(said))
             .and_then(|behind| Claim::announced(behind, Sign::Decision));
-        // "Why? Because OCT 31 is DEC 25."
+        // "Why? Because OCT 31 is DEC 25." is rhetorical.
         let answers_itself = behind.is_some_and(|behind| behind.asks) && said.opens_with(Sign::Because);
         if answers_itself {
             continue;
@@ -137,7 +137,7 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
     claims
 }
 
-/// "That's settled." says that the sentence before is a decision.
+/// "That's settled." marks the sentence before as a decision.
 fn confirms(said: &Said) -> bool {
     let opens = said
         .hits
@@ -147,14 +147,15 @@ fn confirms(said: &Said) -> bool {
     opens && names_none && !said.asks && !said.has(Sign::NotYet) && said.content().count() <= 1
 }
 
-/// Whether what was refuted is what was claimed: most of a few words.
+/// Whether a refutation concerns this claim: it has few words and shares most of them.
 fn refutes(refuted: &Terms, claim: &Claim) -> bool {
     let shared = refuted.shared(&claim.terms);
     shared > 0 && shared * 2 >= refuted.count() && refuted.count() <= 8
 }
 
-/// Whether enough speaks for it: more for what the rules see no claim in, and nothing is asked of what the user asks
-/// to keep and of what replaces a record. A few messages say too little of each other to be weighed: there the rules decide.
+/// Whether the score is sufficient. A sentence without a claim by the rules needs the highest score; claims
+/// that the user asks to keep and replacements of records need none. Sessions with few messages are not
+/// scored; there the rules decide.
 fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
     let enough = match claim.weight {
         0 => 50,
@@ -168,7 +169,7 @@ fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
     }
 }
 
-/// Keeps the list short, so that a long session takes no more than time in its length.
+/// Bounds the list, so that the time stays linear for long sessions.
 fn forget_lightest(claims: &mut Vec<Claim>) {
     if claims.len() > MAX_ADDITIONS * 8
         && let Some(lightest) = (0..claims.len()).min_by_key(|at| (rank(&claims[*at]), *at))
@@ -177,12 +178,12 @@ fn forget_lightest(claims: &mut Vec<Claim>) {
     }
 }
 
-/// What the user asks to keep goes before the others, of which each has what speaks for it.
+/// Sort key: claims that the user asks to keep first, then by score.
 fn rank(claim: &Claim) -> (bool, i32) {
     (claim.weight >= ASKED_FOR, claim.score)
 }
 
-/// Those for which most speaks, of equal ones the latest; in the order they were said.
+/// The claims with the highest score, the latest first among equals; returned in their original order.
 fn heaviest(claims: Vec<Claim>) -> Vec<Claim> {
     let mut ranked: Vec<(usize, Claim)> = claims.into_iter().enumerate().collect();
     ranked.sort_by_key(|(at, claim)| (Reverse(rank(claim)), Reverse(*at)));

@@ -1,4 +1,4 @@
-//! The session as a whole: what each sentence is worth once the others are known.
+//! Evaluates the sentences of a session in their context.
 
 use super::code::Code;
 use super::cues::{Language, Sign};
@@ -11,33 +11,33 @@ use super::shown::Shown;
 use super::transcript::Transcript;
 use crate::llm::Source;
 
-/// A joke of no more meaningful words than this says that the sentence before was one.
+/// A joke with at most this many terms refers to the sentence before.
 const ASIDE_TERMS: usize = 2;
-/// A request not to keep something, of no more words of its own than this, is about the sentence before.
+/// A request not to record something with at most this many terms refers to the sentence before.
 const PRIVATE_TERMS: usize = 2;
 
-/// What was said, and by whom.
+/// The sentences and code of a session.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) said: Vec<Said>,
     pub(super) codes: Vec<Code>,
-    /// Which numbers tools showed and the user told.
+    /// Numbers in tool outputs and in the user's statements.
     pub(super) shown: Shown,
-    /// Messages that are output of tools, in their order.
+    /// Numbers of the messages that are tool outputs, in order.
     pub(super) outputs: Vec<usize>,
-    /// The last message of the assistant; 0 if there is none.
+    /// Number of the assistant's last message; 0 if there is none.
     pub(super) last_answer: usize,
-    /// The first message of the user; 0 if there is none.
+    /// Number of the user's first message; 0 if there is none.
     pub(super) first_question: usize,
-    /// Whether it is about something that does not work: numbers of the user then tell symptoms.
+    /// Whether it is about a fault: numbers in the user's messages are then symptoms.
     pub(super) seeks_a_fault: bool,
     /// Whether there is anything besides the task.
     pub(super) has_messages: bool,
     /// The language of most messages.
     pub(super) usual: Language,
-    /// Messages of the assistant that end with a question, in their order.
+    /// Numbers of the assistant's messages that end with a question, in order.
     asking: Vec<usize>,
-    /// Messages of the assistant that begin with how things are and then tell what was done, in their order.
+    /// Numbers of the assistant's messages that first describe a state and then report a change, in order.
     mending: Vec<usize>,
 }
 
@@ -82,27 +82,27 @@ impl Session {
         }
     }
 
-    /// Whether the message before is the output of a tool.
+    /// Whether the previous message is a tool output.
     pub(super) fn is_behind_output(&self, said: &Said) -> bool {
         said.message > 0 && self.outputs.binary_search(&(said.message - 1)).is_ok()
     }
 
-    /// Whether it stands in the answer to a question of the assistant.
+    /// Whether it is in the answer to a question of the assistant.
     pub(super) fn is_asked_for(&self, said: &Said) -> bool {
         said.message > 0 && self.asking.binary_search(&(said.message - 1)).is_ok()
     }
 
-    /// Whether it tells how things are, and the same message then what was done about it.
+    /// Whether it describes a state that the same message then reports as changed.
     pub(super) fn is_mended(&self, said: &Said) -> bool {
         self.mending.binary_search(&said.message).is_ok()
     }
 
-    /// What was meant and may be written down.
+    /// The sentences that are not excluded.
     pub(super) fn meant(&self) -> impl Iterator<Item = &Said> {
         self.said.iter().filter(|said| !said.void)
     }
 
-    /// The message before the user's last one.
+    /// Number of the message before the user's last one.
     pub(super) fn last_request(&self) -> usize {
         let users = self.said.iter().filter(|said| said.voice == Voice::User);
         users
@@ -112,7 +112,7 @@ impl Session {
             .saturating_sub(1)
     }
 
-    /// Messages of the assistant that were contradicted, by the user or by the assistant.
+    /// Numbers of the assistant's messages that were contradicted, by the user or by the assistant.
     pub(super) fn denied(&self) -> Vec<usize> {
         let mut denied = Vec::new();
         let mut answer = None;
@@ -151,7 +151,7 @@ impl Session {
     }
 }
 
-/// Messages of the assistant that end with a question, in their order.
+/// Numbers of the assistant's messages that end with a question, in order.
 fn asking(said: &[Said]) -> Vec<usize> {
     let ends = |at: usize| {
         said.get(at + 1)
@@ -161,7 +161,7 @@ fn asking(said: &[Said]) -> Vec<usize> {
     (0..said.len()).filter(asks).map(|at| said[at].message).collect()
 }
 
-/// Messages of the assistant that begin with how things are and then tell what was done, in their order.
+/// Numbers of the assistant's messages that first describe a state and then report a change, in order.
 fn mending(said: &[Said]) -> Vec<usize> {
     let mends = |message: &&[Said]| {
         let of_assistant = message[0].voice == Voice::Assistant;
@@ -171,7 +171,7 @@ fn mending(said: &[Said]) -> Vec<usize> {
     messages.filter(mends).map(|message| message[0].message).collect()
 }
 
-/// "Fix the alarm": a fault is sought, though nobody calls it one.
+/// "Fix the alarm": the session is about a fault, although nobody calls it one.
 fn asks_for_repair(task: &Said) -> bool {
     static REPAIR: Listed = Listed::new(|| {
         split(
@@ -183,9 +183,10 @@ fn asks_for_repair(task: &Said) -> bool {
     words.any(|(_, word)| REPAIR.has(word)) || task.line.text.contains("修理")
 }
 
-/// "No, …" to what was no question, or anywhere that it still fails.
+/// Whether it denies: "No, …" if the message before is not a question, or a statement anywhere that it still
+/// fails.
 fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
-    // "So it's not us" is what follows from the answer.
+    // "So it's not us" is a conclusion from the answer.
     let concludes = [" so ", " also ", " donc ", " alors ", " entonces ", " así que "];
     let folded = &said.line.folded;
     if said.void || concludes.iter().any(|word| folded.starts_with(word)) {
@@ -214,7 +215,8 @@ fn is_all_filler(said: &Said, end: usize) -> bool {
     })
 }
 
-/// The language of each message, from the task on; what is too short for telling is in the language of the whole.
+/// The language of each message, starting with the task. A message that is too short to decide has the
+/// language of the session.
 fn languages(source: &Source) -> (Language, Vec<Language>) {
     let texts =
         || std::iter::once(source.task.as_str()).chain(source.messages.iter().map(|m| m.content.as_str()));
@@ -235,10 +237,10 @@ fn languages(source: &Source) -> (Language, Vec<Language>) {
     (most, known.into_iter().map(|of| of.unwrap_or(most)).collect())
 }
 
-/// Marks what was not meant, is not theirs, or may not be written down.
+/// Excludes sentences that are not meant, not written by the sender, or must not be recorded.
 fn leave_out(said: &mut [Said]) {
     let mut foreign = None;
-    // The sentences of the user's last message before the one that is looked at, and of the one before that.
+    // Ranges of the sentences of the user's previous message, and of the one before it.
     let mut users = (0..0, 0..0);
     let mut serious_from = 0;
     let mut left_out = 0;
@@ -257,7 +259,7 @@ fn leave_out(said: &mut [Said]) {
         let aside = joke && here.terms().count() <= ASIDE_TERMS;
         let serious = here.has(Sign::Serious);
         let is_private = here.has(Sign::Private);
-        // "Don't write that down", and nothing else: what was just said is meant.
+        // "Don't write that down" alone refers to the sentence before.
         let takes_back = here.has(Sign::Dismissal) || (is_private && here.content().count() <= PRIVATE_TERMS);
         let introduces = voice == Voice::User
             && here.line.text.trim_end().ends_with([':', '：'])
@@ -290,7 +292,7 @@ fn leave_out(said: &mut [Said]) {
             said[at - 1].void = true;
         } else if joke && (aside || voice == Voice::Assistant) && left_out != message {
             left_out = message;
-            // The message of the user before this one was a joke.
+            // The user's previous message was a joke.
             let before = match voice {
                 Voice::User => users.0.clone(),
                 _ => users.1.clone(),

@@ -1,5 +1,5 @@
-//! Numbers that bear out who tells them: those that tools showed, whose output speaks with no voice itself, and those
-//! that the user told.
+//! Values that confirm a statement: those in tool outputs, which themselves have no author, and those in the
+//! user's statements.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use super::said::Said;
 use super::terms::{Stem, Terms};
 use super::values::{Kind, values};
 
-/// The most numbers and words that are remembered; the earliest ones.
+/// Maximum number of stored numbers and words; the earliest are kept.
 const MAX_NUMBERS: usize = 20_000;
-/// Of a longer line of output only the beginning is looked at.
+/// Only the beginning of a longer output line is read.
 const MAX_LINE_BYTES: usize = 2_000;
-/// A longer run of digits is no measurement.
+/// A longer run of digits is not a measurement.
 const MAX_DIGITS: usize = 12;
 
-/// The numbers that stand in the output of tools, each with the message that showed it first.
+/// The numbers in tool outputs, each with the first message that contains it.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     numbers: HashMap<String, usize, RandomState>,
-    /// Words of the same.
+    /// The words in tool outputs.
     words: HashMap<Stem, usize, RandomState>,
-    /// The numbers of the user's statements.
+    /// The numbers in the user's statements.
     told: HashMap<String, usize, RandomState>,
 }
 
@@ -56,7 +56,7 @@ impl Shown {
         }
     }
 
-    /// Whether most of what a sentence speaks of stands in what a tool showed before.
+    /// Whether most words of a sentence occur in earlier tool outputs.
     pub(super) fn tells_of(&self, said: &Said) -> bool {
         if self.words.is_empty() {
             return false;
@@ -67,7 +67,7 @@ impl Shown {
         shown >= 2 && shown * 2 >= words.len()
     }
 
-    /// Remembers what the user tells.
+    /// Stores the values of the user's statement.
     pub(super) fn hear(&mut self, said: &Said) {
         let values = values(&said.line.text).into_iter();
         for (_, text) in values.filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday)) {
@@ -77,12 +77,12 @@ impl Shown {
         }
     }
 
-    /// Whether a sentence tells a value that a tool showed before.
+    /// Whether a sentence contains a value from an earlier tool output.
     pub(super) fn bears_out(&self, said: &Said) -> bool {
         stands_in(&self.numbers, said)
     }
 
-    /// Whether a sentence tells a value that the user told before.
+    /// Whether a sentence contains a value from an earlier statement of the user.
     pub(super) fn was_told(&self, said: &Said) -> bool {
         stands_in(&self.told, said)
     }

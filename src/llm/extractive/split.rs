@@ -1,18 +1,18 @@
-//! Paragraphs to sentences.
+//! Splits paragraphs into sentences.
 
 use super::cues::is_month;
 use super::listed::{Listed, split};
 
-/// Short forms whose full stop ends no sentence.
+/// Abbreviations whose full stop does not end a sentence.
 static SHORT: Listed = Listed::new(|| {
     split(
         " e.g i.e vs cf etc approx dr mr mrs ms prof st no nr bzw ca z.b d.h usw inkl evtl ggf sr sra dra ud p.ej av m mme mlle env c.-à-d fig vol jr sen max min ",
     )
 });
 
-/// Cuts a paragraph into sentences: behind an end mark and a blank where no small letter follows, at a semicolon,
-/// and behind the full stops of Chinese and Japanese. What stands in backticks is not cut. Whoever begins a message
-/// with a small letter begins sentences so.
+/// Splits a paragraph into sentences: after an end mark and a blank that no lower case letter follows, at a
+/// semicolon, and after Chinese and Japanese full stops. Text in backticks is not split. If the message
+/// begins in lower case (`begin_small`), a sentence may too.
 pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -44,7 +44,7 @@ pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
     found.into_iter().map(str::trim).collect()
 }
 
-/// The mark that closes what a character opens, if it is closed near by.
+/// The closing mark for an opening character, if it is closed nearby.
 fn opens(c: char, previous: char, before_tick: bool, rest: &str) -> Option<char> {
     let close = match c {
         '`' if before_tick => return Some('`'),
@@ -77,7 +77,7 @@ fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {
     (begin_small || !rest.starts_with(char::is_lowercase)) && !is_short(mark, rest)
 }
 
-/// Whether the full stop belongs to a short form or to an ordinal number before a month.
+/// Whether the full stop belongs to an abbreviation or to an ordinal number before a month.
 fn is_short(said: &str, rest: &str) -> bool {
     let word = said
         .trim_end_matches('.')
@@ -100,7 +100,7 @@ fn is_short(said: &str, rest: &str) -> bool {
         || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
-/// Removes openings of lists and other markup from the beginning of a line, and tells what a check box says.
+/// Strips list marks and other markup from the beginning of a line, and returns the state of a check box.
 pub(super) fn list_item(line: &str) -> Option<(&str, Option<bool>)> {
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = if number.len() < line.len() && line.len() - number.len() <= 3 {

@@ -1,4 +1,4 @@
-//! What sentences tell about work: done, being done, to be done, not done after all.
+//! Extracts work from sentences: done, in progress, to do, dropped.
 
 use super::cues::{Hit, Language, Sign};
 use super::done::{is_done, is_done_by_user, tells_done};
@@ -12,17 +12,17 @@ use super::wording::{line, pointing_back};
 use super::work_state::State;
 use super::worth::opens_with_imperative;
 
-/// A piece of work as it was told.
+/// A piece of work in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) state: State,
-    /// What it is, for a list; empty where only "done" was said.
+    /// The text for a list; empty if the sentence was only "done".
     pub(super) text: String,
 }
 
-/// What a sentence tells about work.
+/// Extracts the work from a sentence.
 ///
-/// `before` is what the sentence before told, `behind` that sentence.
+/// `before` is the state that the previous sentence (`behind`) reported.
 pub(super) fn steps(
     said: &Said,
     session: &Session,
@@ -62,7 +62,7 @@ pub(super) fn steps(
         }
         before = state.or(before);
     }
-    // Of one thing that is done but not wholly, the whole is open.
+    // If one thing is done but not completely, all of it is open.
     if let [(State::Done, _), (State::Open, second)] = steps.as_slice()
         && said.part(second).terms().count() <= 1
     {
@@ -91,7 +91,7 @@ fn closes(said: &Said) -> bool {
         && !said.has_any(&[Sign::NotYet, Sign::Negation])
 }
 
-/// A plain statement of how things are.
+/// A plain statement about a state.
 fn tells_outcome(said: &Said) -> bool {
     let other = [
         Sign::Open,
@@ -107,7 +107,7 @@ fn tells_outcome(said: &Said) -> bool {
     said.is_telling() && !said.asks && !said.has_any(&other)
 }
 
-/// An item of a list of work: its heading says how far it is, unless the item says so itself.
+/// An item of a list of work. The heading gives its state, unless the item itself does.
 fn listed(said: &Said, standing: Standing) -> Vec<Step> {
     let state = match standing {
         Standing::Done if said.has(Sign::NotYet) => State::Open,
@@ -119,7 +119,7 @@ fn listed(said: &Said, standing: Standing) -> Vec<Step> {
     text.map(|text| Step { state, text }).into_iter().collect()
 }
 
-/// The parts of a sentence, each of which may tell something else.
+/// The parts of a sentence, each of which may report something else.
 pub(super) fn parts(said: &Said) -> Vec<&str> {
     let folded = &said.line.folded;
     let mut cuts = vec![0];
@@ -175,7 +175,7 @@ fn state(
 ) -> Option<State> {
     let user = piece.voice == Voice::User;
     let first = user && piece.message == session.first_question;
-    // "My son and I have checked the drippers": a deed, whoever it tells of.
+    // "My son and I have checked the drippers" is a deed.
     let of_life = piece.has(Sign::Personal) && !is_done_by_user(piece);
     let rule = user
         && (of_life || piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Decision]))
@@ -186,7 +186,7 @@ fn state(
     if let Some(state) = left(piece, whole, user) {
         return Some(state);
     }
-    // "必ず伝えてください" asks for a deed.
+    // "必ず伝えてください" is a request.
     let asks_surely = piece.language == Language::Japanese && !piece.has(Sign::Keep);
     let is_only_asked =
         piece.has(Sign::Request) && (asks_surely || !piece.has_any(&[Sign::Keep, Sign::Rule]));
@@ -226,11 +226,11 @@ fn reports_by_its_beginning(piece: &Said) -> bool {
     piece.hits.iter().any(begins) && !piece.has(Sign::NotYet)
 }
 
-/// Said to be left.
+/// Work that is reported as remaining.
 fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
     let open = piece.first(Sign::NotYet).or_else(|| piece.first(Sign::Open))?;
     let folded = &piece.line.folded;
-    // "Nothing is left", and what was left until something happened.
+    // "Nothing is left", and work that was open until something happened.
     let nothing = piece.hits.iter().any(|hit| {
         hit.sign == Sign::Negation && hit.start <= open.start && is_nothing(&folded[hit.start..hit.end])
     });
@@ -242,7 +242,7 @@ fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
         && !piece.has(Sign::NotYet)
         && !piece.opens_with(Sign::Anaphor);
     let doing = piece.has(Sign::Doing) && is_doing(piece);
-    // "Any news?" - "No, they have not answered yet": all is as it was.
+    // "Any news?" - "No, they have not answered yet": nothing changed.
     let no_news = !user && open.sign == Sign::NotYet && whole.opens_with(Sign::Denial);
     (!no_news && !nothing && !weak && !rule && !doing && !matches!(bare, "yet" if !piece.has(Sign::Negation)))
         .then_some(State::Open)
@@ -265,14 +265,14 @@ fn is_nothing(word: &str) -> bool {
     )
 }
 
-/// Asked for by the user.
+/// Whether the user requests it.
 fn is_asked(piece: &Said, whole: &Said) -> bool {
     let forbids = piece.has(Sign::Negation)
         && piece
             .hits
             .iter()
             .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
-    // "Don't send it before I talked to Anne" is to be done then.
+    // "Don't send it before I talked to Anne" is a task for later.
     let later = forbids && !piece.has_any(&[Sign::Rule, Sign::Keep]) && whole.has(Sign::Before);
     if later {
         return true;
@@ -285,12 +285,12 @@ fn is_asked(piece: &Said, whole: &Said) -> bool {
     !forbids && !is_talk && (asks || promises)
 }
 
-/// German and Japanese have their imperatives at the end, French and Spanish bind objects to them.
+/// German and Japanese imperatives come last; in French and Spanish objects are attached to them.
 fn is_bound_imperative(piece: &Said, word: &str) -> bool {
     word.contains('-') && piece.language == Language::French && (piece.language.words().is_imperative)(word)
 }
 
-/// What is being done.
+/// Whether it reports work in progress.
 fn is_doing(piece: &Said) -> bool {
     if piece.has_any(&[Sign::NotYet, Sign::Condition]) {
         return false;

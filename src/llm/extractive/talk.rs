@@ -1,13 +1,13 @@
-//! Talk that says nothing lasting, or nothing by itself.
+//! Detects small talk: statements that are temporary or not meaningful by themselves.
 
 use super::cues::{Hit, Language, Sign};
 use super::said::Said;
 use super::terms::{Terms, names};
 
-/// Who tells more than this in a part of a sentence tells more than how they feel.
+/// A part of a sentence with more terms than this is more than a mood.
 const MOOD_TERMS: usize = 4;
 
-/// Talk about whoever listens, what others want or say, and what is over tomorrow.
+/// Talk about the assistant, about what others want or say, and about temporary states.
 pub(super) fn is_of_the_moment(said: &Said) -> bool {
     let outright = said
         .hits
@@ -15,7 +15,7 @@ pub(super) fn is_of_the_moment(said: &Said) -> bool {
         .find(|hit| matches!(hit.sign, Sign::Rule | Sign::Decision));
     let of_others = said.first(Sign::Others);
     let is_told = of_others.is_some_and(|told| outright.is_none_or(|hit| told.start < hit.start));
-    // "No larch, my daughter bites everything at the moment": what passes is why, not what.
+    // "No larch, my daughter bites everything at the moment": the reason is temporary, not the statement.
     let passes = said.first(Sign::Passing).is_some_and(|passing| {
         let said_first = |hit: &&Hit| {
             matches!(hit.sign, Sign::Rule | Sign::Decision | Sign::Limit)
@@ -27,7 +27,7 @@ pub(super) fn is_of_the_moment(said: &Said) -> bool {
     is_told || passes || said.opens_with(Sign::Listener)
 }
 
-/// "It closes at six": nobody knows what, who has not heard the sentence before.
+/// "It closes at six": not understandable without the sentence before.
 pub(super) fn points_back(said: &Said) -> bool {
     let words = said.language.words();
     if said.language == Language::Japanese {
@@ -43,7 +43,7 @@ pub(super) fn points_back(said: &Said) -> bool {
     lists(words.pronouns) && !lists(words.expletives)
 }
 
-/// "I'm knackered", "estoy molido": how somebody feels, which is no work, though it may look like a participle.
+/// "I'm knackered", "estoy molido": a mood, not work, even if it looks like a participle.
 pub(super) fn is_mood(piece: &Said) -> bool {
     let says_more = [
         Sign::Personal,
@@ -75,7 +75,7 @@ pub(super) fn is_mood(piece: &Said) -> bool {
     !named && !rest.split_whitespace().any(goes_on) && (1..=2).contains(&Terms::of_folded(rest).count())
 }
 
-/// "They decided to strike": no decision that binds whoever speaks.
+/// "They decided to strike": not a decision of the user.
 pub(super) fn is_of_others(said: &Said) -> bool {
     let Some(hit) = said.first(Sign::Decision) else {
         return false;

@@ -1,8 +1,8 @@
-//! How much speaks for keeping a sentence: a sum of what is noticed of it.
+//! Scores sentences by a weighted sum of features.
 //!
-//! The rules of `worth` say of a sentence which kind of claim it makes. That is one thing that is noticed; others are
-//! how much it says, what else of the session speaks of the same, and the signs of doubt in it. Each has a weight,
-//! a whole number. They were fitted to labelled sessions (docs/rules.md), with no word as such among them.
+//! The kind of claim that the rules of `worth` detect is one feature. Others are how much a sentence says,
+//! how much the rest of the session is about the same, and signs of doubt. The weights are integers, fitted
+//! to labelled sessions (docs/rules.md); no feature is a specific word.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,14 @@ use super::terms::{Stem, names};
 use super::values::{Kind, Value, values};
 use super::worth::{LIMIT, has_value};
 
-/// A sentence, as it is weighed.
+/// A sentence with its features.
 struct Seen<'s> {
     said: &'s Said,
     values: Vec<Value>,
-    /// What the rules make of it: a weight, 0 where they make no claim of it, and the reason.
+    /// The weight of its claim by the rules, 0 without a claim.
     weight: u8,
     reason: &'static str,
-    /// Its words and numbers, how many of them other messages have, and how many the task.
+    /// Number of its terms; of those also in other messages; of those also in the task.
     terms: usize,
     repeated: usize,
     of_task: usize,
@@ -32,16 +32,16 @@ struct Seen<'s> {
     of_first_question: bool,
 }
 
-/// A thing that is noticed, and what it weighs each time.
+/// A feature and its weight.
 struct Feature {
-    /// As the script that fits the weights calls it.
+    /// The name used by the script that fits the weights.
     #[cfg_attr(not(test), expect(dead_code, reason = "only that script asks"))]
     name: &'static str,
     weight: i32,
     count: fn(&Seen<'_>) -> usize,
 }
 
-/// A line of the table.
+/// A row of the table.
 const fn feature(name: &'static str, weight: i32, count: fn(&Seen<'_>) -> usize) -> Feature {
     Feature { name, weight, count }
 }
@@ -55,7 +55,8 @@ fn gives(seen: &Seen<'_>, kind: &Kind) -> usize {
 }
 
 const FEATURES: [Feature; 29] = [
-    // What the session says of the same: quarters of its words that stand in other messages.
+    // How much of the session is about the same: the share of its terms that occur in other messages, in
+    // quarters.
     feature("repeated", 4, |seen| {
         ((seen.repeated * 8 + seen.terms) / (seen.terms * 2).max(1)).min(3)
     }),
@@ -76,7 +77,7 @@ const FEATURES: [Feature; 29] = [
         let mut numbers = seen.said.terms().numbers.iter();
         usize::from(numbers.any(|number| number.contains(|c: char| c.is_ascii_lowercase())))
     }),
-    // Where it stands, and who says it.
+    // Its position and author.
     feature("opened", 7, |seen| usize::from(seen.said.body_start() > 1)),
     feature("user", 3, |seen| usize::from(seen.said.voice == Voice::User)),
     feature("first_question", -7, |seen| usize::from(seen.of_first_question)),
@@ -103,7 +104,7 @@ const FEATURES: [Feature; 29] = [
         has(seen, &[Sign::Feeling, Sign::Listener, Sign::Others])
     }),
     feature("past", -2, |seen| has(seen, &[Sign::Past, Sign::Moment])),
-    // What the rules make of it.
+    // The result of the rules.
     feature("claim", 3, |seen| usize::from(seen.weight)),
     feature("claims_bound", -9, |seen| usize::from(seen.reason == LIMIT)),
 ];
@@ -115,20 +116,20 @@ enum Term<'s> {
     Number(&'s str),
 }
 
-/// Where a term stands.
+/// The occurrences of a term.
 #[derive(Debug, Clone, Copy)]
 struct Heard {
     first: usize,
-    /// Whether another message has it too.
+    /// Whether it occurs in more than one message.
     again: bool,
-    /// Whether the task has it.
+    /// Whether it occurs in the task.
     of_task: bool,
 }
 
-/// What sentences of a session are weighed with.
+/// The data of a session for scoring its sentences.
 pub(super) struct Scales<'s> {
     session: &'s Session,
-    /// How many messages of the user and the assistant there are.
+    /// Number of messages of the user and the assistant.
     pub(super) messages: usize,
     heard: HashMap<Term<'s>, Heard, RandomState>,
 }
@@ -161,7 +162,7 @@ impl<'s> Scales<'s> {
         }
     }
 
-    /// What the sentence at this place weighs, of which the rules make a claim of this weight and reason.
+    /// The score of a sentence, given the weight and reason of its claim by the rules.
     pub(super) fn weigh(&self, at: usize, weight: u8, reason: &'static str) -> i32 {
         let seen = self.seen(at, weight, reason);
         let of = |feature: &Feature| {
@@ -171,7 +172,7 @@ impl<'s> Scales<'s> {
         FEATURES.iter().map(of).sum()
     }
 
-    /// How often each thing is noticed of a sentence.
+    /// The value of each feature of a sentence.
     #[cfg(test)]
     pub(super) fn noticed(
         &self,

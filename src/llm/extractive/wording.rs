@@ -1,4 +1,4 @@
-//! How a piece of work is called in a list.
+//! The text of a piece of work in a list.
 
 use super::cues::{Language, Sign};
 use super::said::Said;
@@ -6,7 +6,7 @@ use super::sentence::Voice;
 use super::text::{bullet, shortened};
 use super::work_state::State;
 
-/// The text of a step for a list, without what announces it; `None` if nothing is left.
+/// The text of a step for a list, without its announcing words; `None` if nothing is left.
 pub(super) fn line(piece: &Said) -> Option<String> {
     let mut start = piece.body_start();
     // "Next:", "Still to do:", "Then", "Now the", "What is left:"
@@ -75,7 +75,7 @@ pub(super) fn line(piece: &Said) -> Option<String> {
     (about.content().count() >= 1 && about.terms().count() >= least).then_some(text)
 }
 
-/// "I switched it off": only the sentence before says what.
+/// "I switched it off": the sentence before names the thing.
 pub(super) fn pointing_back(said: &Said, state: State, behind: Option<&Said>) -> Option<String> {
     let unfit = [
         Sign::Hedge,

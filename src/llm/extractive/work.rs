@@ -1,4 +1,4 @@
-//! The list of work over a session: what each piece of it came to, where the last word counts.
+//! The work of a session: the state of each piece of work after its last mention.
 
 use super::contradiction::retired;
 use super::cues::{Sign, any_signs};
@@ -13,23 +13,23 @@ use super::text::{bullet, folded};
 use super::work_state::State;
 use crate::domain::operation::Progress;
 
-/// The most pieces of work that one session adds; the oldest go.
+/// Maximum number of pieces of work that one session adds; the oldest are dropped.
 const MAX_ITEMS: usize = 24;
-/// The parts of a sentence that are held against the work of the document.
+/// Maximum number of parts of a sentence that are compared with the work in the document.
 const MAX_PARTS: usize = 16;
 
-/// All work that is known.
+/// All known work.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) items: Vec<Item>,
-    /// Whether the task was said to be finished.
+    /// Whether the task was reported as finished.
     pub(super) task_is_done: bool,
-    /// Whether the session told anything about work.
+    /// Whether the session mentions work.
     pub(super) told: bool,
 }
 
 impl Work {
-    /// The work of a document and a session.
+    /// Collects the work of a document and a session.
     pub(super) fn of(session: &Session, before: &Progress, task: &str) -> Self {
         let mut work = Self::default();
         for (bullets, state) in [
@@ -64,7 +64,7 @@ impl Work {
         work
     }
 
-    /// What the sentence told last, for the one behind it.
+    /// Processes a sentence. Returns the state that it reported last, for the next sentence.
     fn hear(
         &mut self,
         said: &Said,
@@ -103,9 +103,9 @@ impl Work {
         last
     }
 
-    /// "Find out why locos stall" is done when the cause is told.
+    /// "Find out why locos stall" is done when the cause is reported.
     fn finish_search(&mut self, said: &Said, around: &Terms) {
-        // Of one search alone, one word tells that it is meant.
+        // If there is only one search, one shared word is sufficient.
         let searches = self.items.iter().filter(|item| {
             item.message == 0 && item.is_open() && any_signs(&item.text).contains(&Sign::Seek)
         });
@@ -217,7 +217,8 @@ impl Work {
         }
     }
 
-    /// Which piece of work of the document a report tells as done by its verb: the one of which it names most.
+    /// Index of the document's piece of work that a report states as done by its verb: the one with most
+    /// shared terms.
     fn told_as_done(&self, report: &str, terms: &Terms) -> Option<usize> {
         let report = folded(report);
         let report = Report::of(&report, terms);
@@ -233,8 +234,8 @@ impl Work {
         }
     }
 
-    /// "Vidal has signed the order form": what others did finishes what the document lists, and is no report of its own;
-    /// neither is what stands in a rule.
+    /// "Vidal has signed the order form": the deed of somebody else finishes work in the document but is not
+    /// a report of its own; the same applies to deeds in rules.
     fn finish_told(&mut self, said: &Said) {
         let unsure = [
             Sign::Hypothesis,
@@ -283,7 +284,7 @@ impl Work {
         }
     }
 
-    /// "Done." says that what was asked for is done, or the task.
+    /// "Done." finishes the requested work, or the task.
     fn finish_what_was_asked(&mut self, said: &Said, session: &Session) {
         let asked = |item: &Item| item.state == State::Asked && item.message + 1 == said.message;
         let mut finished = false;
@@ -301,7 +302,7 @@ impl Work {
         }
     }
 
-    /// One thing was asked for, and the answer reports work: that was it.
+    /// If a single thing was requested and the answer reports work, the request is finished.
     fn finish_single_request(&mut self, said: &Said) {
         if said.voice != Voice::Assistant {
             return;
@@ -334,7 +335,7 @@ impl Work {
     }
 }
 
-/// "The cause is …", surely.
+/// "The cause is …", without doubt.
 fn told_a_cause(said: &Said) -> bool {
     let unsure = [
         Sign::Hedge,

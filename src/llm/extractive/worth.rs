@@ -1,4 +1,4 @@
-//! What a sentence of somebody is worth: which kind of claim it makes, how much it weighs, and why it is kept.
+//! Classifies a sentence: the kind of claim, its weight, and the reason to keep it.
 
 use super::cues::{Hit, Language, Sign, is_month};
 use super::done::is_done;
@@ -8,10 +8,10 @@ use super::talk::{is_of_others, is_of_the_moment};
 use super::terms::{Terms, names};
 use super::values::{Kind, values};
 
-/// What takes the weight from a statement.
+/// Signs of doubt.
 pub(super) const UNSURE: [Sign; 3] = [Sign::Hedge, Sign::Hypothesis, Sign::Hearsay];
 
-/// Weight, reason, and whether it falls when its message is contradicted.
+/// Weight, reason, and whether the claim is dropped if its message is contradicted.
 pub(super) type Worth = Option<(u8, &'static str, bool)>;
 
 const KEEP: &str = "the user asked to keep it in mind";
@@ -116,14 +116,14 @@ pub(super) fn of_assistant(said: &Said) -> Worth {
     required.then_some((4, REQUIREMENT, true))
 }
 
-/// A finding says more than that there is one, and no work.
+/// A finding must say more than that there is one, and is not work.
 fn finds_something(said: &Said, cue: Hit) -> bool {
     let of_cue = Terms::of(&said.line.folded[cue.start..cue.end]);
     let reports = is_done(said) && !said.line.folded.contains(" : ");
     said.terms().without(&of_cue).count() >= 2 && !reports
 }
 
-/// "Remember to buy milk" is work, no knowledge.
+/// "Remember to buy milk" is work, not knowledge.
 fn is_to_do(said: &Said, cue: Hit) -> bool {
     let covers = |hit: &Hit| hit.start <= cue.start && hit.end >= cue.end;
     said.hits.iter().any(|hit| hit.sign == Sign::Open && covers(hit))
@@ -157,7 +157,7 @@ fn is_decision(said: &Said) -> bool {
         && !said.opens_with(Sign::NotYet)
 }
 
-/// A rule, unless it tells what always goes wrong or names one thing to be done.
+/// Whether it states a rule, and neither complains about what always fails nor requests a single action.
 fn is_rule(said: &Said) -> bool {
     let Some(hit) = said.holds(Sign::Rule, &[Sign::Hedge, Sign::Hypothesis, Sign::Hearsay]) else {
         return false;
@@ -170,7 +170,7 @@ fn is_rule(said: &Said) -> bool {
     !complains && !one_deed && !points_on(said, hit) && !said.opens_with(Sign::Condition)
 }
 
-/// "Muss das geändert werden": one thing that was spoken of.
+/// "Muss das geändert werden": refers to one specific thing.
 fn points_on(said: &Said, rule: Hit) -> bool {
     let mut hits = said.hits.iter();
     said.language == Language::German
@@ -194,7 +194,7 @@ fn is_cause(said: &Said) -> bool {
     !negated && says_more
 }
 
-/// Something is so now, and the sentence says how.
+/// Whether something changed and the sentence says how.
 fn is_change(said: &Said) -> bool {
     let replaces = said.has(Sign::Old) && has_value(said) && !said.has(Sign::NotYet);
     let changes = said.holds(Sign::Change, &UNSURE).is_some() || (replaces && !said.has_any(&UNSURE));
@@ -222,20 +222,20 @@ fn is_change(said: &Said) -> bool {
         && (!about_work || (instead && !opens_with_imperative(said)))
 }
 
-/// Whether "now" is all that says that something changed.
+/// Whether "now" is the only sign of a change.
 fn is_only_now(said: &Said) -> bool {
     let of = |sign: Sign| said.hits.iter().filter(move |hit| hit.sign == sign);
     of(Sign::Change).all(|change| of(Sign::Now).any(|now| (now.start, now.end) == (change.start, change.end)))
 }
 
-/// "Now" tells what is being done, or only that something is another way now.
+/// Whether "now" marks work in progress, or only a change of state.
 fn is_being_done(said: &Said) -> bool {
     let of = |sign: Sign| said.hits.iter().filter(move |hit| hit.sign == sign);
     of(Sign::Doing)
         .any(|doing| !of(Sign::Change).any(|change| (change.start, change.end) == (doing.start, doing.end)))
 }
 
-/// "Not at Ramón's any more": what is no longer so, and nothing that is.
+/// "Not at Ramón's any more": gives only the old value, not a new one.
 fn ends_with_the_old(said: &Said) -> bool {
     let of_mark = |hit: &Hit| {
         said.line.folded[hit.end..]
@@ -246,7 +246,7 @@ fn ends_with_the_old(said: &Said) -> bool {
     old.peek().is_some() && old.all(of_mark) && !said.has_any(&[Sign::Moved, Sign::OldBefore])
 }
 
-/// Of a person's life. "My husband says he will swim" tells what he says.
+/// Whether it is about a person's life. "My husband says he will swim" is hearsay.
 fn is_personal(said: &Said) -> bool {
     let heard = said.first(Sign::Hearsay);
     let of_life = |hit: &Hit| hit.sign == Sign::Personal && heard.is_none_or(|heard| heard.end < hit.start);
@@ -261,7 +261,7 @@ fn is_proposal(said: &Said) -> bool {
     matches!(first, "let's" | "lass" | "lasst" | "vamos" | "allons")
 }
 
-/// "Don't build a plan on that": what is spoken of, not how things are done.
+/// "Don't build a plan on that": refers to the conversation, not to a practice.
 fn points_at_talk(said: &Said, limit: Hit) -> bool {
     let forbids = matches!(&said.line.folded[limit.start..limit.end], "don't" | "do not");
     let points = said
@@ -284,7 +284,7 @@ fn is_limit(said: &Said, session: &Session) -> bool {
         .rsplit(' ')
         .next()
         .unwrap_or_default();
-    // "I don't know" tells of the speaker.
+    // "I don't know" is about the speaker.
     let of_speaker = matches!(before, "i" | "we" | "you" | "they" | "ich" | "wir") && word.contains('n');
     let explains = said.has_any(&[Sign::Because, Sign::Hence]);
     let is_symptom = session.seeks_a_fault && said.has(Sign::Trouble) && !explains;
@@ -310,7 +310,7 @@ fn is_plain_denial(said: &Said) -> bool {
         .any(|hit| denies(hit) && (marked(hit) || hit.end - hit.start > 4))
 }
 
-/// A statement of the user with a name, a number or a date in it, that is no report, no plan and no complaint.
+/// A statement of the user with a name, a number or a date that is not a report, a plan or a complaint.
 fn is_fact(said: &Said, session: &Session) -> bool {
     let about_work = [
         Sign::Request,
@@ -330,7 +330,7 @@ fn is_fact(said: &Said, session: &Session) -> bool {
     let states = said.language == Language::Japanese
         && said.line.folded.contains('は')
         && said.line.folded.trim_end_matches([' ', '。']).ends_with("です");
-    // What is told in passing is no symptom of the matter in hand.
+    // An aside is not a symptom of the problem under discussion.
     let is_symptom = session.seeks_a_fault || said.has(Sign::Trouble);
     (!is_symptom || said.has(Sign::Aside))
         && !begins_with_a_deed(said)
@@ -349,7 +349,7 @@ fn is_fact(said: &Said, session: &Session) -> bool {
             >= 2
 }
 
-/// "Topped up to 1.4": what somebody did.
+/// "Topped up to 1.4": a deed.
 fn begins_with_a_deed(said: &Said) -> bool {
     let first = said.words().map(|(_, word)| word).next().unwrap_or_default();
     said.language != Language::Japanese && (said.language.words().is_done)(first)
@@ -376,12 +376,12 @@ pub(super) fn has_value(said: &Said) -> bool {
         })
 }
 
-/// "He was born in 1879, and not in 1881 as KL-1 says": the record is named only to be set right.
+/// "He was born in 1879, and not in 1881 as KL-1 says": the record is named only to correct it.
 pub(super) fn corrects_in_passing(said: &Said) -> bool {
     said.has(Sign::Old) && !said.has(Sign::Obsolete) && values(said.body()).len() >= 3
 }
 
-/// "KL-2 is wrong": what is meant is done to the record, not kept.
+/// "KL-2 is wrong": an instruction about the record, not a claim to keep.
 pub(super) fn names_a_record(said: &Said) -> bool {
     said.terms().numbers.iter().any(|word| {
         let number = word.strip_prefix("kl-").or(word.strip_prefix("vc-"));

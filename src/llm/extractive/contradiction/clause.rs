@@ -1,4 +1,4 @@
-//! A part of a sentence held against the memory.
+//! Compares a part of a sentence with the memory.
 
 use std::collections::BTreeSet;
 
@@ -11,48 +11,48 @@ use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::{Kind, values};
 
-/// One word that no other record holds, and another one.
+/// The weight of a word that only one record contains plus another word.
 const SAME_THING: usize = RARE + RARE / 2;
-/// Of many words shared, these are enough whatever the rest of the record says.
+/// With this weight of shared words the rest of the record does not matter.
 pub(super) const MUCH: usize = 2 * RARE;
 
-/// A part between commas.
+/// A part of a sentence between commas.
 pub(super) struct Clause {
     pub(super) facts: Facts,
-    /// What is no longer so.
+    /// The terms that it says do not hold any more.
     pub(super) old: Option<Terms>,
-    /// The values of that: "ten" and "10" are one.
+    /// The values in those terms, so that "ten" and "10" match.
     old_values: Vec<String>,
-    /// It is one plain word, "main" or "member", that may stand in any record.
+    /// Whether those terms are one ordinary word, such as "main" or "member", that may occur in any record.
     old_is_plain: bool,
-    /// What is given up.
+    /// The terms that it says are given up.
     pub(super) retired: Option<Terms>,
-    /// The name with which that begins.
+    /// The name at the beginning of those terms.
     pub(super) retired_name: Option<Terms>,
-    /// What is left of it without the words that are cues.
+    /// Its terms without cue words.
     pub(super) content: Terms,
     /// Whether it begins with a negation.
     pub(super) is_denial: bool,
     pub(super) refutes: bool,
     /// "That was never the cause".
     pub(super) clears: bool,
-    /// "It's not …": what else it says is not so.
+    /// "It's not …": the rest of the clause is denied.
     pub(super) is_not: bool,
     /// "Nobody … any more".
     is_over: bool,
-    /// Whether what is over stands before the word for it.
+    /// Whether the ended thing precedes the cue.
     pub(super) ends_before: bool,
-    /// "We cancelled them": what was spoken of before is no more.
+    /// "We cancelled them": ends what the clause before is about.
     pub(super) ends_it: bool,
-    /// "I didn't take it this morning" tells of once.
+    /// "I didn't take it this morning" is about a single occasion.
     is_once: bool,
-    /// "Only at ten": what else there was is no more.
+    /// "Only at ten": excludes other values.
     is_only: bool,
-    /// "As planned": all is as it was.
+    /// "As planned": nothing changed.
     confirms: bool,
-    /// "Lowered": some amount is another one.
+    /// "Lowered": an amount changed.
     shifts_amount: bool,
-    /// "Took over": somebody else does it.
+    /// "Took over": a responsibility changed.
     shifts_hands: bool,
     pub(super) lasts_until: bool,
 }
@@ -62,7 +62,7 @@ impl Clause {
         let folded = said.line.folded.trim_start_matches([' ', ':', ',', ';']);
         let first = folded.split(' ').next().unwrap_or_default();
         let facts = Facts::of(said);
-        // "Closes at six" is no end.
+        // "Closes at six" is not an end.
         let retired_text = retired_text(said);
         let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
         let old = old(said).filter(|_| !is_hour);
@@ -94,7 +94,7 @@ impl Clause {
         }
     }
 
-    /// The record says what this says to be no longer so, of the same thing.
+    /// Whether the record contains what the clause says does not hold any more, about the same thing.
     pub(super) fn replaces(
         &self,
         record: &Known,
@@ -126,8 +126,8 @@ impl Clause {
                 && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
-        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record, and
-        // is meant where that speaks of it first.
+        // A name, also one with a number, identifies its thing. One ordinary word may be in any record, and
+        // matches only where it is the record's subject.
         let subject = record
             .facts
             .subject
@@ -135,7 +135,7 @@ impl Clause {
         let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain || subject;
         let is_nearly_whole =
             words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= MUCH;
-        // "MySQLのサーバーは電源を落としました": letters among other signs are a name.
+        // "MySQLのサーバーは電源を落としました": a word in Latin letters is a name.
         let is_foreign = |word: &&Stem| word.text().bytes().all(|b| b.is_ascii_alphanumeric());
         let in_japanese = || old.words.iter().any(|word| word.text().starts_with(is_japanese));
         let by_foreign_name = in_japanese()
@@ -147,39 +147,39 @@ impl Clause {
         says_old && (same_thing || is_told || named_around())
     }
 
-    /// The record gives another value of the same kind to the same thing.
+    /// Whether the record gives another value of the same kind to the same thing.
     pub(super) fn revalues(&self, record: &Known, memory: &Memory, force: Force) -> bool {
         let theirs = &record.facts;
         if self.old.is_some() || self.facts.names_others(theirs) {
             return false;
         }
         let shared = memory.shared(&self.facts.things, record);
-        // "Tried on replica-1" says nothing of a report that reads from replica-2.
+        // "Tried on replica-1" does not affect a report that reads from replica-2.
         if self.facts.is_of_series(theirs, shared > 0) {
             return true;
         }
         let subject = self.facts.shares_subject(theirs);
         let covered = self.facts.things.intersection(&theirs.things).count();
-        // "On 12 May it begins at seven" tells of that day.
+        // "On 12 May it begins at seven" is about that day only.
         let is_of_a_day = self.facts.gives(&Kind::Date) && !theirs.gives(&Kind::Date) && !force.changes;
         let mut kinds = self.facts.revalued(theirs);
         kinds.any(|kind| match kind {
             _ if is_of_a_day => false,
             _ if shared >= SAME_THING && force.changes && theirs.denied.is_empty() => true,
-            // "Billing sits at 38" says nothing of the port that it listens on.
+            // "Billing sits at 38" does not affect the port that it listens on.
             Kind::Plain | Kind::Bare if !is_restated(covered, &self.facts, theirs) => false,
-            // What is counted says what it is about.
+            // The unit shows what an amount is about.
             Kind::Of(thing) if force.is_seen && theirs.things.contains(thing) => shared >= RARE,
-            // What is not on Fridays may well be on Mondays.
+            // What does not happen on Fridays may happen on Mondays.
             Kind::Weekday | Kind::Date | Kind::Time if !theirs.denied.is_empty() => false,
             _ if force.is_seen && covered >= 2 && shared >= RARE => true,
             _ if force.changes => subject && shared > 0,
-            // Without a word of change only if it is told of nothing else.
+            // Without a sign of change only if the clause adds nothing else.
             _ => shared >= RARE && subject && !force.adds && is_half(covered, &self.facts, theirs),
         })
     }
 
-    /// "On Saturdays at ten only", where the record gives that hour and another one.
+    /// "On Saturdays at ten only", where the record has that hour and another one.
     pub(super) fn narrows(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         self.is_only
@@ -190,7 +190,7 @@ impl Clause {
             && !whole.is_of_another(theirs)
     }
 
-    /// It says again what the record says, and that it is not so, or is so where the record denies it.
+    /// Whether it restates the record negated, or restates positively what the record denies.
     pub(super) fn denies(&self, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let turned = |of: &Facts, other: &Facts| {
@@ -198,7 +198,7 @@ impl Clause {
         };
         let covered = self.facts.things.intersection(&theirs.things).count();
         let by_states = !self.facts.states.is_empty() && !theirs.states.is_empty();
-        // All that it speaks of stands in the record, or each says little more than the other.
+        // All its terms are in the record, or neither has many other terms.
         let is_same = covered == self.facts.things.len() || is_half(covered, &self.facts, theirs);
         self.old.is_none()
             && !self.is_once
@@ -212,7 +212,7 @@ impl Clause {
             && !self.facts.is_of_another(theirs)
     }
 
-    /// The record, or a part of it, tells of the opposite state of the same thing.
+    /// Whether the record, or a part of it, states the opposite state of the same thing.
     pub(super) fn opposes(&self, theirs: &Facts, record: &Known, memory: &Memory) -> bool {
         if !self.facts.opposes(theirs) || self.old.is_some() {
             return false;
@@ -222,7 +222,8 @@ impl Clause {
         let shared = memory.shared(&about.words, record);
         let subject = self.facts.subject.as_ref();
         let subject = subject.is_some_and(|subject| theirs.about.words.contains(subject));
-        // "The car park of the visitors is open": each says more of it, so that it may be another one.
+        // "The car park of the visitors is open": if both have additional terms they may be about different
+        // things.
         let extra = |of: &Facts, other: &Facts| {
             let mut words = of.about.words.intersection(&of.things);
             words.any(|word| !other.terms.words.contains(word))
@@ -231,7 +232,7 @@ impl Clause {
         shared >= MUCH || (subject && shared > 0 && covered * 2 >= theirs.about.count() && !may_differ)
     }
 
-    /// The same thing has another name in the record, or lies somewhere else.
+    /// Whether the record has another name or place for the same thing.
     pub(super) fn renames(&self, record: &Known, memory: &Memory, force: Force) -> bool {
         let theirs = &record.facts;
         if self.confirms || self.facts.shares_value(theirs) || self.facts.is_narrower(theirs) {
@@ -256,8 +257,8 @@ impl Clause {
         (differs(false) || (may_lack_name && differs(true))) && !self.facts.is_of_another(theirs)
     }
 
-    /// "They lower the statin to half a tablet", "Ana took over the roster": what it speaks of has another amount, or is in
-    /// other hands, than the record says.
+    /// "They lower the statin to half a tablet", "Ana took over the roster": the amount or the responsible
+    /// person in the record changed.
     pub(super) fn shifts(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let amounts = |facts: &Facts| {
@@ -285,7 +286,7 @@ impl Clause {
             && !self.facts.is_of_another(theirs)
     }
 
-    /// "Tomasz is on-call lead for checkout now": it says of somebody else what a part of the record says.
+    /// "Tomasz is on-call lead for checkout now": assigns to somebody else what a part of the record states.
     pub(super) fn reassigns(&self, record: &Known, memory: &Memory) -> bool {
         record.clauses.iter().any(|theirs| {
             let covered: BTreeSet<Stem> = self.facts.things.intersection(&theirs.things).copied().collect();
@@ -305,7 +306,7 @@ impl Clause {
         })
     }
 
-    /// It says again most of what the record says, and something else in place of the rest.
+    /// Whether it restates most of the record with a different rest.
     pub(super) fn retells(&self, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let covered = self.facts.things.intersection(&theirs.things).count();
@@ -331,7 +332,7 @@ fn theirs_give(record: &Known, value: &String) -> bool {
     record.facts.values.iter().any(|(_, theirs)| theirs == value)
 }
 
-/// Whether a text says again two thirds of what the other says, and says little else.
+/// Whether a text restates two thirds of the other and adds little.
 fn is_restated(covered: usize, of: &Facts, other: &Facts) -> bool {
     covered * 3 >= other.things.len() * 2 && covered * 3 >= of.things.len() * 2
 }

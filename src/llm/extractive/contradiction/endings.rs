@@ -1,4 +1,4 @@
-//! What a part of a sentence says to have ended, to be given up, or not to have been to blame.
+//! Clauses that say that something has ended, is given up, or was not the cause.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::Kind;
 
 impl Clause {
-    /// "Decision: no stamina bar for climbing", where the record tells of that and denies nothing.
+    /// "Decision: no stamina bar for climbing", where the record is about that and contains no negation.
     pub(super) fn is_denied_of(&self, record: &Known) -> bool {
         let terms = &self.facts.terms;
         self.is_denial
@@ -18,13 +18,13 @@ impl Clause {
             && record.facts.denied.is_disjoint(&terms.words)
     }
 
-    /// "The old mill has closed": what the record speaks of is no more.
+    /// "The old mill has closed": the subject of the record has ended.
     pub(super) fn ends(&self, record: &Known, memory: &Memory) -> bool {
         let mut old = self.old.iter();
         self.ends_before && old.any(|old| self.has_ended(old, record, memory))
     }
 
-    /// It says that the thing is given up of which the record tells.
+    /// Whether it gives up the thing that the record is about.
     pub(super) fn gives_up(&self, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let is_told = |thing: &Terms| {
@@ -47,8 +47,8 @@ impl Clause {
         })
     }
 
-    /// "Arden can't do October, so we cancelled them": what the words before speak of first is no more, and the record
-    /// speaks of it first, too.
+    /// "Arden can't do October, so we cancelled them": ends the subject of the words before, which is also
+    /// the subject of the record.
     pub(super) fn ends_what_was_told(&self, before: &Facts, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let is_meant = |subject: &Stem| theirs.subject == Some(*subject);
@@ -59,7 +59,7 @@ impl Clause {
             && !before.is_of_another(theirs)
     }
 
-    /// What stands before "was sold" is what the record speaks of, and nothing else.
+    /// Whether the text before a cue such as "was sold" is exactly the subject of the record.
     fn has_ended(&self, old: &Terms, record: &Known, memory: &Memory) -> bool {
         let things: BTreeSet<Stem> = old.words.intersection(&self.facts.things).copied().collect();
         let subject = record
@@ -67,7 +67,7 @@ impl Clause {
             .subject
             .is_some_and(|subject| things.contains(&subject));
         let weight = memory.weight(things.iter());
-        // "Closes at six" is no end.
+        // "Closes at six" is not an end.
         let is_hour = self.facts.gives(&Kind::Time) || self.facts.gives(&Kind::Weekday);
         let by_name = things.is_subset(&record.facts.names) && weight >= RARE;
         !things.is_empty()

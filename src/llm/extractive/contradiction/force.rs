@@ -1,20 +1,20 @@
-//! What a statement can do to a record.
+//! The effects that a statement can have on records.
 
-/// What a statement can do to a record.
+/// The effects that a statement can have on records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Force {
-    /// It tells what is so now: by the user, or by the assistant as something new.
+    /// It states the present: from the user, or from the assistant as news.
     pub(super) asserts: bool,
-    /// It tells what is no longer so, or that something changed.
+    /// It states that something does not hold any more, or changed.
     pub(super) changes: bool,
-    /// The assistant tells a value that a tool showed, or the user told.
+    /// The assistant states a value from a tool output or from the user.
     pub(super) is_seen: bool,
-    /// It tells something in addition.
+    /// It adds something without replacing anything.
     pub(super) adds: bool,
-    /// It refutes what was supposed.
+    /// It refutes an assumption.
     pub(super) refutes: bool,
     /// It gives the cause of something.
     pub(super) explains: bool,
-    /// It reports that something is done.
+    /// It reports that something is finished.
     pub(super) ends: bool,
 }

@@ -1,14 +1,14 @@
-//! What the session makes wrong in the memory.
+//! Finds the records of the memory that the session contradicts.
 //!
-//! A record and a statement both assert something: of a thing, a value, a state or a name. The record is outdated
-//! when it is named as such; when a sentence says what is no longer so and the record says just that; when a
-//! sentence gives another value, the opposite state or another name to the same thing, or overrules the value that it
-//! gives; when somebody moved and the record says where they lived; when a thing has ended or is given up and the
-//! record speaks of it; when what it supposed was refuted or what it blames was cleared; and when it waits for an end
-//! that is reported.
+//! Records and statements assert values, states and names of things. A record is outdated if a sentence names
+//! it as such; if a sentence says that something does not hold any more and the record states just that; if a
+//! sentence gives another value, the opposite state or another name to the same thing, or overrules its
+//! value; if somebody moved and the record states the old place; if a thing has ended or is given up and the
+//! record is about it; if its assumption was refuted or its cause was excluded; and if it waits for something
+//! that is reported as finished.
 //!
-//! `clause` is a part of a sentence and what it replaces, `endings` what it says to be no more, `statement` the
-//! sentence with what surrounds it; `facts`, `slots` and `spans` take texts apart, `known` is the memory.
+//! `clause` compares a part of a sentence with a record, `endings` handles what has ended, `statement` is a
+//! sentence in its context; `facts`, `slots` and `spans` parse texts, `known` is the memory.
 
 mod clause;
 mod endings;
@@ -39,19 +39,19 @@ use super::values::{Kind, values};
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
 
-/// A record that no longer holds, and why.
+/// An outdated record and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outdated {
     pub(super) id: RecordId,
     pub(super) reason: &'static str,
-    /// The sentence that says what holds instead, by its place in the session.
+    /// Index of the sentence that replaces it, if any.
     pub(super) instead: Option<usize>,
 }
 
-/// Statements that are held against the records, the newest ones: each costs a look at every record.
+/// Maximum number of statements compared with the records, newest first: each is compared with every record.
 const MAX_STATEMENTS: usize = 200;
 
-/// The records that no longer hold, at most [`MAX_ARCHIVES`], in the order of the memory.
+/// The outdated records, at most [`MAX_ARCHIVES`], in the order of the memory.
 pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     if records.is_empty() {
         return Vec::new();
@@ -83,11 +83,11 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     gone.take(MAX_ARCHIVES).collect()
 }
 
-/// What may make a record wrong: the place of each sentence, with what it can do.
+/// The sentences that may contradict a record, by index, with their possible effects.
 fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
     let denied = session.denied();
     let said = session.said.iter().enumerate();
-    // With messages, the task only says what they are about: its words are no claim.
+    // If there are messages, the task is only the topic and makes no claims.
     let is_topic = |said: &Said| said.voice == Voice::Task && session.has_messages;
     said.filter(move |(_, said)| !said.void && !is_topic(said) && is_sure(said))
         .filter_map(move |(at, said)| {
@@ -95,7 +95,7 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
             let of_user = said.voice != Voice::Assistant;
             let is_report = !of_user && is_done(said);
             let ends = is_report && said.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]);
-            // "I set the temperature to 28 degrees", and nothing else.
+            // "I set the temperature to 28 degrees", without further clauses.
             let is_plain = is_report && !said.line.folded.contains([',', ':', '、']);
             let tells_news =
                 ends || is_plain || said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
@@ -129,7 +129,7 @@ fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
         })
 }
 
-/// Signs that something is not as it was.
+/// Signs that something changed.
 const CHANGING: [Sign; 8] = [
     Sign::EndsIt,
     Sign::Change,
@@ -141,7 +141,7 @@ const CHANGING: [Sign; 8] = [
     Sign::Moved,
 ];
 
-/// Signs that a sentence tells no state of the present.
+/// Signs that a sentence does not state the present.
 const NOT_PRESENT: [Sign; 9] = [
     Sign::Passing,
     Sign::Plan,
@@ -154,7 +154,7 @@ const NOT_PRESENT: [Sign; 9] = [
     Sign::Refuted,
 ];
 
-/// "The courier comes at 10:20 from 1 June": it was otherwise before.
+/// "The courier comes at 10:20 from 1 June": it was different before.
 fn takes_effect(said: &Said) -> bool {
     let is_dated = |hit: &Hit| {
         let behind = said.line.behind(hit.end);
@@ -170,7 +170,7 @@ fn takes_effect(said: &Said) -> bool {
 }
 
 fn is_sure(said: &Said) -> bool {
-    // "My guess was wrong": what was supposed is refuted.
+    // "My guess was wrong": the assumption is refuted.
     let is_taken_back = |hedge: Hit| {
         said.hits
             .iter()

@@ -1,4 +1,4 @@
-//! What stands in the places of a sentence where a thing has its place, its means or its name.
+//! The parts of a sentence that give the place, means or name of a thing.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use crate::llm::extractive::cues::{Language, is_small};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
 
-/// The most words of the name that a thing has.
+/// Maximum number of words of a name.
 const NAME_WORDS: usize = 3;
 
-/// What stands behind "at", "with", "is".
+/// The words after "at", "with", "is".
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// The group of what it stands behind.
+    /// The group of the connector.
     pub(super) group: usize,
     pub(super) filler: BTreeSet<Stem>,
-    /// Whether it is written as a name.
+    /// Whether it is spelled like a name.
     pub(super) is_name: bool,
 }
 
-/// What stands behind connectors: a name as it is written with capitals, otherwise the next few words.
+/// The words after each connector: a capitalised name, otherwise the next few words.
 pub(super) fn slots(said: &Said) -> Vec<Slot> {
     if said.language == Language::Japanese {
         return said
@@ -72,7 +72,7 @@ pub(super) fn slots(said: &Said) -> Vec<Slot> {
     slots
 }
 
-/// With a capital letter, or as addresses and paths are.
+/// Whether it is capitalised, or spelled like an address or a path.
 fn is_written_as_a_name(written: &str, word: &str) -> bool {
     written.starts_with(char::is_uppercase) || word.contains(['@', '/', '_'])
 }

@@ -1,10 +1,10 @@
-//! Parts of sentences: clauses, and what is named as old in them.
+//! Splits sentences into clauses and finds the parts that describe something outdated.
 
 use crate::llm::extractive::cues::{Hit, Language, Sign, is_month, is_small, weekday};
 use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::Terms;
 
-/// What a sentence names as no longer so.
+/// The terms that a sentence says do not hold any more.
 pub(super) fn old(said: &Said) -> Option<Terms> {
     let span = |sign: Sign| longest(said, sign);
     let behind = span(Sign::Old)
@@ -15,7 +15,7 @@ pub(super) fn old(said: &Said) -> Option<Terms> {
         let hit = span(Sign::AnyMore).filter(|_| denies())?;
         Some(Terms::of(before(said, hit.start))).filter(|terms| !terms.is_empty())
     };
-    // "Not at Ramón's any more" has it before.
+    // In "Not at Ramón's any more" they precede the cue.
     behind
         .or_else(|| {
             span(Sign::OldBefore)
@@ -27,16 +27,16 @@ pub(super) fn old(said: &Said) -> Option<Terms> {
         .or_else(|| from_to(said))
 }
 
-/// What stands behind the word that says so, as it is written.
+/// The original text after the cue.
 pub(super) fn old_text(said: &Said) -> Option<&str> {
     longest(said, Sign::Old).map(|hit| said.line.between(hit.end, span_end(said, hit.end)))
 }
 
-/// A word of at least so many letters is one of few things.
+/// A word with at least this many letters is specific.
 const LONG_WORD: usize = 8;
 
-/// Whether a word of these tells by itself which thing is meant: it is written as names are, with a capital letter or in
-/// a script that has none, or it is long. In German every noun has a capital, and a name no article.
+/// Whether one of the words identifies a specific thing: it is spelled like a name (capitalised, or in a
+/// script without capitals), or it is long. In German every noun is capitalised, and a name has no article.
 pub(super) fn is_named(said: &Said, terms: &Terms) -> bool {
     if said.language == Language::Japanese {
         return true;
@@ -55,12 +55,12 @@ pub(super) fn is_named(said: &Said, terms: &Terms) -> bool {
     })
 }
 
-/// What a sentence says to be given up.
+/// The terms that a sentence says are given up.
 pub(in crate::llm::extractive) fn retired(said: &Said) -> Option<Terms> {
     Some(Terms::of(retired_text(said)?)).filter(|terms| !terms.is_empty())
 }
 
-/// The name with which a text begins: "we left Sentry last month".
+/// The name at the beginning of a text: "we left Sentry last month".
 pub(super) fn leading_name(text: &str) -> Option<Terms> {
     let words = text
         .split_whitespace()
@@ -77,7 +77,7 @@ pub(super) fn retired_text(said: &Said) -> Option<&str> {
     behind.or_else(|| given_up_apart(said))
 }
 
-/// "Wir lassen Budapest weg": what stands between a verb and its part.
+/// "Wir lassen Budapest weg": the text between a separable verb and its prefix.
 fn given_up_apart(said: &Said) -> Option<&str> {
     let groups = said.language.words().separable;
     if groups.is_empty() {
@@ -94,7 +94,7 @@ fn given_up_apart(said: &Said) -> Option<&str> {
     })
 }
 
-/// Where the name of a thing ends: at a mark, or where it is said when, where or why.
+/// The end of the name of a thing: at a mark, or at a word that begins a time, place or reason.
 fn thing_end(said: &Said, start: usize) -> usize {
     let circumstances = said.language.words().circumstances;
     let mut words = said.line.words().skip_while(|(at, _)| *at < start);
@@ -135,7 +135,7 @@ pub(super) fn clauses(said: &Said) -> impl Iterator<Item = &str> {
     parts.into_iter()
 }
 
-/// Where a span ends that names something old: at a mark, or where the new one begins.
+/// The end of an outdated part: at a mark, or where the new part begins.
 fn span_end(said: &Said, start: usize) -> usize {
     let folded = &said.line.folded;
     let new_begins = said.language.words().new_begins;
@@ -146,7 +146,7 @@ fn span_end(said: &Said, start: usize) -> usize {
         .map_or(folded.len() - 1, |(at, _)| at)
 }
 
-/// What stands before: the words of Japanese up to a particle or mark, otherwise all.
+/// The text before an offset: in Japanese back to a particle or mark, otherwise all.
 fn before(said: &Said, end: usize) -> &str {
     let text = said.line.between(0, end);
     let start = text
@@ -155,7 +155,7 @@ fn before(said: &Said, end: usize) -> &str {
     &text[start..]
 }
 
-/// "from X to Y" with a word of change.
+/// The old value in "from X to Y" with a sign of change.
 fn from_to(said: &Said) -> Option<Terms> {
     if !said.has_any(&[Sign::Change, Sign::Moved]) {
         return None;

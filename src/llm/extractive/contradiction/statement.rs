@@ -1,4 +1,4 @@
-//! A sentence held against the memory.
+//! Compares a sentence with the memory.
 
 use std::collections::BTreeSet;
 
@@ -14,31 +14,32 @@ use crate::llm::extractive::sentence::Voice;
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::{Kind, Value, values};
 
-/// The parts of a sentence that are held against the memory, so that one of many commas costs no more than others.
+/// Maximum number of clauses compared with the memory, which bounds the cost of a sentence with many commas.
 const MAX_CLAUSES: usize = 16;
 
-/// A sentence with what surrounds it.
+/// A sentence in its context.
 pub(super) struct Statement<'s> {
     said: &'s Said,
     force: Force,
     facts: Facts,
     clauses: Vec<Clause>,
-    /// The sentence itself, where it has several parts.
+    /// The whole sentence as a clause, if it has several.
     whole: Option<Clause>,
-    /// What the sentences beside it and the task are about: of what somebody speaks who does not name it again.
+    /// The terms of the neighbouring sentences and the task, for references without a name.
     around: Terms,
-    /// What the sentence before tells, in the same message.
+    /// The facts of the sentence before, in the same message.
     before: Option<Facts>,
-    /// Values that the question before asked about, and that it denies, or that were just said not to do: "1220 is too hot".
+    /// Values that are overruled: those in a question that this sentence denies, or values just called
+    /// unsuitable ("1220 is too hot").
     overruled: Vec<Value>,
-    /// The words beside these.
+    /// The terms of the sentences with those values.
     overruled_of: Terms,
-    /// What the whole session is about.
+    /// The words of the whole session.
     talk: &'s BTreeSet<Stem>,
 }
 
 impl<'s> Statement<'s> {
-    /// The sentence at a place of the session.
+    /// Builds the statement for the sentence at an index of the session.
     pub(super) fn of(
         session: &'s [Said],
         at: usize,
@@ -52,7 +53,7 @@ impl<'s> Statement<'s> {
             .filter_map(|at| session.get(at))
             .filter(|other| other.message == said.message && !other.void && !other.asks);
         let around = beside.fold(topic.clone(), |around, other| around.with(other.terms()));
-        // "It closes at six now": what closes, the sentence before says.
+        // "It closes at six now": the sentence before names the subject.
         let points_back = said.opens_with(Sign::Anaphor) || Said::answers_no(session, at);
         let before = at.checked_sub(1).map(|at| &session[at]);
         let before = before.filter(|before| !before.void && before.voice != Voice::Task);
@@ -94,7 +95,7 @@ impl<'s> Statement<'s> {
         }
     }
 
-    /// The records that no longer hold if it does, and why.
+    /// Indices of the records that the statement contradicts, and the reasons.
     pub(super) fn outdates(&self, memory: &Memory) -> Vec<(usize, &'static str)> {
         let mut about = self.said.terms().clone().with(&self.overruled_of);
         about.words.extend(self.facts.things.iter().copied());
@@ -102,7 +103,7 @@ impl<'s> Statement<'s> {
         let is_left = |at: &usize| memory.records[*at].outdated.is_none();
         let mut found: Vec<(usize, &'static str)> = Vec::new();
         if self.force.asserts || self.force.changes {
-            // Who says it again means the record that left already.
+            // A repeated statement refers to the record that is already archived.
             let closest = self.closest(memory, &near).filter(is_left);
             found.extend(closest.map(|at| (at, REPLACED)));
         }
@@ -116,8 +117,9 @@ impl<'s> Statement<'s> {
         found
     }
 
-    /// Of several records that say what is no longer so, the one is meant of which the sentence says most, then what
-    /// stands around it, then the session: "no longer at the hospital" is said of the eyes or of the heart.
+    /// Resolves ambiguity: if several records match something outdated, keeps the one closest to the
+    /// sentence, then to its context, then to the session. "No longer at the hospital" may refer to the eyes
+    /// or to the heart.
     fn without_look_alikes(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
         let nearness = |at: usize| {
             let record = &memory.records[at];
@@ -160,13 +162,13 @@ impl<'s> Statement<'s> {
         (self.force.ends && self.ends(record)).then_some(ENDED)
     }
 
-    /// What it changes.
+    /// Why the statement replaces the record, if it does.
     fn replaces(&self, record: &Known, memory: &Memory) -> Option<&'static str> {
         if self.said.terms().numbers.contains(&record.id) && self.said.has(Sign::Obsolete) {
             return Some(NAMED);
         }
         let theirs = &record.facts;
-        // What lies or lives somewhere is what the record speaks of first.
+        // The thing that moved must be the subject of the record.
         let mut subjects = theirs.subject.iter();
         if self.said.has(Sign::Moved)
             && record.places
@@ -203,10 +205,10 @@ impl<'s> Statement<'s> {
         (renamed || self.corrects_value(record, memory)).then_some(REPLACED)
     }
 
-    /// The records to whose things it gives another value: for each part the one that it shares most with, if
-    /// there is one.
+    /// Indices of the records to which the statement gives another value: for each clause the record with
+    /// most shared terms, if there is one.
     fn closest(&self, memory: &Memory, near: &[usize]) -> impl Iterator<Item = usize> {
-        // "The order has to be in by Monday" is another one where both go by names.
+        // "The order has to be in by Monday" is a different order if both have names.
         let is_due = self.said.has(Sign::Open);
         let best = |clause: &Clause| {
             let shared = |at: usize| memory.shared(&self.facts.things, &memory.records[at]);
@@ -228,7 +230,8 @@ impl<'s> Statement<'s> {
         found.into_iter()
     }
 
-    /// "1220 is too hot. We go to 1205.": it gives another value than one that was just overruled, which no other record gives.
+    /// "1220 is too hot. We go to 1205.": gives another value than the one just overruled, which no other
+    /// record has.
     fn overrules(&self, record: &Known, memory: &Memory) -> bool {
         let gives = |value: &Value, of: &Facts| {
             let mut values = of.values.iter();
@@ -245,7 +248,7 @@ impl<'s> Statement<'s> {
         })
     }
 
-    /// "82 % was soup, I'm staying at 76 %": it names the record's value and another one of the same kind.
+    /// "82 % was soup, I'm staying at 76 %": contains the record's value and another one of the same kind.
     fn corrects_value(&self, record: &Known, memory: &Memory) -> bool {
         let known = &record.facts.values;
         let old = self.facts.values.iter().filter(|value| {
@@ -263,7 +266,7 @@ impl<'s> Statement<'s> {
         shared >= RARE && kinds.any(&mut new) && !self.facts.is_of_another(&record.facts)
     }
 
-    /// Whether it tells the opposite of a state, or of what the record denies.
+    /// Whether it states the opposite of a state, or what the record denies.
     fn opposes(&self, record: &Known, memory: &Memory) -> bool {
         if self.facts.is_of_another(&record.facts) {
             return false;
@@ -284,7 +287,7 @@ impl<'s> Statement<'s> {
             || (!self.force.adds && clauses.any(|clause| clause.denies(record, memory)))
     }
 
-    /// "It IS an allergy", where the record says that there is none.
+    /// "It IS an allergy", where the record denies that.
     fn affirms_denied(&self, record: &Known, memory: &Memory) -> bool {
         let tells_news = self.said.has_any(&[Sign::Change, Sign::Cause, Sign::Finding]);
         let denied = &record.facts.denied;
@@ -298,7 +301,7 @@ impl<'s> Statement<'s> {
         tells_news && affirmed.next().is_some() && memory.shared(&rest, record) >= MUCH
     }
 
-    /// Whether it says of what the record supposes that it is not so.
+    /// Whether it refutes the assumption of the record.
     fn refutes(&self, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         self.clauses.iter().any(|clause| {
@@ -306,7 +309,7 @@ impl<'s> Statement<'s> {
             let within = clause.content.is_within(&theirs.terms);
             let shared = memory.shared(words, record);
             let supposed = record.supposes && clause.refutes && within && shared >= RARE;
-            // "It's not a leak under the floor", where the record says that it is.
+            // "It's not a leak under the floor", where the record states that it is.
             let denied =
                 clause.is_not && within && words.len() >= 2 && shared >= MUCH && theirs.denied.is_empty();
             supposed
@@ -316,7 +319,7 @@ impl<'s> Statement<'s> {
         })
     }
 
-    /// "You had it down as the bank leaving out the id, it can't be that": what is refuted was told before.
+    /// "You had it down as the bank leaving out the id, it can't be that": refutes an earlier statement.
     fn takes_back(&self, record: &Known, memory: &Memory) -> bool {
         let theirs = &record.facts;
         let covered = self.facts.things.intersection(&theirs.things).count();
@@ -346,14 +349,15 @@ impl<'s> Statement<'s> {
     }
 }
 
-/// Values of one kind, or numbers of as many digits of which nothing says what they count.
+/// Whether the values are of one kind, or numbers with equally many digits and no unit.
 fn is_alike(new: &Value, old: &Value) -> bool {
     let digits = |value: &Value| value.1.bytes().filter(u8::is_ascii_digit).count();
     let is_unknown = |value: &Value| matches!(value.0, Kind::Plain | Kind::Bare);
     new.0 == old.0 || ((is_unknown(new) || is_unknown(old)) && digits(new) == digits(old) && digits(new) >= 3)
 }
 
-/// What holds values that a sentence finds overruled: a question that it denies, or what was just said not to do.
+/// The sentences with overruled values: a question that this sentence denies, or values just called
+/// unsuitable.
 fn overruled(session: &[Said], at: usize) -> Vec<&Said> {
     let said = &session[at];
     if said.voice != Voice::User {

@@ -1,4 +1,4 @@
-//! What sentences weigh, and what is noticed of them.
+//! Scores and features of sentences.
 
 use super::super::claims::Claim;
 use super::super::session::Session;
@@ -83,7 +83,8 @@ fn what_the_user_asks_to_keep_goes_before_what_weighs_more() {
     assert_eq!(answer.matches("- because").count(), 3, "{answer}");
 }
 
-/// Writes each sentence of the sessions of `SESSIONS` with what is noticed of it to `NOTICED`, as `benches/quality/weights.py` reads it.
+/// Writes the features of each sentence of the sessions in `SESSIONS` to `NOTICED`, in the format of
+/// `benches/quality/weights.py`.
 #[test]
 #[ignore = "run by benches/quality/weights.py"]
 fn what_is_noticed_is_written_down() {
