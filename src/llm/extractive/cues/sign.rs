@@ -64,7 +64,7 @@ pub(in crate::llm::extractive) enum Sign {
     Injection,
     /// "it says": a quotation follows.
     Says,
-    /// What passes: "this week".
+    /// A wish or an intention: "hope", "going to".
     Wish,
 
     /// Temporary: "tonight", "for the time being".
