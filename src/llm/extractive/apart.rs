@@ -57,12 +57,12 @@ pub(super) fn set_apart(message: usize, content: &str) -> Vec<Code> {
         lead = paragraph.lines().last().unwrap_or(lead);
     }
     if quoted.is_empty()
-        && let Some((said, rest)) = content
+        && let Some((sentence, rest)) = content
             .split_once(":\n\n")
             .or_else(|| content.split_once("：\n\n"))
         && !rest.contains("```")
     {
-        let lead = said.lines().last().unwrap_or_default();
+        let lead = sentence.lines().last().unwrap_or_default();
         quoted.push(code(lead, Form::Rest, rest.trim()));
     }
     quoted

@@ -1,7 +1,7 @@
 //! Detects sentences that report finished work.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Language, Sign};
-use super::said::Said;
 use super::sentence::Voice;
 use super::terms::Terms;
 
@@ -11,7 +11,7 @@ const REACH: usize = 4;
 const FAR_REACH: usize = 14;
 
 /// Reports of finished work by users: their own deeds and completed work, not habits.
-pub(super) fn is_done_by_user(piece: &Said) -> bool {
+pub(super) fn is_done_by_user(piece: &AnnotatedSentence) -> bool {
     if !is_done(piece)
         || piece.has_any(&[Sign::Wish, Sign::Request])
         || (piece.opens_with(Sign::Anaphor)
@@ -31,7 +31,7 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
         })
     });
     let own_past = piece.words().any(|(_, word)| {
-        (piece.language.words().tells_alone)(word) && (piece.language.words().is_done)(word)
+        (piece.language.words().needs_no_auxiliary)(word) && (piece.language.words().is_done)(word)
     });
     own || own_past || ended || (told && !piece.has(Sign::Change))
 }
@@ -48,12 +48,12 @@ const AGAINST: [Sign; 7] = [
 ];
 
 /// Whether it reports finished work: in the past tense, or a state that ends the work.
-pub(super) fn is_done(piece: &Said) -> bool {
-    tells_done(piece, true)
+pub(super) fn is_done(piece: &AnnotatedSentence) -> bool {
+    reports_done(piece, true)
 }
 
 /// The same for a part of a sentence; a participle alone counts only in the first part.
-pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
+pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
     if piece.language == Language::Japanese {
         return japanese_done(piece);
     }
@@ -113,7 +113,7 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
         let passive = nearby
             .iter()
             .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
-        let finite = (piece.language.words().tells_alone)(word);
+        let finite = (piece.language.words().needs_no_auxiliary)(word);
         if !passive && (begins || helped || told_alone || finite) {
             return true;
         }
@@ -122,7 +122,7 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
 }
 
 /// "stg_counters now reads either name", from the assistant: it made the change.
-fn is_now_so(piece: &Said) -> bool {
+fn is_now_so(piece: &AnnotatedSentence) -> bool {
     let unfinished = [Sign::Open, Sign::Trouble, Sign::Next];
     let now = piece.first(Sign::Now);
     let told = |now: super::cues::Hit| {
@@ -136,7 +136,7 @@ fn is_now_so(piece: &Said) -> bool {
         && now.is_some_and(told)
 }
 
-fn japanese_done(piece: &Said) -> bool {
+fn japanese_done(piece: &AnnotatedSentence) -> bool {
     let folded = piece.line.folded.as_str();
     if piece.has_any(&[
         Sign::NotYet,

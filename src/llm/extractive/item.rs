@@ -54,12 +54,12 @@ impl Item {
     pub(super) fn of(text: String, state: State, message: usize, voice: Voice) -> Self {
         let (verb, object) = verb_and_object(&text);
         let line = folded(&text);
-        let behind = |word: &&str| line.rsplit_once(*word).map(|(_, behind)| behind);
+        let after = |word: &&str| line.rsplit_once(*word).map(|(_, after)| after);
         Self {
             terms: Terms::of(&text),
             object: Terms::of(object),
             head: head(&folded(object)),
-            asked_for: Terms::of(ASKED_FOR.iter().find_map(behind).unwrap_or_default()),
+            asked_for: Terms::of(ASKED_FOR.iter().find_map(after).unwrap_or_default()),
             verb: verb.to_lowercase(),
             line,
             text,
@@ -110,10 +110,10 @@ impl Item {
 
     /// Number of terms of this work in a report that states its verb as done: "den Pass haben wir gekauft"
     /// matches one of "Interrail-Pass kaufen". 0 if the report has a different number.
-    pub(super) fn done_as(&self, report: &Report<'_>) -> usize {
+    pub(super) fn match_as_done(&self, report: &Report<'_>) -> usize {
         if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
             // "部品は昨日注文しました"
-            let is_told = DONE_BEHIND
+            let is_told = DONE_SUFFIXES
                 .iter()
                 .any(|past| report.text.contains(&format!("{deed}{past}")));
             return if is_told {
@@ -137,7 +137,7 @@ impl Item {
 }
 
 /// Japanese suffixes that mark a noun as a finished deed.
-const DONE_BEHIND: [&str; 4] = ["しました", "しておきました", "してきました", "済み"];
+const DONE_SUFFIXES: [&str; 4] = ["しました", "しておきました", "してきました", "済み"];
 
 /// A text that may report finished work.
 pub(super) struct Report<'r> {
@@ -288,9 +288,9 @@ fn is_same_thing(thing: &str, told: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn done_as(item: &str, told: &str) -> usize {
+    fn match_as_done(item: &str, told: &str) -> usize {
         let item = Item::of(item.to_owned(), State::Open, 0, Voice::Task);
-        item.done_as(&Report::of(&folded(told), &Terms::of(told)))
+        item.match_as_done(&Report::of(&folded(told), &Terms::of(told)))
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
             ("Envoyer la facture au syndic", "la facture est envoyée"),
             ("Buy the paint for the hall", "I bought the paint"),
         ] {
-            assert!(done_as(item, told) > 0, "{item} / {told}");
+            assert!(match_as_done(item, told) > 0, "{item} / {told}");
         }
         for (item, told) in [
             ("Fix the upload", "the login is fixed"),
@@ -318,7 +318,7 @@ mod tests {
             ("Check dock 6", "Checked dock 7"),
             ("Fresh paint", "The paint is bought"),
         ] {
-            assert_eq!(done_as(item, told), 0, "{item} / {told}");
+            assert_eq!(match_as_done(item, told), 0, "{item} / {told}");
         }
     }
 }

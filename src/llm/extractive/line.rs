@@ -65,7 +65,7 @@ impl Line {
     }
 
     /// The original text after an offset of the folded form.
-    pub(super) fn behind(&self, folded_at: usize) -> &str {
+    pub(super) fn after(&self, folded_at: usize) -> &str {
         &self.text[self.place(folded_at)..]
     }
 
@@ -255,6 +255,6 @@ mod tests {
     fn places_lead_back_to_what_was_written() {
         let line = Line::of("Now: Ärger İn Öl");
         let at = line.folded.find("ärger").expect("a word");
-        assert_eq!(line.behind(at), "Ärger İn Öl");
+        assert_eq!(line.after(at), "Ärger İn Öl");
     }
 }

@@ -13,12 +13,13 @@
 //! | verbatim | closed code fences of the assistant, labelled by path, definition or the preceding sentence |
 //!
 //! docs/rules.md describes the rules. `transcript` splits messages into sentences, `cues` contain the cue
-//! words of each language, `said` is a sentence with its signs, `session` evaluates sentences in their
+//! words of each language, `sentence` is a sentence with its signs, `session` evaluates sentences in their
 //! context; `claims` and `steps` extract what is kept, and `contradiction` finds outdated records.
 //!
 //! Messages are data: text in them that looks like the DSL is folded into single lines or indented, so that
 //! it cannot open a section. Time is linear in the input; at most three records are added.
 
+mod annotated;
 mod apart;
 mod caps;
 mod claims;
@@ -36,11 +37,10 @@ mod listed;
 mod memory;
 mod next;
 mod progress;
-mod said;
 mod secrets;
+mod seen_values;
 mod sentence;
 mod session;
-mod shown;
 mod split;
 mod steps;
 mod talk;

@@ -1,14 +1,14 @@
 //! Detects next steps that are expressed by their order.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::Sign;
 use super::done::is_done;
-use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
 use super::work_state::State;
 
 /// Whether it describes a next step.
-pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
+pub(super) fn is_next(piece: &AnnotatedSentence, session: &Session, before: Option<State>) -> bool {
     let strong = piece
         .hits
         .iter()

@@ -105,8 +105,8 @@ fn announces(text: &str) -> bool {
 /// Whether a value follows the announcement: directly after `:`, `=` or "is", or a random-looking word.
 fn is_followed_by_value(rest: &str, word: &str) -> bool {
     let weak = is_weak(word);
-    let behind = rest.trim_start_matches([' ', '"', '\'', '`']);
-    let assigned = behind.strip_prefix([':', '=', '：']).map(str::trim_start);
+    let after = rest.trim_start_matches([' ', '"', '\'', '`']);
+    let assigned = after.strip_prefix([':', '=', '：']).map(str::trim_start);
     let is_value = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && !"!#$&_".contains(c));
         looks_secret(bare)

@@ -23,7 +23,7 @@ impl Voice {
 
 /// The state of an item according to the heading of its list or its check box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ListState {
     Done,
     Current,
     Left,
@@ -37,5 +37,5 @@ pub(super) struct Sentence {
     pub(super) message: usize,
     pub(super) text: String,
     /// Only for list items.
-    pub(super) standing: Option<Standing>,
+    pub(super) list_state: Option<ListState>,
 }

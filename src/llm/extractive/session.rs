@@ -1,13 +1,13 @@
 //! Evaluates the sentences of a session in their context.
 
+use super::annotated::AnnotatedSentence;
 use super::code::Code;
 use super::cues::{Language, Sign};
 use super::done::is_done;
 use super::listed::{Listed, split};
-use super::said::Said;
 use super::secrets::has_secret;
+use super::seen_values::SeenValues;
 use super::sentence::Voice;
-use super::shown::Shown;
 use super::transcript::Transcript;
 use crate::llm::Source;
 
@@ -19,10 +19,10 @@ const PRIVATE_TERMS: usize = 2;
 /// The sentences and code of a session.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) said: Vec<Said>,
+    pub(super) sentences: Vec<AnnotatedSentence>,
     pub(super) codes: Vec<Code>,
     /// Numbers in tool outputs and in the user's statements.
-    pub(super) shown: Shown,
+    pub(super) seen_values: SeenValues,
     /// Numbers of the messages that are tool outputs, in order.
     pub(super) outputs: Vec<usize>,
     /// Number of the assistant's last message; 0 if there is none.
@@ -38,75 +38,87 @@ pub(super) struct Session {
     /// Numbers of the assistant's messages that end with a question, in order.
     asking: Vec<usize>,
     /// Numbers of the assistant's messages that first describe a state and then report a change, in order.
-    mending: Vec<usize>,
+    reporting_fixes: Vec<usize>,
 }
 
 impl Session {
     pub(super) fn of(source: &Source) -> Self {
         let transcript = Transcript::of(&source.task, &source.messages);
         let (usual, languages) = languages(source);
-        let mut said: Vec<Said> = transcript
+        let mut sentences: Vec<AnnotatedSentence> = transcript
             .sentences
             .iter()
-            .map(|sentence| Said::of(sentence, languages[sentence.message]))
+            .map(|sentence| AnnotatedSentence::of(sentence, languages[sentence.message]))
             .collect();
-        leave_out(&mut said);
+        exclude(&mut sentences);
         let of = |voice: Voice| {
-            said.iter()
-                .filter(move |said| said.voice == voice)
-                .map(|said| said.message)
+            sentences
+                .iter()
+                .filter(move |sentence| sentence.voice == voice)
+                .map(|sentence| sentence.message)
         };
         let first_question = of(Voice::User).min().unwrap_or(0);
-        let mut shown = transcript.shown;
-        let tells = |said: &&Said| {
+        let mut seen_values = transcript.seen_values;
+        let tells = |sentence: &&AnnotatedSentence| {
             let unsure = [Sign::Hypothesis, Sign::Hedge, Sign::Hearsay];
-            said.voice == Voice::User && !said.void && !said.asks && !said.has_any(&unsure)
+            sentence.voice == Voice::User
+                && !sentence.excluded
+                && !sentence.asks
+                && !sentence.has_any(&unsure)
         };
-        said.iter().filter(tells).for_each(|said| shown.hear(said));
-        let seeks_a_fault = said
+        sentences
             .iter()
-            .filter(|said| said.voice == Voice::Task || said.message == first_question)
-            .any(|said| said.has(Sign::Trouble) || (said.voice == Voice::Task && asks_for_repair(said)));
+            .filter(tells)
+            .for_each(|sentence| seen_values.record_statement(sentence));
+        let seeks_a_fault = sentences
+            .iter()
+            .filter(|sentence| sentence.voice == Voice::Task || sentence.message == first_question)
+            .any(|sentence| {
+                sentence.has(Sign::Trouble) || (sentence.voice == Voice::Task && asks_for_repair(sentence))
+            });
         Self {
             last_answer: of(Voice::Assistant).max().unwrap_or(0),
             first_question,
             seeks_a_fault,
             has_messages: !source.messages.is_empty(),
             usual,
-            asking: asking(&said),
-            mending: mending(&said),
+            asking: asking(&sentences),
+            reporting_fixes: reporting_fixes(&sentences),
             outputs: transcript.outputs,
             codes: transcript.codes,
-            shown,
-            said,
+            seen_values,
+            sentences,
         }
     }
 
     /// Whether the previous message is a tool output.
-    pub(super) fn is_behind_output(&self, said: &Said) -> bool {
-        said.message > 0 && self.outputs.binary_search(&(said.message - 1)).is_ok()
+    pub(super) fn follows_output(&self, sentence: &AnnotatedSentence) -> bool {
+        sentence.message > 0 && self.outputs.binary_search(&(sentence.message - 1)).is_ok()
     }
 
     /// Whether it is in the answer to a question of the assistant.
-    pub(super) fn is_asked_for(&self, said: &Said) -> bool {
-        said.message > 0 && self.asking.binary_search(&(said.message - 1)).is_ok()
+    pub(super) fn is_asked_for(&self, sentence: &AnnotatedSentence) -> bool {
+        sentence.message > 0 && self.asking.binary_search(&(sentence.message - 1)).is_ok()
     }
 
     /// Whether it describes a state that the same message then reports as changed.
-    pub(super) fn is_mended(&self, said: &Said) -> bool {
-        self.mending.binary_search(&said.message).is_ok()
+    pub(super) fn is_then_fixed(&self, sentence: &AnnotatedSentence) -> bool {
+        self.reporting_fixes.binary_search(&sentence.message).is_ok()
     }
 
     /// The sentences that are not excluded.
-    pub(super) fn meant(&self) -> impl Iterator<Item = &Said> {
-        self.said.iter().filter(|said| !said.void)
+    pub(super) fn meant(&self) -> impl Iterator<Item = &AnnotatedSentence> {
+        self.sentences.iter().filter(|sentence| !sentence.excluded)
     }
 
     /// Number of the message before the user's last one.
     pub(super) fn last_request(&self) -> usize {
-        let users = self.said.iter().filter(|said| said.voice == Voice::User);
+        let users = self
+            .sentences
+            .iter()
+            .filter(|sentence| sentence.voice == Voice::User);
         users
-            .map(|said| said.message)
+            .map(|sentence| sentence.message)
             .max()
             .unwrap_or(0)
             .saturating_sub(1)
@@ -119,25 +131,28 @@ impl Session {
         let mut answer_before = None;
         let mut doubted = false;
         let mut answer_asks = false;
-        for (at, said) in self.said.iter().enumerate() {
-            let begins = at == 0 || self.said[at - 1].message != said.message;
-            match said.voice {
+        for (at, sentence) in self.sentences.iter().enumerate() {
+            let begins = at == 0 || self.sentences[at - 1].message != sentence.message;
+            match sentence.voice {
                 Voice::Assistant => {
-                    if answer != Some(said.message) {
+                    if answer != Some(sentence.message) {
                         answer_before = answer;
-                        answer = Some(said.message);
+                        answer = Some(sentence.message);
                     }
-                    answer_asks = said.asks;
-                    if begins && doubted && (said.has(Sign::Concession) || is_denial(said, true, false)) {
+                    answer_asks = sentence.asks;
+                    if begins
+                        && doubted
+                        && (sentence.has(Sign::Concession) || is_denial(sentence, true, false))
+                    {
                         denied.extend(answer_before);
                     }
                 }
                 Voice::User => {
-                    let denies = is_denial(said, begins, answer_asks);
+                    let denies = is_denial(sentence, begins, answer_asks);
                     if begins {
                         doubted = false;
                     }
-                    doubted |= denies || said.asks || said.has(Sign::Trouble);
+                    doubted |= denies || sentence.asks || sentence.has(Sign::Trouble);
                     if denies {
                         denied.extend(answer);
                     }
@@ -152,27 +167,31 @@ impl Session {
 }
 
 /// Numbers of the assistant's messages that end with a question, in order.
-fn asking(said: &[Said]) -> Vec<usize> {
+fn asking(sentences: &[AnnotatedSentence]) -> Vec<usize> {
     let ends = |at: usize| {
-        said.get(at + 1)
-            .is_none_or(|next| next.message != said[at].message)
+        sentences
+            .get(at + 1)
+            .is_none_or(|next| next.message != sentences[at].message)
     };
-    let asks = |at: &usize| said[*at].voice == Voice::Assistant && said[*at].asks && ends(*at);
-    (0..said.len()).filter(asks).map(|at| said[at].message).collect()
+    let asks = |at: &usize| sentences[*at].voice == Voice::Assistant && sentences[*at].asks && ends(*at);
+    (0..sentences.len())
+        .filter(asks)
+        .map(|at| sentences[at].message)
+        .collect()
 }
 
 /// Numbers of the assistant's messages that first describe a state and then report a change, in order.
-fn mending(said: &[Said]) -> Vec<usize> {
-    let mends = |message: &&[Said]| {
+fn reporting_fixes(sentences: &[AnnotatedSentence]) -> Vec<usize> {
+    let mends = |message: &&[AnnotatedSentence]| {
         let of_assistant = message[0].voice == Voice::Assistant;
         of_assistant && !is_done(&message[0]) && message[1..].iter().any(is_done)
     };
-    let messages = said.chunk_by(|one, next| one.message == next.message);
+    let messages = sentences.chunk_by(|one, next| one.message == next.message);
     messages.filter(mends).map(|message| message[0].message).collect()
 }
 
 /// "Fix the alarm": the session is about a fault, although nobody calls it one.
-fn asks_for_repair(task: &Said) -> bool {
+fn asks_for_repair(task: &AnnotatedSentence) -> bool {
     static REPAIR: Listed = Listed::new(|| {
         split(
             "fix repair debug mend troubleshoot diagnose speed accelerate beschleunigen optimieren accélérer acelerar reparieren reparatur beheben entstören \
@@ -185,32 +204,33 @@ fn asks_for_repair(task: &Said) -> bool {
 
 /// Whether it denies: "No, …" if the message before is not a question, or a statement anywhere that it still
 /// fails.
-fn is_denial(said: &Said, begins: bool, answers: bool) -> bool {
+fn is_denial(sentence: &AnnotatedSentence, begins: bool, answers: bool) -> bool {
     // "So it's not us" is a conclusion from the answer.
     let concludes = [" so ", " also ", " donc ", " alors ", " entonces ", " así que "];
-    let folded = &said.line.folded;
-    if said.void || concludes.iter().any(|word| folded.starts_with(word)) {
+    let folded = &sentence.line.folded;
+    if sentence.excluded || concludes.iter().any(|word| folded.starts_with(word)) {
         return false;
     }
-    said.hits
+    sentence
+        .hits
         .iter()
         .filter(|hit| hit.sign == Sign::Denial)
         .any(|hit| {
             let is_plain_no = hit.end - hit.start <= 6 && !folded[hit.start..hit.end].contains(' ');
             if !is_plain_no {
-                return !said.has(Sign::Condition);
+                return !sentence.has(Sign::Condition);
             }
             let rest = folded[hit.end..].trim_start();
-            let opens = hit.start == 1 || is_all_filler(said, hit.start);
+            let opens = hit.start == 1 || is_all_filler(sentence, hit.start);
             begins && opens && !answers && rest.starts_with([',', '.', '!', '、', '。'])
         })
 }
 
 /// "Sorry but no."
-fn is_all_filler(said: &Said, end: usize) -> bool {
-    let mut words = said.line.words().take_while(|(at, _)| *at < end);
+fn is_all_filler(sentence: &AnnotatedSentence, end: usize) -> bool {
+    let mut words = sentence.line.words().take_while(|(at, _)| *at < end);
     words.all(|(at, _)| {
-        let mut hits = said.hits.iter();
+        let mut hits = sentence.hits.iter();
         hits.any(|hit| hit.sign == Sign::Filler && hit.start <= at && at < hit.end)
     })
 }
@@ -238,21 +258,21 @@ fn languages(source: &Source) -> (Language, Vec<Language>) {
 }
 
 /// Excludes sentences that are not meant, not written by the sender, or must not be recorded.
-fn leave_out(said: &mut [Said]) {
+fn exclude(sentences: &mut [AnnotatedSentence]) {
     let mut foreign = None;
     // Ranges of the sentences of the user's previous message, and of the one before it.
     let mut users = (0..0, 0..0);
     let mut serious_from = 0;
     let mut left_out = 0;
-    for at in 0..said.len() {
-        let (message, voice) = (said[at].message, said[at].voice);
+    for at in 0..sentences.len() {
+        let (message, voice) = (sentences[at].message, sentences[at].voice);
         if voice == Voice::User {
-            match users.1.start < users.1.end && said[users.1.start].message == message {
+            match users.1.start < users.1.end && sentences[users.1.start].message == message {
                 true => users.1.end = at + 1,
                 false => users = (users.1, at..at + 1),
             }
         }
-        let here = &said[at];
+        let here = &sentences[at];
         let pasted = foreign == Some(message);
         let injected = here.has(Sign::Injection);
         let joke = here.has(Sign::Joke);
@@ -260,36 +280,36 @@ fn leave_out(said: &mut [Said]) {
         let serious = here.has(Sign::Serious);
         let is_private = here.has(Sign::Private);
         // "Don't write that down" alone refers to the sentence before.
-        let takes_back = here.has(Sign::Dismissal) || (is_private && here.content().count() <= PRIVATE_TERMS);
+        let retracts = here.has(Sign::Dismissal) || (is_private && here.content().count() <= PRIVATE_TERMS);
         let introduces = voice == Voice::User
             && here.line.text.trim_end().ends_with([':', '：'])
             && here.has(Sign::Says)
             && !here.has_any(&[Sign::Keep, Sign::Exact]);
-        let void = pasted
+        let excluded = pasted
             || injected
             || introduces
             || here.line.quotes
             || is_private
             || (joke && !(serious && is_after_joke(here)))
             || has_secret(&here.line.text);
-        said[at].void = void;
+        sentences[at].excluded = excluded;
         if introduces || (injected && voice == Voice::User) {
             foreign = Some(message);
         }
-        let same = |said: &Said| said.message == message;
+        let same = |sentence: &AnnotatedSentence| sentence.message == message;
         if serious {
-            let before = said[serious_from..at].iter_mut().rev();
+            let before = sentences[serious_from..at].iter_mut().rev();
             before
-                .take_while(|said| same(said))
-                .for_each(|said| said.void = true);
+                .take_while(|sentence| same(sentence))
+                .for_each(|sentence| sentence.excluded = true);
             serious_from = at;
-        } else if takes_back && voice == Voice::User {
-            said[at].void = true;
-            if at > 0 && said[at - 1].message == message {
-                said[at - 1].void = true;
+        } else if retracts && voice == Voice::User {
+            sentences[at].excluded = true;
+            if at > 0 && sentences[at - 1].message == message {
+                sentences[at - 1].excluded = true;
             }
-        } else if aside && at > 0 && said[at - 1].message == message {
-            said[at - 1].void = true;
+        } else if aside && at > 0 && sentences[at - 1].message == message {
+            sentences[at - 1].excluded = true;
         } else if joke && (aside || voice == Voice::Assistant) && left_out != message {
             left_out = message;
             // The user's previous message was a joke.
@@ -297,14 +317,16 @@ fn leave_out(said: &mut [Said]) {
                 Voice::User => users.0.clone(),
                 _ => users.1.clone(),
             };
-            said[before].iter_mut().for_each(|said| said.void = true);
+            sentences[before]
+                .iter_mut()
+                .for_each(|sentence| sentence.excluded = true);
         }
     }
 }
 
 /// "Haha. Seriously: …" in one sentence.
-fn is_after_joke(said: &Said) -> bool {
-    let (joke, serious) = (said.first(Sign::Joke), said.first(Sign::Serious));
+fn is_after_joke(sentence: &AnnotatedSentence) -> bool {
+    let (joke, serious) = (sentence.first(Sign::Joke), sentence.first(Sign::Serious));
     joke.zip(serious)
         .is_some_and(|(joke, serious)| joke.start < serious.start)
 }

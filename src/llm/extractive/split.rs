@@ -25,17 +25,17 @@ pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
             Some(_) => {}
             None => quoted = opens(c, previous, at < last_tick, &paragraph[at..]),
         }
-        let behind = at + c.len_utf8();
+        let after = at + c.len_utf8();
         let cut = match c {
             _ if quoted.is_some() && !matches!(c, '`') => false,
             '。' | '！' | '？' => true,
-            '；' | ';' => paragraph[behind..].starts_with(' ') || c == '；',
-            ' ' => ends(&paragraph[start..at], previous, &paragraph[behind..], begin_small),
+            '；' | ';' => paragraph[after..].starts_with(' ') || c == '；',
+            ' ' => ends(&paragraph[start..at], previous, &paragraph[after..], begin_small),
             _ => false,
         };
         if cut {
-            found.push(paragraph[start..behind].trim_end_matches([';', '；', ' ']));
-            start = behind;
+            found.push(paragraph[start..after].trim_end_matches([';', '；', ' ']));
+            start = after;
         }
         previous = c;
     }
@@ -60,8 +60,8 @@ fn opens(c: char, previous: char, before_tick: bool, rest: &str) -> Option<char>
     rest[c.len_utf8()..end].contains(close).then_some(close)
 }
 
-fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {
-    let mark = said.trim_end_matches(['"', '”', '»', ')', '\'', '`']);
+fn ends(sentence: &str, previous: char, rest: &str, begin_small: bool) -> bool {
+    let mark = sentence.trim_end_matches(['"', '”', '»', ')', '\'', '`']);
     match previous {
         '.' | '!' | '?' | '"' | '”' | '»' | ')' => {
             if !mark.ends_with(['.', '!', '?', '…']) {
@@ -78,15 +78,15 @@ fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {
 }
 
 /// Whether the full stop belongs to an abbreviation or to an ordinal number before a month.
-fn is_short(said: &str, rest: &str) -> bool {
-    let word = said
+fn is_short(sentence: &str, rest: &str) -> bool {
+    let word = sentence
         .trim_end_matches('.')
         .rsplit([' ', '('])
         .next()
         .unwrap_or_default();
     let lower = word.to_lowercase();
     if SHORT.has(&lower) {
-        return said.ends_with('.');
+        return sentence.ends_with('.');
     }
     let next = rest
         .split(|c: char| !c.is_alphanumeric())
@@ -96,7 +96,7 @@ fn is_short(said: &str, rest: &str) -> bool {
     (word.len() <= 2
         && !word.is_empty()
         && word.bytes().all(|b| b.is_ascii_digit())
-        && (is_month(&next) || said.split(' ').count() <= 1))
+        && (is_month(&next) || sentence.split(' ').count() <= 1))
         || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 

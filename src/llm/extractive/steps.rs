@@ -1,10 +1,10 @@
 //! Extracts work from sentences: done, in progress, to do, dropped.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Hit, Language, Sign};
-use super::done::{is_done, is_done_by_user, tells_done};
+use super::done::{is_done, is_done_by_user, reports_done};
 use super::next::is_next;
-use super::said::Said;
-use super::sentence::{Standing, Voice};
+use super::sentence::{ListState, Voice};
 use super::session::Session;
 use super::talk::is_mood;
 use super::text::bullet;
@@ -22,37 +22,37 @@ pub(super) struct Step {
 
 /// Extracts the work from a sentence.
 ///
-/// `before` is the state that the previous sentence (`behind`) reported.
+/// `before` is the state that the previous sentence (`previous`) reported.
 pub(super) fn steps(
-    said: &Said,
+    sentence: &AnnotatedSentence,
     session: &Session,
     before: Option<State>,
-    behind: Option<&Said>,
+    previous: Option<&AnnotatedSentence>,
 ) -> Vec<Step> {
-    if said.void {
+    if sentence.excluded {
         return Vec::new();
     }
-    if let Some(standing) = said.standing {
-        return listed(said, standing);
+    if let Some(list_state) = sentence.list_state {
+        return listed(sentence, list_state);
     }
-    if said.asks && !(said.voice == Voice::User && said.has(Sign::Request)) {
+    if sentence.asks && !(sentence.voice == Voice::User && sentence.has(Sign::Request)) {
         return Vec::new();
     }
-    let unsure = said.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Hearsay])
-        || (said.voice == Voice::Assistant && said.has(Sign::Concession));
-    let explicit = said.has_any(&[Sign::Open, Sign::NotYet, Sign::Next, Sign::Request]);
+    let unsure = sentence.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Hearsay])
+        || (sentence.voice == Voice::Assistant && sentence.has(Sign::Concession));
+    let explicit = sentence.has_any(&[Sign::Open, Sign::NotYet, Sign::Next, Sign::Request]);
     if unsure && !explicit {
         return Vec::new();
     }
     let mut steps: Vec<(State, String)> = Vec::new();
     let mut pending = String::new();
     let mut before = before;
-    for (index, part) in parts(said).into_iter().enumerate() {
-        let piece = said.part(part);
+    for (index, part) in parts(sentence).into_iter().enumerate() {
+        let piece = sentence.part(part);
         if is_mood(&piece) {
             continue;
         }
-        let state = state(&piece, said, session, before, index == 0);
+        let state = state(&piece, sentence, session, before, index == 0);
         let goes_on = piece.opens_with(Sign::Next);
         match (state, steps.last_mut()) {
             (None, Some((_, text))) => text.push_str(part),
@@ -64,18 +64,18 @@ pub(super) fn steps(
     }
     // If one thing is done but not completely, all of it is open.
     if let [(State::Done, _), (State::Open, second)] = steps.as_slice()
-        && said.part(second).terms().count() <= 1
+        && sentence.part(second).terms().count() <= 1
     {
-        steps = vec![(State::Open, said.line.text.clone())];
+        steps = vec![(State::Open, sentence.line.text.clone())];
     }
     // "Done. Exports are signed now."
-    if steps.is_empty() && behind.is_some_and(closes) && tells_outcome(said) {
-        steps.push((State::Done, said.line.text.clone()));
+    if steps.is_empty() && previous.is_some_and(closes) && states_outcome(sentence) {
+        steps.push((State::Done, sentence.line.text.clone()));
     }
     let steps = steps.into_iter().map(|(state, text)| Step {
         state,
-        text: line(&said.part(&text))
-            .or_else(|| pointing_back(said, state, behind))
+        text: line(&sentence.part(&text))
+            .or_else(|| pointing_back(sentence, state, previous))
             .unwrap_or_default(),
     });
     steps
@@ -84,15 +84,15 @@ pub(super) fn steps(
 }
 
 /// "Done."
-fn closes(said: &Said) -> bool {
-    said.voice == Voice::Assistant
-        && said.content().is_empty()
-        && said.has_any(&[Sign::Closing, Sign::Done])
-        && !said.has_any(&[Sign::NotYet, Sign::Negation])
+fn closes(sentence: &AnnotatedSentence) -> bool {
+    sentence.voice == Voice::Assistant
+        && sentence.content().is_empty()
+        && sentence.has_any(&[Sign::Closing, Sign::Done])
+        && !sentence.has_any(&[Sign::NotYet, Sign::Negation])
 }
 
 /// A plain statement about a state.
-fn tells_outcome(said: &Said) -> bool {
+fn states_outcome(sentence: &AnnotatedSentence) -> bool {
     let other = [
         Sign::Open,
         Sign::NotYet,
@@ -104,28 +104,28 @@ fn tells_outcome(said: &Said) -> bool {
         Sign::Condition,
         Sign::Trouble,
     ];
-    said.is_telling() && !said.asks && !said.has_any(&other)
+    sentence.is_meaningful() && !sentence.asks && !sentence.has_any(&other)
 }
 
 /// An item of a list of work. The heading gives its state, unless the item itself does.
-fn listed(said: &Said, standing: Standing) -> Vec<Step> {
-    let state = match standing {
-        Standing::Done if said.has(Sign::NotYet) => State::Open,
-        Standing::Done => State::Done,
-        Standing::Current => State::Doing,
-        Standing::Left => State::Open,
+fn listed(sentence: &AnnotatedSentence, list_state: ListState) -> Vec<Step> {
+    let state = match list_state {
+        ListState::Done if sentence.has(Sign::NotYet) => State::Open,
+        ListState::Done => State::Done,
+        ListState::Current => State::Doing,
+        ListState::Left => State::Open,
     };
-    let text = bullet(&said.line.text);
+    let text = bullet(&sentence.line.text);
     text.map(|text| Step { state, text }).into_iter().collect()
 }
 
 /// The parts of a sentence, each of which may report something else.
-pub(super) fn parts(said: &Said) -> Vec<&str> {
-    let folded = &said.line.folded;
+pub(super) fn parts(sentence: &AnnotatedSentence) -> Vec<&str> {
+    let folded = &sentence.line.folded;
     let mut cuts = vec![0];
     let mut last = "";
     let mut depth = 0_usize;
-    for (at, word) in said.line.words() {
+    for (at, word) in sentence.line.words() {
         match word {
             "(" => depth += 1,
             ")" => depth = depth.saturating_sub(1),
@@ -137,7 +137,7 @@ pub(super) fn parts(said: &Said) -> Vec<&str> {
         }
         let behind_mark = matches!(last, "," | ";" | "–" | "—" | "-");
         let joins = matches!(word, "and" | "und" | "et" | "y");
-        if word == ";" || (behind_mark && at > 0) || (joins && begins_step(said, at + word.len() + 1)) {
+        if word == ";" || (behind_mark && at > 0) || (joins && begins_step(sentence, at + word.len() + 1)) {
             cuts.push(at);
         }
         last = word;
@@ -145,8 +145,8 @@ pub(super) fn parts(said: &Said) -> Vec<&str> {
     cuts.push(folded.len());
     let mut parts: Vec<&str> = Vec::new();
     for pair in cuts.windows(2) {
-        let part = said.line.between(pair[0], pair[1]);
-        if said.language == Language::Japanese {
+        let part = sentence.line.between(pair[0], pair[1]);
+        if sentence.language == Language::Japanese {
             parts.extend(
                 part.split_inclusive("が、")
                     .flat_map(|part| part.split_inclusive("ので、")),
@@ -160,15 +160,16 @@ pub(super) fn parts(said: &Said) -> Vec<&str> {
 }
 
 /// "and then", "and next", "and I am now".
-fn begins_step(said: &Said, at: usize) -> bool {
-    said.hits
+fn begins_step(sentence: &AnnotatedSentence, at: usize) -> bool {
+    sentence
+        .hits
         .iter()
         .any(|hit| hit.start == at && matches!(hit.sign, Sign::Next | Sign::Doing | Sign::Open))
 }
 
 fn state(
-    piece: &Said,
-    whole: &Said,
+    piece: &AnnotatedSentence,
+    whole: &AnnotatedSentence,
     session: &Session,
     before: Option<State>,
     begins: bool,
@@ -211,13 +212,13 @@ fn state(
     let reported = if user {
         is_done_by_user(piece)
     } else {
-        tells_done(piece, begins)
+        reports_done(piece, begins)
     };
     reported.then_some(State::Done)
 }
 
 /// "Done: it waits for the bit now."
-fn reports_by_its_beginning(piece: &Said) -> bool {
+fn reports_by_its_beginning(piece: &AnnotatedSentence) -> bool {
     let begins = |hit: &Hit| {
         matches!(hit.sign, Sign::Done | Sign::Closing)
             && hit.start == 1
@@ -227,7 +228,7 @@ fn reports_by_its_beginning(piece: &Said) -> bool {
 }
 
 /// Work that is reported as remaining.
-fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
+fn left(piece: &AnnotatedSentence, whole: &AnnotatedSentence, user: bool) -> Option<State> {
     let open = piece.first(Sign::NotYet).or_else(|| piece.first(Sign::Open))?;
     let folded = &piece.line.folded;
     // "Nothing is left", and work that was open until something happened.
@@ -266,7 +267,7 @@ fn is_nothing(word: &str) -> bool {
 }
 
 /// Whether the user requests it.
-fn is_asked(piece: &Said, whole: &Said) -> bool {
+fn is_asked(piece: &AnnotatedSentence, whole: &AnnotatedSentence) -> bool {
     let forbids = piece.has(Sign::Negation)
         && piece
             .hits
@@ -286,12 +287,12 @@ fn is_asked(piece: &Said, whole: &Said) -> bool {
 }
 
 /// German and Japanese imperatives come last; in French and Spanish objects are attached to them.
-fn is_bound_imperative(piece: &Said, word: &str) -> bool {
+fn is_bound_imperative(piece: &AnnotatedSentence, word: &str) -> bool {
     word.contains('-') && piece.language == Language::French && (piece.language.words().is_imperative)(word)
 }
 
 /// Whether it reports work in progress.
-fn is_doing(piece: &Said) -> bool {
+fn is_doing(piece: &AnnotatedSentence) -> bool {
     if piece.has_any(&[Sign::NotYet, Sign::Condition]) {
         return false;
     }
@@ -304,7 +305,7 @@ fn is_doing(piece: &Said) -> bool {
     told && !negated
 }
 
-fn says_doing(piece: &Said, hit: &Hit) -> bool {
+fn says_doing(piece: &AnnotatedSentence, hit: &Hit) -> bool {
     let folded = &piece.line.folded;
     let cue = &folded[hit.start..hit.end];
     let next = folded[hit.end..]

@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn tense_and_number_do_not_hide_that_two_texts_speak_of_one_thing() {
-        for (said, item) in [
+        for (sentence, item) in [
             (
                 "The parser is wired to the update route",
                 "Wire the parser to the update route",
@@ -269,16 +269,22 @@ mod tests {
             ("512 is closed", "Fix issue 512"),
             ("レジャーシートを買いました", "レジャーシート"),
         ] {
-            assert!(Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
+            assert!(
+                Terms::of(sentence).covers(&Terms::of(item)),
+                "{sentence} / {item}"
+            );
         }
-        for (said, item) in [
+        for (sentence, item) in [
             ("Added a test for the login bug", "Fix the upload bug"),
             ("Fixed the parser", "Wire the parser to the update route"),
             ("Tables 1 to 6 are done", "Table 7"),
             ("The port is 8113", "The port is 8103"),
             ("", ""),
         ] {
-            assert!(!Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
+            assert!(
+                !Terms::of(sentence).covers(&Terms::of(item)),
+                "{sentence} / {item}"
+            );
         }
     }
 }

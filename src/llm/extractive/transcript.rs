@@ -3,9 +3,9 @@
 
 use super::apart::{set_apart, set_off, whole_code};
 use super::code::{Code, Form};
-use super::foreign::{heading_standing, is_foreign, is_mail_header, title};
-use super::sentence::{Sentence, Standing, Voice};
-use super::shown::{Shown, is_tool};
+use super::foreign::{heading_state, is_foreign, is_mail_header, title};
+use super::seen_values::{SeenValues, is_tool};
+use super::sentence::{ListState, Sentence, Voice};
 use super::split::{list_item, sentences};
 use super::text::one_line;
 use crate::llm::ConversationMessage;
@@ -18,7 +18,7 @@ const MAX_SENTENCE_BYTES: usize = 2_000;
 pub(super) struct Transcript {
     pub(super) sentences: Vec<Sentence>,
     pub(super) codes: Vec<Code>,
-    pub(super) shown: Shown,
+    pub(super) seen_values: SeenValues,
     /// Numbers of the messages that are tool outputs.
     pub(super) outputs: Vec<usize>,
 }
@@ -31,7 +31,7 @@ impl Transcript {
             if let Some(voice) = Voice::of(&message.role) {
                 transcript.read(voice, index + 1, &message.content);
             } else if is_tool(&message.role) {
-                transcript.shown.read(index + 1, &message.content);
+                transcript.seen_values.read(index + 1, &message.content);
                 transcript.outputs.push(index + 1);
             }
         }
@@ -42,7 +42,7 @@ impl Transcript {
         let mut prose = Prose {
             voice,
             message,
-            standing: None,
+            list_state: None,
             paragraph: String::new(),
             item: None,
             pasted: false,
@@ -146,10 +146,10 @@ struct Prose<'o> {
     voice: Voice,
     message: usize,
     /// The state from the heading above.
-    standing: Option<Standing>,
+    list_state: Option<ListState>,
     paragraph: String,
     /// Set while the paragraph is a list item.
-    item: Option<Option<Standing>>,
+    item: Option<Option<ListState>>,
     /// Set after a pasted mail or the like: the rest of the message is not written by its sender.
     pasted: bool,
     /// Whether the previous line was a mail header such as `From:`.
@@ -177,11 +177,11 @@ impl Prose<'_> {
             self.end_paragraph();
         } else if let Some(title) = title(line) {
             self.end_paragraph();
-            self.standing = heading_standing(&title);
+            self.list_state = heading_state(&title);
         } else if let Some((text, checked)) = list_item(line) {
             self.end_paragraph();
-            let boxed = checked.map(|done| if done { Standing::Done } else { Standing::Left });
-            self.item = Some(boxed.or(self.standing));
+            let boxed = checked.map(|done| if done { ListState::Done } else { ListState::Left });
+            self.item = Some(boxed.or(self.list_state));
             self.paragraph.push_str(text);
         } else if !self.paragraph.is_empty() && continues(&self.paragraph, line) {
             self.paragraph.push(' ');
@@ -200,18 +200,18 @@ impl Prose<'_> {
             return;
         }
         if item.is_none() {
-            self.standing = None;
+            self.list_state = None;
         }
         let paragraph = one_line(&paragraph).replace("**", "");
         for (index, text) in sentences(&paragraph, self.begins_small).into_iter().enumerate() {
             let text = &text[..text.floor_char_boundary(MAX_SENTENCE_BYTES.min(text.len()))];
             // Only the first sentence of an item is the item; the others explain it.
-            let standing = item.flatten().filter(|_| index == 0);
+            let list_state = item.flatten().filter(|_| index == 0);
             self.out.push(Sentence {
                 voice: self.voice,
                 message: self.message,
                 text: text.to_owned(),
-                standing,
+                list_state,
             });
         }
     }
@@ -247,18 +247,18 @@ mod tests {
         let standings: Vec<_> = transcript
             .sentences
             .iter()
-            .map(|s| (s.text.as_str(), s.standing))
+            .map(|s| (s.text.as_str(), s.list_state))
             .collect();
         assert_eq!(
             standings,
             [
-                ("a one", Some(Standing::Done)),
-                ("b two", Some(Standing::Done)),
-                ("c three.", Some(Standing::Left)),
+                ("a one", Some(ListState::Done)),
+                ("b two", Some(ListState::Done)),
+                ("c three.", Some(ListState::Left)),
                 ("More.", None),
                 ("Prose.", None),
                 ("d", None),
-                ("e", Some(Standing::Done)),
+                ("e", Some(ListState::Done)),
             ]
         );
     }

@@ -87,26 +87,26 @@ pub(super) fn values(text: &str) -> Vec<Value> {
             values.push((kind, spelled.to_string()));
             continue;
         }
-        if let Some((number, unit, behind)) = japanese_number(&found, at) {
+        if let Some((number, unit, after)) = japanese_number(&found, at) {
             let kind = unit.map_or(Kind::Plain, |unit| Kind::Of(unit_of(&unit.to_string())));
             values.push((kind, number.to_string()));
-            skip = behind;
+            skip = after;
             continue;
         }
         digits += piece.chars().filter(char::is_ascii_digit).count();
-        if let Some((date, behind)) = date(&found, at, piece) {
+        if let Some((date, after)) = date(&found, at, piece) {
             values.push((Kind::Date, date));
-            skip = behind;
+            skip = after;
             digits = 0;
             continue;
         }
         let kind = kind(&found, at, piece, digits);
         // "6 h 30" and "9時21分" are one time.
         if kind == Kind::Time
-            && let Some((minutes, behind)) = minutes_behind(&found, at)
+            && let Some((minutes, after)) = minutes_after(&found, at)
         {
             values.push((kind, format!("{piece}:{minutes}")));
-            skip = behind;
+            skip = after;
             continue;
         }
         match values.last_mut() {
@@ -236,18 +236,18 @@ fn date(found: &[(Script, &str)], at: usize, piece: &str) -> Option<(String, usi
     // "10月24日"
     let han = |at: usize, unit: char| of(at).starts_with(unit);
     if han(at + 1, '月') && han(at + 3, '日') {
-        let behind: u8 = of(at + 2).parse().ok()?;
-        return Some((format!("{day}-{behind}"), at + 4));
+        let after: u8 = of(at + 2).parse().ok()?;
+        return Some((format!("{day}-{after}"), at + 4));
     }
     if han(at + 1, '月') || (han(at + 1, '日') && !of(at + 1).starts_with("日間")) {
         return Some((format!("{day}"), at + 2));
     }
     // "4 May", "4. Mai", "4 de mayo", "the 4th of May", "May 4"
     let passed = usize::from(matches!(of(at + 1), "de" | "of"));
-    let behind = month(of(at + 1 + passed)).map(|month| (month, at + 2 + passed));
+    let after = month(of(at + 1 + passed)).map(|month| (month, at + 2 + passed));
     let counts = is_known_unit(of(at + 1)) || of(at + 1).starts_with(['%', '€', '$']);
     let ahead = || month(before).filter(|_| !counts).map(|month| (month, at + 1));
-    let (month, end) = behind.or_else(ahead)?;
+    let (month, end) = after.or_else(ahead)?;
     // The year is part of the date.
     let is_year = |at: usize| of(at).len() == 4 && of(at).bytes().all(|b| b.is_ascii_digit());
     let end = if is_year(end) { end + 1 } else { end };
@@ -291,7 +291,7 @@ fn month(word: &str) -> Option<usize> {
 }
 
 /// The minutes after "6 h" or "9時", and the position after them; "9時半" is half past nine.
-fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str, usize)> {
+fn minutes_after<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str, usize)> {
     let (_, unit) = found.get(at + 1)?;
     if unit.starts_with("時半") {
         return Some(("30", at + 2));
@@ -309,8 +309,8 @@ fn japanese_number(found: &[(Script, &str)], at: usize) -> Option<(u64, Option<c
     let mut is_scaled = false;
     while let Some((Script::Word, digits)) = found.get(place) {
         let number: u64 = digits.parse().ok()?;
-        let mut behind = found.get(place + 1).map_or("", |(_, behind)| *behind).chars();
-        let scale = match behind.next() {
+        let mut after = found.get(place + 1).map_or("", |(_, after)| *after).chars();
+        let scale = match after.next() {
             Some('万') => 10_000,
             Some('千') => 1_000,
             Some('百') => 100,
@@ -324,7 +324,7 @@ fn japanese_number(found: &[(Script, &str)], at: usize) -> Option<(u64, Option<c
         is_scaled = true;
         whole = whole.checked_add(number.checked_mul(scale)?)?;
         place += 2;
-        unit = behind.next();
+        unit = after.next();
         if unit.is_some() {
             break;
         }

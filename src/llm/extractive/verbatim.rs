@@ -55,18 +55,21 @@ pub(super) fn section(source: &Source) -> Option<String> {
     }
     let session = Session::of(source);
     let task = task_bullet(&source.task);
-    let chosen = heaviest(fresh(&session, task.as_deref(), &kept));
-    let mut gone = outdated(&session, &kept);
+    let chosen = highest_scored(fresh(&session, task.as_deref(), &kept));
+    let mut outdated_records = outdated(&session, &kept);
     for kept in kept.iter().filter(|kept| is_superseded(kept, &chosen)) {
-        if !gone.iter().any(|gone| gone.id == kept.id) {
-            gone.push(Outdated {
+        if !outdated_records
+            .iter()
+            .any(|outdated_records| outdated_records.id == kept.id)
+        {
+            outdated_records.push(Outdated {
                 id: kept.id,
                 reason: "a newer snippet of the same label was shown",
                 instead: None,
             });
         }
     }
-    if chosen.is_empty() && gone.is_empty() {
+    if chosen.is_empty() && outdated_records.is_empty() {
         return None;
     }
     let reason = match task {
@@ -84,7 +87,7 @@ pub(super) fn section(source: &Source) -> Option<String> {
         text.push_str(&format!("    - because {reason}: {} =>", snippet.label.text));
         text.push_str(&written(&snippet.text));
     }
-    text.push_str(&archives(&gone));
+    text.push_str(&archives(&outdated_records));
     Some(text)
 }
 
@@ -141,9 +144,10 @@ fn asks_for_the_text(lead: &str) -> bool {
 
 /// Messages with a text that the user wants verbatim, according to the same message or the next.
 fn messages_with_exact_text(session: &Session) -> HashSet<usize> {
-    let said = session.meant().filter(|said| said.voice == Voice::User);
-    said.filter(|said| said.has(Sign::Exact))
-        .flat_map(|said| [said.message, said.message.saturating_sub(1)])
+    let sentence = session.meant().filter(|sentence| sentence.voice == Voice::User);
+    sentence
+        .filter(|sentence| sentence.has(Sign::Exact))
+        .flat_map(|sentence| [sentence.message, sentence.message.saturating_sub(1)])
         .collect()
 }
 
@@ -151,14 +155,14 @@ fn messages_with_exact_text(session: &Session) -> HashSet<usize> {
 fn messages_that_keep(session: &Session) -> HashSet<usize> {
     let asks = session
         .meant()
-        .filter(|said| said.voice == Voice::User && !said.asks)
-        .filter(|said| said.has_any(&[Sign::Keep, Sign::Exact]));
-    asks.flat_map(|said| [said.message, said.message.saturating_sub(1)])
+        .filter(|sentence| sentence.voice == Voice::User && !sentence.asks)
+        .filter(|sentence| sentence.has_any(&[Sign::Keep, Sign::Exact]));
+    asks.flat_map(|sentence| [sentence.message, sentence.message.saturating_sub(1)])
         .collect()
 }
 
 /// The snippets with the highest weight, the latest first among equals; returned in their original order.
-fn heaviest(snippets: Vec<Snippet>) -> Vec<Snippet> {
+fn highest_scored(snippets: Vec<Snippet>) -> Vec<Snippet> {
     let mut ranked: Vec<(usize, Snippet)> = snippets.into_iter().enumerate().collect();
     ranked.sort_by_key(|(index, snippet)| (Reverse(snippet.weight), Reverse(*index)));
     ranked.truncate(MAX_ADDITIONS);

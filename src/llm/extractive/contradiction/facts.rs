@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::slots::{Slot, slots};
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::{Hit, Language, Sign, State, is_month, is_small, number_word, weekday};
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
 use crate::llm::extractive::values::{Kind, Value, is_known_unit, values};
 
@@ -36,9 +36,9 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(said: &Said) -> Self {
-        let line = &said.line;
-        let states = said.language.states(line, &said.hits);
+    pub(super) fn of(sentence: &AnnotatedSentence) -> Self {
+        let line = &sentence.line;
+        let states = sentence.language.states(line, &sentence.hits);
         let values = values(&line.text);
         let mut bare = line.folded.clone().into_bytes();
         for state in &states {
@@ -46,16 +46,16 @@ impl Facts {
         }
         Self {
             about: Terms::of_folded(&String::from_utf8_lossy(&bare)),
-            things: things(said),
-            terms: said.terms().clone(),
+            things: things(sentence),
+            terms: sentence.terms().clone(),
             by_kind: grouped(values.iter().cloned()),
             values,
-            denied: denied(said),
-            labels: grouped(labels(said)),
-            rivals: rivals(said),
-            slots: slots(said),
-            names: named(said),
-            subject: subject(said),
+            denied: denied(sentence),
+            labels: grouped(labels(sentence)),
+            rivals: rivals(sentence),
+            slots: slots(sentence),
+            names: named(sentence),
+            subject: subject(sentence),
             states,
         }
     }
@@ -63,14 +63,14 @@ impl Facts {
     /// Whether two texts are about different things of one kind: dock 5 and dock 6, staging and production.
     pub(super) fn is_of_another(&self, other: &Self) -> bool {
         let another = self.labels.iter().any(|(of, numbers)| {
-            let theirs = other.labels.get(of);
-            theirs.is_some_and(|theirs| numbers.is_disjoint(theirs))
+            let record_facts = other.labels.get(of);
+            record_facts.is_some_and(|record_facts| numbers.is_disjoint(record_facts))
         });
         another
             || self.is_another_model(other)
             || self.rivals.iter().any(|(group, words)| {
-                let theirs = other.rivals.get(group);
-                theirs.is_some_and(|theirs| words & theirs == 0)
+                let record_facts = other.rivals.get(group);
+                record_facts.is_some_and(|record_facts| words & record_facts == 0)
             })
     }
 
@@ -157,24 +157,25 @@ impl Facts {
     /// Whether the texts share a value.
     pub(super) fn shares_value(&self, other: &Self) -> bool {
         self.by_kind.iter().any(|(kind, texts)| {
-            let theirs = other.by_kind.get(kind);
-            theirs.is_some_and(|theirs| !texts.is_disjoint(theirs))
+            let record_facts = other.by_kind.get(kind);
+            record_facts.is_some_and(|record_facts| !texts.is_disjoint(record_facts))
         })
     }
 
     /// Whether all of its values occur in the other.
     pub(super) fn adds_no_value(&self, other: &Self) -> bool {
         self.by_kind.iter().all(|(kind, texts)| {
-            let theirs = other.by_kind.get(kind);
-            theirs.is_some_and(|theirs| texts.is_subset(theirs))
+            let record_facts = other.by_kind.get(kind);
+            record_facts.is_some_and(|record_facts| texts.is_subset(record_facts))
         })
     }
 
     /// Whether it has only some of the other's values of a kind.
     pub(super) fn gives_fewer(&self, other: &Self) -> bool {
         self.by_kind.iter().any(|(kind, texts)| {
-            let theirs = other.by_kind.get(kind);
-            theirs.is_some_and(|theirs| texts.is_subset(theirs) && texts.len() < theirs.len())
+            let record_facts = other.by_kind.get(kind);
+            record_facts
+                .is_some_and(|record_facts| texts.is_subset(record_facts) && texts.len() < record_facts.len())
         })
     }
 
@@ -192,9 +193,9 @@ impl Facts {
                 .map(|(series, last)| (series.to_owned(), last.to_owned()))
                 .collect()
         };
-        let theirs = of(other);
+        let record_facts = of(other);
         let mut differs = of(self).into_iter();
-        differs.any(|(series, last)| theirs.get(&series).is_some_and(|their| *their != last))
+        differs.any(|(series, last)| record_facts.get(&series).is_some_and(|their| *their != last))
     }
 
     pub(super) fn gives(&self, kind: &Kind) -> bool {
@@ -202,7 +203,7 @@ impl Facts {
     }
 
     /// Adds the subject from the sentence before, for a text about "it".
-    pub(super) fn speaking_of(mut self, before: &Self) -> Self {
+    pub(super) fn with_subject_of(mut self, before: &Self) -> Self {
         self.things.extend(before.things.iter().copied());
         self.subject = before.subject.or(self.subject);
         self.names.extend(before.names.iter().copied());
@@ -238,38 +239,38 @@ fn grouped<K: Ord, V: Ord>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<
     groups
 }
 
-fn rivals(said: &Said) -> BTreeMap<usize, u64> {
+fn rivals(sentence: &AnnotatedSentence) -> BTreeMap<usize, u64> {
     let mut rivals = BTreeMap::new();
-    for (group, word) in said.language.rivals(&said.line) {
+    for (group, word) in sentence.language.rivals(&sentence.line) {
         *rivals.entry(group).or_insert(0) |= 1_u64 << (word % 64);
     }
     rivals
 }
 
-fn things(said: &Said) -> BTreeSet<Stem> {
+fn things(sentence: &AnnotatedSentence) -> BTreeSet<Stem> {
     let measures = |word: &str| {
         weekday(word).is_some() || is_month(word) || number_word(word).is_some() || is_known_unit(word)
     };
-    let measuring = said.line.words().filter(|(_, word)| measures(word));
+    let measuring = sentence.line.words().filter(|(_, word)| measures(word));
     let measuring: BTreeSet<Stem> = measuring
         .flat_map(|(_, word)| Terms::of_folded(word).words)
         .collect();
-    said.terms().words.difference(&measuring).copied().collect()
+    sentence.terms().words.difference(&measuring).copied().collect()
 }
 
 /// The words after a negation, up to the next mark.
-fn denied(said: &Said) -> BTreeSet<Stem> {
-    let folded = &said.line.folded;
+fn denied(sentence: &AnnotatedSentence) -> BTreeSet<Stem> {
+    let folded = &sentence.line.folded;
     // "Not only", "no later than": nothing is denied.
     let is_partial = |hit: &Hit| {
-        let mut partial = said.hits.iter().filter(|other| other.sign == Sign::Partly);
+        let mut partial = sentence.hits.iter().filter(|other| other.sign == Sign::Partly);
         partial.any(|other| other.start <= hit.start && hit.start < other.end)
     };
-    let negations = said
+    let negations = sentence
         .hits
         .iter()
         .filter(|hit| hit.sign == Sign::Negation && !is_partial(hit));
-    let behind = negations.flat_map(|hit| {
+    let after = negations.flat_map(|hit| {
         let rest = &folded[hit.end..];
         let end = rest.find([',', ';', ':', '.']).unwrap_or(rest.len());
         let words = rest[..end].split(' ').filter(|word| !word.is_empty());
@@ -278,25 +279,25 @@ fn denied(said: &Said) -> BTreeSet<Stem> {
             .flat_map(|word| Terms::of_folded(word).words)
             .collect::<Vec<_>>()
     });
-    behind.collect()
+    after.collect()
 }
 
 /// Words with a qualifier that identifies one of their kind: the number after them, which is not a count or
 /// date, or their owner, as in "the car park of the staff".
-fn labels(said: &Said) -> Vec<(Stem, String)> {
-    let words: Vec<&str> = said.line.words().map(|(_, word)| word).collect();
+fn labels(sentence: &AnnotatedSentence) -> Vec<(Stem, String)> {
+    let words: Vec<&str> = sentence.line.words().map(|(_, word)| word).collect();
     let is_thing = |word: &str| {
         word.chars().count() > 2
             && word.chars().all(char::is_alphabetic)
             && !is_small(word)
             && !is_month(word)
     };
-    let belonging = said.language.words().belonging;
+    let belonging = sentence.language.words().belonging;
     let owned = words.windows(3).enumerate().filter_map(|(at, three)| {
         let belongs = is_thing(three[0]) && Language::lists(belonging, three[1]);
-        let behind = words.iter().skip(at + 2).take(2).find(|word| !is_small(word))?;
-        let whose = belongs && is_thing(behind) && weekday(behind).is_none() && !is_known_unit(behind);
-        whose.then(|| (stem(three[0]), stem(behind).text()))
+        let after = words.iter().skip(at + 2).take(2).find(|word| !is_small(word))?;
+        let whose = belongs && is_thing(after) && weekday(after).is_none() && !is_known_unit(after);
+        whose.then(|| (stem(three[0]), stem(after).text()))
     });
     let mut labels: Vec<(Stem, String)> = numbered(&words, is_thing).collect();
     labels.extend(owned);
@@ -320,34 +321,35 @@ fn numbered<'w>(
 }
 
 /// Capitalised words that do not begin a sentence. In German every noun is capitalised.
-fn named(said: &Said) -> BTreeSet<Stem> {
-    if matches!(said.language, Language::German | Language::Japanese) {
+fn named(sentence: &AnnotatedSentence) -> BTreeSet<Stem> {
+    if matches!(sentence.language, Language::German | Language::Japanese) {
         return BTreeSet::new();
     }
-    let words = said.words().skip(1);
+    let words = sentence.words().skip(1);
     let named = words.filter(|(start, word)| {
         word.chars().count() > 2
             && !is_small(word)
             && !is_month(word)
             && weekday(word).is_none()
-            && said.line.behind(*start).starts_with(char::is_uppercase)
+            && sentence.line.after(*start).starts_with(char::is_uppercase)
     });
     named.flat_map(|(_, word)| Terms::of_folded(word).words).collect()
 }
 
 /// The first thing that a sentence mentions.
-fn subject(said: &Said) -> Option<Stem> {
-    if said.language == Language::Japanese {
-        let (topic, _) = said.topic_and_rest()?;
+fn subject(sentence: &AnnotatedSentence) -> Option<Stem> {
+    if sentence.language == Language::Japanese {
+        let (topic, _) = sentence.topic_and_rest()?;
         let last = topic.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
         return Terms::of(&topic[last..]).words.into_iter().next();
     }
     // "We stay at the Riviera": "stay" is the verb.
     let is_verb = |at: usize| {
-        let mut hits = said.hits.iter();
+        let mut hits = sentence.hits.iter();
         hits.any(|hit| hit.sign == Sign::Person && hit.end + 1 == at)
     };
-    said.words()
+    sentence
+        .words()
         .filter(|(at, word)| weekday(word).is_none() && !is_month(word) && !is_verb(*at))
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::{Language, is_small};
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
 
 /// Maximum number of words of a name.
@@ -20,9 +20,9 @@ pub(super) struct Slot {
 }
 
 /// The words after each connector: a capitalised name, otherwise the next few words.
-pub(super) fn slots(said: &Said) -> Vec<Slot> {
-    if said.language == Language::Japanese {
-        return said
+pub(super) fn slots(sentence: &AnnotatedSentence) -> Vec<Slot> {
+    if sentence.language == Language::Japanese {
+        return sentence
             .topic_and_rest()
             .map(|(_, rest)| Terms::of(rest).words)
             .filter(|filler| !filler.is_empty())
@@ -34,8 +34,8 @@ pub(super) fn slots(said: &Said) -> Vec<Slot> {
             .into_iter()
             .collect();
     }
-    let groups = said.language.words().connectors;
-    let words: Vec<(usize, &str)> = said.line.words().collect();
+    let groups = sentence.language.words().connectors;
+    let words: Vec<(usize, &str)> = sentence.line.words().collect();
     let mut slots = Vec::new();
     for (at, (_, word)) in words.iter().enumerate() {
         let Some(place) = groups.find(&format!(" {word} ")) else {
@@ -52,7 +52,7 @@ pub(super) fn slots(said: &Said) -> Vec<Slot> {
                 break;
             }
             let terms = Terms::of_folded(word).words;
-            goes_by_name &= is_small(word) || is_written_as_a_name(said.line.behind(*start), word);
+            goes_by_name &= is_small(word) || is_written_as_a_name(sentence.line.after(*start), word);
             if goes_by_name {
                 name.extend(terms.iter().copied());
             }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::clause::{Clause, MUCH};
+use super::clause::{Clause, STRONG_MATCH};
+use super::effects::Effects;
 use super::facts::Facts;
-use super::force::Force;
-use super::known::{Known, Memory, RARE};
+use super::parsed_record::{Memory, ParsedRecord, RARE};
 use super::reasons::{ENDED, GIVEN_UP, NAMED, OPPOSITE, REFUTED, REPLACED};
 use super::spans::clauses;
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::Sign;
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::sentence::Voice;
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::{Kind, Value, values};
@@ -19,8 +19,8 @@ const MAX_CLAUSES: usize = 16;
 
 /// A sentence in its context.
 pub(super) struct Statement<'s> {
-    said: &'s Said,
-    force: Force,
+    sentence: &'s AnnotatedSentence,
+    effects: Effects,
     facts: Facts,
     clauses: Vec<Clause>,
     /// The whole sentence as a clause, if it has several.
@@ -41,34 +41,36 @@ pub(super) struct Statement<'s> {
 impl<'s> Statement<'s> {
     /// Builds the statement for the sentence at an index of the session.
     pub(super) fn of(
-        session: &'s [Said],
+        session: &'s [AnnotatedSentence],
         at: usize,
-        force: Force,
+        effects: Effects,
         topic: &Terms,
         talk: &'s BTreeSet<Stem>,
     ) -> Self {
-        let said = &session[at];
+        let sentence = &session[at];
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         let beside = beside
             .filter_map(|at| session.get(at))
-            .filter(|other| other.message == said.message && !other.void && !other.asks);
+            .filter(|other| other.message == sentence.message && !other.excluded && !other.asks);
         let around = beside.fold(topic.clone(), |around, other| around.with(other.terms()));
         // "It closes at six now": the sentence before names the subject.
-        let points_back = said.opens_with(Sign::Anaphor) || Said::answers_no(session, at);
+        let refers_back = sentence.opens_with(Sign::Anaphor) || AnnotatedSentence::answers_no(session, at);
         let before = at.checked_sub(1).map(|at| &session[at]);
-        let before = before.filter(|before| !before.void && before.voice != Voice::Task);
+        let before = before.filter(|before| !before.excluded && before.voice != Voice::Task);
         let before = before
-            .filter(|before| points_back || (said.has(Sign::EndsIt) && before.message == said.message))
+            .filter(|before| {
+                refers_back || (sentence.has(Sign::EndsIt) && before.message == sentence.message)
+            })
             .map(Facts::of);
         let whole = |facts: Facts| match &before {
-            Some(before) if points_back => facts.speaking_of(before),
+            Some(before) if refers_back => facts.with_subject_of(before),
             _ => facts,
         };
-        let clauses: Vec<Clause> = clauses(said)
+        let clauses: Vec<Clause> = clauses(sentence)
             .take(MAX_CLAUSES)
             .enumerate()
             .map(|(at, part)| {
-                let mut clause = Clause::of(&said.part(part));
+                let mut clause = Clause::of(&sentence.part(part));
                 if at == 0 {
                     clause.facts = whole(clause.facts);
                 }
@@ -77,10 +79,10 @@ impl<'s> Statement<'s> {
             .collect();
         let overruled = overruled(session, at);
         Self {
-            whole: (clauses.len() > 1 && force.changes).then(|| Clause::of(said)),
-            facts: whole(Facts::of(said)),
-            said,
-            force,
+            whole: (clauses.len() > 1 && effects.changes).then(|| Clause::of(sentence)),
+            facts: whole(Facts::of(sentence)),
+            sentence,
+            effects,
             clauses,
             around,
             before,
@@ -97,12 +99,12 @@ impl<'s> Statement<'s> {
 
     /// Indices of the records that the statement contradicts, and the reasons.
     pub(super) fn outdates(&self, memory: &Memory) -> Vec<(usize, &'static str)> {
-        let mut about = self.said.terms().clone().with(&self.overruled_of);
+        let mut about = self.sentence.terms().clone().with(&self.overruled_of);
         about.words.extend(self.facts.things.iter().copied());
         let near = memory.sharing(&about);
         let is_left = |at: &usize| memory.records[*at].outdated.is_none();
         let mut found: Vec<(usize, &'static str)> = Vec::new();
-        if self.force.asserts || self.force.changes {
+        if self.effects.asserts || self.effects.changes {
             // A repeated statement refers to the record that is already archived.
             let closest = self.closest(memory, &near).filter(is_left);
             found.extend(closest.map(|at| (at, REPLACED)));
@@ -112,7 +114,7 @@ impl<'s> Statement<'s> {
             .filter(is_left)
             .filter_map(|at| Some((at, self.reason(&memory.records[at], memory)?)));
         let mut told: Vec<(usize, &'static str)> = reasons.collect();
-        self.without_look_alikes(&mut told, memory);
+        self.without_ambiguous(&mut told, memory);
         found.extend(told);
         found
     }
@@ -120,7 +122,7 @@ impl<'s> Statement<'s> {
     /// Resolves ambiguity: if several records match something outdated, keeps the one closest to the
     /// sentence, then to its context, then to the session. "No longer at the hospital" may refer to the eyes
     /// or to the heart.
-    fn without_look_alikes(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
+    fn without_ambiguous(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
         let nearness = |at: usize| {
             let record = &memory.records[at];
             let told = memory.shared(&self.facts.things, record);
@@ -134,8 +136,8 @@ impl<'s> Statement<'s> {
         found.retain(|(at, reason)| *reason != REPLACED || nearness(*at) == nearest);
     }
 
-    fn reason(&self, record: &Known, memory: &Memory) -> Option<&'static str> {
-        if self.force.changes
+    fn reason(&self, record: &ParsedRecord, memory: &Memory) -> Option<&'static str> {
+        if self.effects.changes
             && let Some(reason) = self.replaces(record, memory)
         {
             return Some(reason);
@@ -143,34 +145,35 @@ impl<'s> Statement<'s> {
         if self.overrules(record, memory) {
             return Some(REPLACED);
         }
-        if self.force.asserts && self.opposes(record, memory) {
+        if self.effects.asserts && self.opposes(record, memory) {
             return Some(OPPOSITE);
         }
         let mut clauses = self.clauses.iter();
         let differs = |clause: &Clause| {
-            clause.renames(record, memory, self.force) || clause.shifts(&self.facts, record, memory)
+            clause.renames(record, memory, self.effects)
+                || clause.changes_amount_or_owner(&self.facts, record, memory)
         };
-        if self.force.asserts && clauses.any(differs) {
+        if self.effects.asserts && clauses.any(differs) {
             return Some(REPLACED);
         }
-        if self.force.explains && self.explains_otherwise(record) {
+        if self.effects.explains && self.explains_otherwise(record) {
             return Some(REFUTED);
         }
-        if self.force.refutes && self.refutes(record, memory) {
+        if self.effects.refutes && self.refutes(record, memory) {
             return Some(REFUTED);
         }
-        (self.force.ends && self.ends(record)).then_some(ENDED)
+        (self.effects.ends && self.ends(record)).then_some(ENDED)
     }
 
     /// Why the statement replaces the record, if it does.
-    fn replaces(&self, record: &Known, memory: &Memory) -> Option<&'static str> {
-        if self.said.terms().numbers.contains(&record.id) && self.said.has(Sign::Obsolete) {
+    fn replaces(&self, record: &ParsedRecord, memory: &Memory) -> Option<&'static str> {
+        if self.sentence.terms().numbers.contains(&record.id) && self.sentence.has(Sign::Obsolete) {
             return Some(NAMED);
         }
-        let theirs = &record.facts;
+        let record_facts = &record.facts;
         // The thing that moved must be the subject of the record.
-        let mut subjects = theirs.subject.iter();
-        if self.said.has(Sign::Moved)
+        let mut subjects = record_facts.subject.iter();
+        if self.sentence.has(Sign::Moved)
             && record.places
             && subjects.any(|subject| self.facts.terms.words.contains(subject))
         {
@@ -181,14 +184,14 @@ impl<'s> Statement<'s> {
             if clause.gives_up(record, memory) {
                 return Some(GIVEN_UP);
             }
-            if self.said.has(Sign::Decision) && clause.is_denied_of(record) {
+            if self.sentence.has(Sign::Decision) && clause.is_denied_of(record) {
                 return Some(GIVEN_UP);
             }
             if clause.ends(record, memory) {
                 return Some(GIVEN_UP);
             }
             let told = before.map(|before| &before.facts).or(self.before.as_ref());
-            if told.is_some_and(|told| clause.ends_what_was_told(told, record, memory)) {
+            if told.is_some_and(|told| clause.ends_previous_subject(told, record, memory)) {
                 return Some(GIVEN_UP);
             }
             if clause.replaces(record, before, memory, &self.around) {
@@ -197,10 +200,10 @@ impl<'s> Statement<'s> {
         }
         let mut clauses = self.clauses.iter();
         let renamed = clauses.any(|clause| {
-            clause.renames(record, memory, self.force)
+            clause.renames(record, memory, self.effects)
                 || clause.narrows(&self.facts, record, memory)
-                || clause.retells(record, memory)
-                || clause.reassigns(record, memory)
+                || clause.restates(record, memory)
+                || clause.changes_assignment(record, memory)
         });
         (renamed || self.corrects_value(record, memory)).then_some(REPLACED)
     }
@@ -209,12 +212,12 @@ impl<'s> Statement<'s> {
     /// most shared terms, if there is one.
     fn closest(&self, memory: &Memory, near: &[usize]) -> impl Iterator<Item = usize> {
         // "The order has to be in by Monday" is a different order if both have names.
-        let is_due = self.said.has(Sign::Open);
+        let is_due = self.sentence.has(Sign::Open);
         let best = |clause: &Clause| {
             let shared = |at: usize| memory.shared(&self.facts.things, &memory.records[at]);
             let fits = near.iter().copied().filter(|at| {
                 let record = &memory.records[*at];
-                clause.revalues(record, memory, self.force)
+                clause.changes_value(record, memory, self.effects)
                     && !self.facts.is_of_another(&record.facts)
                     && !(is_due && self.facts.names_others(&record.facts))
             });
@@ -232,7 +235,7 @@ impl<'s> Statement<'s> {
 
     /// "1220 is too hot. We go to 1205.": gives another value than the one just overruled, which no other
     /// record has.
-    fn overrules(&self, record: &Known, memory: &Memory) -> bool {
+    fn overrules(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         let gives = |value: &Value, of: &Facts| {
             let mut values = of.values.iter();
             values.any(|known| known.1 == value.1 && is_alike(known, value))
@@ -249,7 +252,7 @@ impl<'s> Statement<'s> {
     }
 
     /// "82 % was soup, I'm staying at 76 %": contains the record's value and another one of the same kind.
-    fn corrects_value(&self, record: &Known, memory: &Memory) -> bool {
+    fn corrects_value(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         let known = &record.facts.values;
         let old = self.facts.values.iter().filter(|value| {
             known.iter().any(|(kind, text)| {
@@ -267,7 +270,7 @@ impl<'s> Statement<'s> {
     }
 
     /// Whether it states the opposite of a state, or what the record denies.
-    fn opposes(&self, record: &Known, memory: &Memory) -> bool {
+    fn opposes(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         if self.facts.is_of_another(&record.facts) {
             return false;
         }
@@ -279,17 +282,17 @@ impl<'s> Statement<'s> {
                 record
                     .clauses
                     .iter()
-                    .any(|theirs| clause.opposes(theirs, record, memory))
+                    .any(|record_facts| clause.opposes(record_facts, record, memory))
             });
         let mut clauses = self.clauses.iter();
         states
             || self.affirms_denied(record, memory)
-            || (!self.force.adds && clauses.any(|clause| clause.denies(record, memory)))
+            || (!self.effects.adds && clauses.any(|clause| clause.denies(record, memory)))
     }
 
     /// "It IS an allergy", where the record denies that.
-    fn affirms_denied(&self, record: &Known, memory: &Memory) -> bool {
-        let tells_news = self.said.has_any(&[Sign::Change, Sign::Cause, Sign::Finding]);
+    fn affirms_denied(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let tells_news = self.sentence.has_any(&[Sign::Change, Sign::Cause, Sign::Finding]);
         let denied = &record.facts.denied;
         let mut affirmed = self
             .facts
@@ -298,36 +301,39 @@ impl<'s> Statement<'s> {
             .intersection(denied)
             .filter(|word| !self.facts.denied.contains(word));
         let rest: BTreeSet<Stem> = self.facts.terms.words.difference(denied).copied().collect();
-        tells_news && affirmed.next().is_some() && memory.shared(&rest, record) >= MUCH
+        tells_news && affirmed.next().is_some() && memory.shared(&rest, record) >= STRONG_MATCH
     }
 
     /// Whether it refutes the assumption of the record.
-    fn refutes(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
+    fn refutes(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
         self.clauses.iter().any(|clause| {
             let words = &clause.content.words;
-            let within = clause.content.is_within(&theirs.terms);
+            let within = clause.content.is_within(&record_facts.terms);
             let shared = memory.shared(words, record);
             let supposed = record.supposes && clause.refutes && within && shared >= RARE;
             // "It's not a leak under the floor", where the record states that it is.
-            let denied =
-                clause.is_not && within && words.len() >= 2 && shared >= MUCH && theirs.denied.is_empty();
+            let denied = clause.is_not
+                && within
+                && words.len() >= 2
+                && shared >= STRONG_MATCH
+                && record_facts.denied.is_empty();
             supposed
                 || denied
                 || clause.clears(record, memory)
-                || (clause.refutes && clause.content.is_empty() && self.takes_back(record, memory))
+                || (clause.refutes && clause.content.is_empty() && self.retracts(record, memory))
         })
     }
 
     /// "You had it down as the bank leaving out the id, it can't be that": refutes an earlier statement.
-    fn takes_back(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
-        let covered = self.facts.things.intersection(&theirs.things).count();
-        covered * 2 >= theirs.things.len() && memory.shared(&self.facts.things, record) >= MUCH
+    fn retracts(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
+        let covered = self.facts.things.intersection(&record_facts.things).count();
+        covered * 2 >= record_facts.things.len() && memory.shared(&self.facts.things, record) >= STRONG_MATCH
     }
 
     /// "The 502s happen because Node closes its connections", where the record gives another cause.
-    fn explains_otherwise(&self, record: &Known) -> bool {
+    fn explains_otherwise(&self, record: &ParsedRecord) -> bool {
         let Some((effect, cause)) = &record.explains else {
             return false;
         };
@@ -340,10 +346,10 @@ impl<'s> Statement<'s> {
     }
 
     /// Whether it reports the end that the record waits for.
-    fn ends(&self, record: &Known) -> bool {
+    fn ends(&self, record: &ParsedRecord) -> bool {
         let unfinished = [Sign::NotYet, Sign::Open, Sign::Plan, Sign::Next, Sign::Negation];
         record.waits
-            && !self.said.has_any(&unfinished)
+            && !self.sentence.has_any(&unfinished)
             && self.facts.terms.shared(&record.facts.terms) >= 2
             && !self.facts.is_of_another(&record.facts)
     }
@@ -358,16 +364,16 @@ fn is_alike(new: &Value, old: &Value) -> bool {
 
 /// The sentences with overruled values: a question that this sentence denies, or values just called
 /// unsuitable.
-fn overruled(session: &[Said], at: usize) -> Vec<&Said> {
-    let said = &session[at];
-    if said.voice != Voice::User {
+fn overruled(session: &[AnnotatedSentence], at: usize) -> Vec<&AnnotatedSentence> {
+    let sentence = &session[at];
+    if sentence.voice != Voice::User {
         return Vec::new();
     }
-    let will_not_do = |before: &&Said| {
-        let same = before.message == said.message && !before.void && !before.asks;
+    let will_not_do = |before: &&AnnotatedSentence| {
+        let same = before.message == sentence.message && !before.excluded && !before.asks;
         same && before.has_any(&[Sign::Excess, Sign::Obsolete])
     };
     let beside = &session[at.saturating_sub(2)..at];
-    let asked = Said::answers_no(session, at).then(|| &session[at - 1]);
+    let asked = AnnotatedSentence::answers_no(session, at).then(|| &session[at - 1]);
     beside.iter().filter(will_not_do).chain(asked).collect()
 }

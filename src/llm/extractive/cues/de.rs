@@ -23,7 +23,7 @@ pub(super) const WORDS: Words = Words {
     to: "auf|zu|nach",
     joins: "und|aber",
     is_done,
-    tells_alone: |_| false,
+    needs_no_auxiliary: |_| false,
     is_imperative,
 };
 

@@ -23,7 +23,7 @@ pub(super) const WORDS: Words = Words {
     to: "a",
     joins: "y|pero",
     is_done,
-    tells_alone: is_own_past,
+    needs_no_auxiliary: is_own_past,
     is_imperative,
 };
 

@@ -22,7 +22,7 @@ pub(super) const WORDS: Words = Words {
     to: "に",
     joins: "",
     is_done,
-    tells_alone: |_| false,
+    needs_no_auxiliary: |_| false,
     is_imperative: |_| false,
 };
 

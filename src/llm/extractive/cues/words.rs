@@ -41,7 +41,7 @@ pub(in crate::llm::extractive) struct Words {
     /// Whether a word is a participle or past form that reports finished work.
     pub(in crate::llm::extractive) is_done: fn(&str) -> bool,
     /// Whether such a word needs no auxiliary: "repasé".
-    pub(in crate::llm::extractive) tells_alone: fn(&str) -> bool,
+    pub(in crate::llm::extractive) needs_no_auxiliary: fn(&str) -> bool,
     /// Whether a word is an imperative at the beginning of a sentence.
     pub(in crate::llm::extractive) is_imperative: fn(&str) -> bool,
 }

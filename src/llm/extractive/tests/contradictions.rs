@@ -35,10 +35,10 @@ pub(super) fn leaves(pairs: &[(&str, &str)]) {
 
 /// Checks pairs of a record and a user sentence that does not archive it.
 pub(super) fn stays(pairs: &[(&str, &str)]) {
-    let gone = pairs
+    let outdated_records = pairs
         .iter()
         .filter(|(record, said)| !archived(&[record], &[("user", said)]).is_empty());
-    assert_eq!(gone.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
+    assert_eq!(outdated_records.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
 #[test]

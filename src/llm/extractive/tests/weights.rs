@@ -2,15 +2,15 @@
 
 use super::super::claims::Claim;
 use super::super::session::Session;
-use super::super::weights::Scales;
+use super::super::weights::Scorer;
 use super::*;
 
 fn weighed(messages: &[(&str, &str)], sentence: &str) -> i32 {
     let messages = messages.iter().map(|(role, text)| message(role, text)).collect();
     let session = Session::of(&source("Notes", messages, ""));
-    let mut said = session.said.iter();
+    let mut said = session.sentences.iter();
     let at = said.position(|said| said.line.text.contains(sentence)).unwrap();
-    Scales::of(&session).weigh(at, 0, "")
+    Scorer::of(&session).score(at, 0, "")
 }
 
 #[test]
@@ -101,19 +101,19 @@ fn what_is_noticed_is_written_down() {
             &text(&labelled["prior"]),
         );
         let session = Session::of(&source);
-        let scales = Scales::of(&session);
+        let scales = Scorer::of(&session);
         let denied = session.denied();
-        for (at, said) in session.said.iter().enumerate() {
+        for (at, said) in session.sentences.iter().enumerate() {
             let claim = Claim::of(said, &session).or_else(|| Claim::told(said));
             let Some(claim) = claim.filter(|claim| denied.binary_search(&claim.message).is_err()) else {
                 continue;
             };
-            let noticed = scales.noticed(at, claim.weight, claim.reason);
-            let noticed: serde_json::Map<_, _> = noticed
+            let features = scales.features(at, claim.weight, claim.reason);
+            let features: serde_json::Map<_, _> = features
                 .map(|(name, count)| (name.to_owned(), count.into()))
                 .collect();
             let line = serde_json::json!({
-                "id": labelled["id"], "reason": claim.reason, "text": claim.text, "noticed": noticed,
+                "id": labelled["id"], "reason": claim.reason, "text": claim.text, "noticed": features,
             });
             lines.push_str(&format!("{line}\n"));
         }

@@ -2,7 +2,7 @@
 
 /// The effects that a statement can have on records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Force {
+pub(super) struct Effects {
     /// It states the present: from the user, or from the assistant as news.
     pub(super) asserts: bool,
     /// It states that something does not hold any more, or changed.

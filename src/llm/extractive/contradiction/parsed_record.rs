@@ -7,8 +7,8 @@ use foldhash::fast::RandomState;
 use super::facts::Facts;
 use super::spans::clauses;
 use crate::domain::document::Record;
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::{Language, Sign, any_signs, signs_in};
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::sentence::{Sentence, Voice};
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::{Kind, values};
@@ -17,7 +17,7 @@ use crate::llm::extractive::values::{Kind, values};
 pub(super) const RARE: usize = 12;
 
 /// A parsed record.
-pub(super) struct Known {
+pub(super) struct ParsedRecord {
     pub(super) id: String,
     pub(super) facts: Facts,
     /// The facts of its parts between commas.
@@ -37,7 +37,7 @@ const MAX_HOLDERS: usize = 64;
 
 /// All records of a kind.
 pub(super) struct Memory {
-    pub(super) records: Vec<Known>,
+    pub(super) records: Vec<ParsedRecord>,
     held_by: HashMap<Stem, Vec<usize>, RandomState>,
     numbered_by: HashMap<String, Vec<usize>, RandomState>,
 }
@@ -48,7 +48,7 @@ fn series(number: &str) -> Option<&str> {
     (series.len() >= 4 && series.chars().any(char::is_alphabetic)).then_some(series)
 }
 
-impl Known {
+impl ParsedRecord {
     fn of(record: &Record, usual: Language) -> Self {
         let text = match &record.label {
             Some(label) => format!("{label}: {}", record.content),
@@ -63,47 +63,49 @@ impl Known {
         });
         let signs = signs_in(&text, language);
         let of_reason = any_signs(record.reason.as_deref().unwrap_or_default());
-        let said = Said::of(
+        let sentence = AnnotatedSentence::of(
             &Sentence {
                 voice: Voice::User,
                 message: 0,
                 text,
-                standing: None,
+                list_state: None,
             },
             language,
         );
         let supposing = [Sign::Cause, Sign::Hedge, Sign::Hearsay];
         Self {
             id: record.id.to_string().to_lowercase(),
-            clauses: clauses(&said).map(|part| Facts::of(&said.part(part))).collect(),
-            facts: Facts::of(&said),
-            places: signs.contains(&Sign::Place) && !tells_when(&said),
+            clauses: clauses(&sentence)
+                .map(|part| Facts::of(&sentence.part(part)))
+                .collect(),
+            facts: Facts::of(&sentence),
+            places: signs.contains(&Sign::Place) && !is_about_time(&sentence),
             waits: signs.contains(&Sign::Waiting),
             supposes: supposing
                 .iter()
                 .any(|sign| signs.contains(sign) || of_reason.contains(sign)),
-            explains: explanation(&said),
+            explains: explanation(&sentence),
             outdated: None,
         }
     }
 }
 
 /// "The job runs on Sundays" is not about a place.
-fn tells_when(said: &Said) -> bool {
-    let mut values = values(&said.line.text).into_iter();
+fn is_about_time(sentence: &AnnotatedSentence) -> bool {
+    let mut values = values(&sentence.line.text).into_iter();
     values.any(|(kind, _)| matches!(kind, Kind::Weekday | Kind::Time | Kind::Date))
 }
 
 /// "The crash | comes from | worn-out cards": the effect and the cause.
-fn explanation(said: &Said) -> Option<(Terms, Terms)> {
+fn explanation(sentence: &AnnotatedSentence) -> Option<(Terms, Terms)> {
     let cues = [Sign::Cause, Sign::Because, Sign::ComesFrom];
-    let cue = cues.into_iter().find_map(|sign| said.first(sign))?;
-    let before = said.line.between(0, cue.start);
-    let behind = said.line.behind(cue.end);
-    let (effect, cause) = match said.language {
+    let cue = cues.into_iter().find_map(|sign| sentence.first(sign))?;
+    let before = sentence.line.between(0, cue.start);
+    let after = sentence.line.after(cue.end);
+    let (effect, cause) = match sentence.language {
         // "停止はメモリ不足が原因"
-        Language::Japanese if Terms::of(behind).is_empty() => before.rsplit_once('は')?,
-        _ => (before, behind),
+        Language::Japanese if Terms::of(after).is_empty() => before.rsplit_once('は')?,
+        _ => (before, after),
     };
     Some((Terms::of(effect), Terms::of(cause)))
 }
@@ -111,7 +113,10 @@ fn explanation(said: &Said) -> Option<(Terms, Terms)> {
 impl Memory {
     /// `usual` is the language of the session.
     pub(super) fn of(records: &[Record], usual: Language) -> Self {
-        let records: Vec<Known> = records.iter().map(|record| Known::of(record, usual)).collect();
+        let records: Vec<ParsedRecord> = records
+            .iter()
+            .map(|record| ParsedRecord::of(record, usual))
+            .collect();
         let mut held_by: HashMap<Stem, Vec<usize>, RandomState> = HashMap::default();
         let mut numbered_by: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
         for (at, known) in records.iter().enumerate() {
@@ -160,7 +165,7 @@ impl Memory {
     }
 
     /// The weight of the words shared with a record.
-    pub(super) fn shared(&self, words: &BTreeSet<Stem>, record: &Known) -> usize {
+    pub(super) fn shared(&self, words: &BTreeSet<Stem>, record: &ParsedRecord) -> usize {
         self.weight(words.intersection(&record.facts.things))
     }
 

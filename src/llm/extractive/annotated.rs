@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::cues::{Hit, Language, Sign};
 use super::line::Line;
-use super::sentence::{Sentence, Standing, Voice};
+use super::sentence::{ListState, Sentence, Voice};
 use super::terms::Terms;
 
 /// Words at the beginning of a sentence that may be stripped even without a mark after them.
@@ -15,10 +15,10 @@ const CONJUNCTIONS: [&str; 18] = [
 
 /// A sentence of a message.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct AnnotatedSentence {
     pub(super) voice: Voice,
     pub(super) message: usize,
-    pub(super) standing: Option<Standing>,
+    pub(super) list_state: Option<ListState>,
     pub(super) language: Language,
     pub(super) line: Line,
     /// The cue hits, ordered by position.
@@ -31,25 +31,28 @@ pub(super) struct Said {
     terms: OnceCell<Terms>,
     content: OnceCell<Terms>,
     /// Excluded: a joke, a quotation, an injected instruction, a secret, or a request not to record it.
-    pub(super) void: bool,
+    pub(super) excluded: bool,
     /// Whether it is a question.
     pub(super) asks: bool,
 }
 
-impl Said {
+impl AnnotatedSentence {
     /// The topic of a Japanese sentence, and its statement about it.
     pub(super) fn topic_and_rest(&self) -> Option<(&str, &str)> {
         self.line.text.split_once(['は', 'が'])
     }
 
     /// "Still at six?" - "No, half past six": denies the assistant's question before it.
-    pub(super) fn answers_no(said: &[Self], at: usize) -> bool {
-        let Some(asked) = at.checked_sub(1).map(|before| &said[before]) else {
+    pub(super) fn answers_no(sentences: &[Self], at: usize) -> bool {
+        let Some(asked) = at.checked_sub(1).map(|before| &sentences[before]) else {
             return false;
         };
-        let is_question = asked.voice == Voice::Assistant && asked.asks && !asked.void;
-        let said = &said[at];
-        is_question && asked.message + 1 == said.message && said.opens_with(Sign::Denial) && !said.asks
+        let is_question = asked.voice == Voice::Assistant && asked.asks && !asked.excluded;
+        let sentence = &sentences[at];
+        is_question
+            && asked.message + 1 == sentence.message
+            && sentence.opens_with(Sign::Denial)
+            && !sentence.asks
     }
 
     pub(super) fn of(sentence: &Sentence, language: Language) -> Self {
@@ -58,7 +61,7 @@ impl Said {
             language,
             sentence.voice,
             sentence.message,
-            sentence.standing,
+            sentence.list_state,
         )
     }
 
@@ -67,7 +70,7 @@ impl Said {
         language: Language,
         voice: Voice,
         message: usize,
-        standing: Option<Standing>,
+        list_state: Option<ListState>,
     ) -> Self {
         let line = Line::of(text);
         let hits = language.signs(&line);
@@ -78,19 +81,19 @@ impl Said {
             content: OnceCell::new(),
             voice,
             message,
-            standing,
+            list_state,
             language,
             asks: line.is_question() || asks_by_its_beginning(&line),
             hits,
             line,
-            void: false,
+            excluded: false,
         }
     }
 
     /// A part of this sentence, by the same author.
     pub(super) fn part(&self, text: &str) -> Self {
         Self {
-            void: self.void,
+            excluded: self.excluded,
             asks: self.asks,
             ..Self::of_text(text, self.language, self.voice, self.message, None)
         }
@@ -148,7 +151,7 @@ impl Said {
 
     /// The sentence without filler words at its beginning.
     pub(super) fn body(&self) -> &str {
-        self.line.behind(self.body_start()).trim()
+        self.line.after(self.body_start()).trim()
     }
 
     /// Whether the sentence begins with a sign.
@@ -166,13 +169,13 @@ impl Said {
     }
 
     /// Whether it is meaningful by itself: it names a thing and is not only a back-reference.
-    pub(super) fn is_telling(&self) -> bool {
+    pub(super) fn is_meaningful(&self) -> bool {
         let about = self.content().count();
-        let points_back = self.opens_with(Sign::Anaphor);
+        let refers_back = self.opens_with(Sign::Anaphor);
         let whole = self.terms().count();
         let numbered = !self.terms().numbers.is_empty();
         let says_enough = about >= 2 || (about == 1 && numbered);
-        whole >= 2 && says_enough && (!points_back || about >= 3 || numbered)
+        whole >= 2 && says_enough && (!refers_back || about >= 3 || numbered)
     }
 }
 
