@@ -1,18 +1,18 @@
-//! Time and ids are passed in, never read from the air, so that tests decide both.
+//! Abstraction of time and id generation, so that tests control both.
 
 use chrono::{DateTime, SubsecRound, Utc};
 use uuid::Uuid;
 
-/// Gives the time and new ids.
+/// A source of the current time and new ids.
 pub trait Clock: Send + Sync {
-    /// The time now, in UTC, cut to microseconds: what PostgreSQL's `timestamptz` keeps.
+    /// The current time in UTC, truncated to microseconds, the precision of PostgreSQL's `timestamptz`.
     fn now(&self) -> DateTime<Utc>;
 
-    /// A new id: a UUID of version 7 (RFC 9562), so that ids sort by the time they were made.
+    /// A new UUID of version 7 (RFC 9562), so that ids sort by creation time.
     fn new_id(&self) -> Uuid;
 }
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

@@ -1,6 +1,6 @@
-//! Randomness that nobody can foresee, for secrets. Ids are the business of the [`crate::clock`].
+//! Cryptographically secure random bytes, for secrets. For ids see [`crate::clock`].
 
-/// 256 bits of the machine's randomness; `None` if it has none to give.
+/// 256 random bits from the operating system; `None` if that fails.
 #[must_use]
 pub fn secret_bytes() -> Option<[u8; 32]> {
     let mut bytes = [0; 32];

@@ -1,18 +1,20 @@
-//! How many tokens a text has, by a real tokenizer: `cl100k_base`, compiled in and unpacked when it is first needed.
+//! Counts tokens with a real tokenizer: `cl100k_base`, compiled in and unpacked on first use.
 //!
-//! Each model has its own vocabulary; this one is near those of the large providers for English and for code, and it
-//! is the smallest of those at hand. Counts of texts that come again and again are kept, a bounded number of them.
+//! Each model has its own vocabulary; this one is close to those of the large providers for English and code,
+//! and it is the smallest one available. The counts of recently counted texts are cached, up to a fixed
+//! number.
 
 use quick_cache::sync::Cache;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
-/// How many counts are kept: a few prompts of many small pieces, in about a megabyte.
+/// Number of cached counts: enough for a few prompts of many small pieces, about one megabyte.
 const KEPT: usize = 16_384;
 
 /// Counts tokens.
 pub struct Tokens {
-    /// By hash and length. The hash is keyed anew in each process, so nobody can choose two texts of one hash.
+    /// Key: hash and length. The hash is keyed per process, so nobody can construct two texts with the same
+    /// hash.
     counts: Cache<(u64, usize), usize>,
     hasher: RandomState,
 }
@@ -27,7 +29,7 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// The tokens of a text. Linear; a text that was counted lately is only hashed.
+    /// Returns the number of tokens of a text. Linear; for a cached text only the hash is computed.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
         let key = (self.hasher.hash_one(text), text.len());

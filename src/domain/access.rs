@@ -1,6 +1,6 @@
-//! Who asks, and what they may do (DESIGN §9).
+//! Callers and their permissions (DESIGN §9).
 //!
-//! A service without API keys is open: whoever reaches it is an administrator of every vault.
+//! A service without API keys is open: every caller is an administrator of every vault.
 
 mod scope;
 mod session;
@@ -14,22 +14,22 @@ use crate::domain::ids::{ActorId, KeyId, VaultId};
 use chrono::{DateTime, Utc};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// What a caller may do; each role may do what the one before it may.
+/// The role of a caller; each role includes the permissions of the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum AccessRole {
     /// Read memories.
     Reader,
-    /// Read them, and propose changes that somebody else approves.
+    /// Read memories and propose changes that somebody else approves.
     Proposer,
-    /// Read and change them.
+    /// Read and change memories.
     Writer,
-    /// Everything, also what is set for a whole vault, such as rules, and what takes history away.
+    /// Everything, including settings of a whole vault, such as rules, and operations that delete history.
     Admin,
 }
 
 impl AccessRole {
-    /// Its name in configuration, requests and answers.
+    /// The name in configuration, requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -39,49 +39,49 @@ impl AccessRole {
 /// An API key without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Names it in lists and in front of its secret.
+    /// Its id in lists and in tokens.
     pub key_id: KeyId,
-    /// Who holds it; the actor of the versions its holder makes.
+    /// The name of its holder; the actor of the versions made with it.
     pub name: ActorId,
-    /// What its holder may do.
+    /// The role of its holder.
     pub role: AccessRole,
-    /// In which vaults.
+    /// The vaults it may access.
     pub scope: VaultScope,
     /// Whether its holder may name another actor with `X-Actor-Id`.
     pub speaks_for_others: bool,
-    /// The name of the key that made it, or what else did.
+    /// The name of the key that created it, or another origin.
     pub created_by: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: DateTime<Utc>,
-    /// When it last got a new secret.
+    /// When its secret was last replaced.
     pub rotated_at: Option<DateTime<Utc>>,
-    /// From when on it is not taken any more; for ever if `None`.
+    /// When it expires; never if `None`.
     pub expires_at: Option<DateTime<Utc>>,
     /// When it was revoked.
     pub revoked_at: Option<DateTime<Utc>>,
 }
 
 impl ApiKey {
-    /// Whether it is taken at this time.
+    /// Whether it is valid at this time.
     #[must_use]
     pub fn is_active(&self, now: DateTime<Utc>) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
-/// Who makes a request.
+/// The caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// What the caller may do.
+    /// The role of the caller.
     pub role: AccessRole,
-    /// In which vaults.
+    /// The vaults the caller may access.
     pub scope: VaultScope,
-    /// The key that was shown; `None` at a service that asks for none.
+    /// The key that was sent; `None` if the service requires none.
     pub key: Option<ApiKey>,
 }
 
 impl Caller {
-    /// Anybody, at a service that asks for no keys.
+    /// The caller of a service that requires no keys.
     #[must_use]
     pub fn open() -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Caller {
         }
     }
 
-    /// The holder of a key.
+    /// The caller that sent a key.
     #[must_use]
     pub fn holder_of(key: ApiKey) -> Self {
         Self {
@@ -101,25 +101,26 @@ impl Caller {
         }
     }
 
-    /// Whether the caller may do what `role` may.
+    /// Whether the caller has at least this role.
     #[must_use]
     pub fn may(&self, role: AccessRole) -> bool {
         self.role >= role
     }
 
-    /// Whether the caller may know that this vault is there. If not, it is answered as one that is not.
+    /// Whether the caller may see this vault. Otherwise the vault is reported as missing.
     #[must_use]
     pub fn sees(&self, vault: &VaultId) -> bool {
         self.scope.contains(vault)
     }
 
-    /// What tells this caller's requests from those of others.
+    /// Identifies the caller, for example for rate limits.
     #[must_use]
     pub fn id(&self) -> &str {
         self.key.as_ref().map_or("anybody", |key| key.key_id.as_str())
     }
 
-    /// Who made what this caller makes, if `named` says that it was somebody. `None`: the caller may not say so.
+    /// The actor of a change, given the actor that the request names. `None` if the caller may not name this
+    /// actor.
     #[must_use]
     pub fn actor(&self, named: Option<ActorId>) -> Option<ActorId> {
         match (&self.key, named) {

@@ -1,20 +1,20 @@
-//! A change in words, as a person reads it in the log.
+//! Describes changes as text for the log that people read.
 
 use super::document::Record;
 use super::ids::RecordId;
 use super::memory::{AppliedOperation, OperationName, RecordChange};
 use std::fmt::Write as _;
 
-/// The longest quotation of a record in a line of the log, in characters.
+/// Maximum number of characters quoted of a record in a log line.
 const QUOTE_CHARS: usize = 100;
 
-/// Why a record is archived that a text put as a whole leaves out.
+/// The reason for archiving a record that a new document omits.
 #[must_use]
 pub fn left_out_by(version: i64) -> String {
     format!("left out by version {version}")
 }
 
-/// What a text put as a whole did.
+/// Describes the replacement of the whole document.
 #[must_use]
 pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
     let mut log = if before.is_empty() {
@@ -26,7 +26,7 @@ pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
     log
 }
 
-/// What the return to the text of an older version did.
+/// Describes the restoration of an older version.
 #[must_use]
 pub fn of_restore(
     version: i64,
@@ -54,7 +54,7 @@ fn record_lines(log: &mut String, changes: &[RecordChange]) {
     }
 }
 
-/// What operations did, one line each. `numbered` are hand-written bullets that got their ids on the way.
+/// Describes operations, one line each. `numbered` are hand-written bullets that were assigned ids.
 #[must_use]
 pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> String {
     let mut log = String::new();
@@ -63,7 +63,7 @@ pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> 
     }
     for operation in operations {
         let id = operation.id.map(|id| id.to_string()).unwrap_or_default();
-        // A task has none.
+        // A task has no reason.
         let reason = operation.reason.as_deref();
         let because = reason
             .map(|reason| format!(" (because {reason})"))

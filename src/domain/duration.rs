@@ -1,5 +1,5 @@
-//! How long something lasts, as people and machines write it: the one grammar of every duration that the service, its
-//! configuration and its command line read.
+//! Parses and formats durations: the one grammar for all durations in requests, configuration and the command
+//! line.
 //!
 //! ```text
 //! duration = "P" [ n "W" ] [ n "D" ] [ "T" [ n "H" ] [ n "M" ] [ n "S" ] ]    ISO 8601, at least one part
@@ -7,12 +7,12 @@
 //! n        = one or more of 0 to 9
 //! ```
 //!
-//! Units stand in falling order, each at most once. Years and months have no fixed length and are none of them, so
-//! `P1M` is refused and never read as a minute.
+//! Units must be in descending order, each at most once. Years and months have no fixed length and are not
+//! supported, so `P1M` is rejected and never read as a minute.
 
 use std::fmt::Write as _;
 
-/// What is taken, for messages.
+/// The accepted forms, for messages.
 pub const FORMS: &str =
     "whole weeks, days, hours, minutes and seconds, such as 30d, 2h, 90m, PT2H or P1DT12H";
 
@@ -20,7 +20,7 @@ const DAYS: [(char, u64); 2] = [('W', 604_800), ('D', 86_400)];
 const CLOCK: [(char, u64); 3] = [('H', 3_600), ('M', 60), ('S', 1)];
 const SHORT: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// The seconds that a text says; `None` if it is no duration or too long to count.
+/// Parses a duration into seconds; `None` if it is invalid or too large.
 #[must_use]
 pub fn seconds(text: &str) -> Option<u64> {
     let Some(parts) = text.strip_prefix('P') else {
@@ -37,7 +37,7 @@ pub fn seconds(text: &str) -> Option<u64> {
     units(date, &DAYS)?.checked_add(units(time, &CLOCK)?)
 }
 
-/// The shortest form of ISO 8601, in days and below; `PT0S` for nothing.
+/// Formats the shortest ISO 8601 form, in days and smaller units; `PT0S` for zero.
 #[must_use]
 pub fn iso(seconds: u64) -> String {
     let mut text = "P".to_owned();
@@ -57,7 +57,7 @@ pub fn iso(seconds: u64) -> String {
     text
 }
 
-/// Numbers with the known units, in that order, each at most once; nothing for an empty text.
+/// Parses numbers with these units, in this order, each at most once; 0 for an empty text.
 fn units(mut text: &str, known: &[(char, u64)]) -> Option<u64> {
     let mut sum: u64 = 0;
     for (unit, each) in known {

@@ -1,23 +1,25 @@
-//! Faults as far as they are kept: whoever wrote a text mends it by the first ones, and of the rest it is enough to know
-//! how many they are. So a text of nothing but faults costs no more than one with a few.
+//! Limits the number of faults that are kept. The author of a text needs the first faults to correct it; the
+//! rest are only counted. A text full of faults therefore costs no more than one with a few.
 
 use super::operation::{Fault, FaultKind};
 use std::collections::BTreeMap;
 
-/// How many faults of a text are kept.
+/// Maximum number of faults kept per text.
 pub const KEPT_FAULTS: usize = 200;
 
-/// How many items of a text are taken, and how many bullets of its progress: far more than a document holds.
+/// Maximum number of items accepted per text, and of bullets in its progress: far more than a document can
+/// hold.
 pub const MOST_ITEMS: usize = 10_000;
 
-/// How many lines of a text are read: each takes many times its room, and a text of more is mostly empty lines.
+/// Maximum number of lines parsed per text: each needs several times its size in memory, and a text with more
+/// lines is mostly empty lines.
 pub const MOST_LINES: usize = 300_000;
 
-/// Faults that were found and not kept.
+/// Counts of faults that were not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Omitted {
     counts: BTreeMap<FaultKind, usize>,
-    /// Where the last of them begins that rejects something.
+    /// Byte offset of the last counted fault that rejects something.
     last_rejected: Option<usize>,
 }
 
@@ -27,7 +29,7 @@ impl Omitted {
         self.count(fault.kind, fault.range.start);
     }
 
-    /// Counts a fault of a kind that begins there.
+    /// Counts a fault of a kind at a byte offset.
     pub fn count(&mut self, kind: FaultKind, start: usize) {
         *self.counts.entry(kind).or_default() += 1;
         if !kind.is_warning() {
@@ -35,7 +37,7 @@ impl Omitted {
         }
     }
 
-    /// Counts what others counted.
+    /// Adds the counts of another.
     pub fn merge(&mut self, others: &Self) {
         for (kind, count) in &others.counts {
             *self.counts.entry(*kind).or_default() += count;
@@ -43,25 +45,25 @@ impl Omitted {
         self.last_rejected = self.last_rejected.max(others.last_rejected);
     }
 
-    /// How many of them reject something.
+    /// Number of counted faults that reject something.
     #[must_use]
     pub fn rejections(&self) -> usize {
         self.sum(|kind| !kind.is_warning())
     }
 
-    /// How many of them are warnings.
+    /// Number of counted warnings.
     #[must_use]
     pub fn warnings(&self) -> usize {
         self.sum(FaultKind::is_warning)
     }
 
-    /// Whether the writer of the text should mend one of them.
+    /// Whether one of them is a reason for a repair request.
     #[must_use]
     pub fn is_to_be_mended(&self) -> bool {
         self.counts.keys().any(|kind| kind.is_asked_again())
     }
 
-    /// Where the last of them begins that rejects something.
+    /// Byte offset of the last counted fault that rejects something.
     #[must_use]
     pub fn last_rejected(&self) -> Option<usize> {
         self.last_rejected
@@ -73,7 +75,7 @@ impl Omitted {
     }
 }
 
-/// Keeps a fault, or counts it where enough are kept.
+/// Keeps a fault, or counts it if enough are kept.
 pub fn keep(kept: &mut Vec<Fault>, omitted: &mut Omitted, fault: Fault) {
     if kept.len() < KEPT_FAULTS {
         kept.push(fault);
@@ -82,7 +84,7 @@ pub fn keep(kept: &mut Vec<Fault>, omitted: &mut Omitted, fault: Fault) {
     }
 }
 
-/// Counts those beyond the number that is kept.
+/// Counts the faults beyond the maximum that is kept.
 pub fn cut(kept: &mut Vec<Fault>, omitted: &mut Omitted) {
     for fault in kept.drain(KEPT_FAULTS.min(kept.len())..) {
         omitted.add(&fault);

@@ -1,10 +1,11 @@
-//! A folder of files and a root of the memory tool kept equal both ways: what is to be done about one path.
+//! Two-way synchronisation of a folder with a root of the memory tool: decides the step for each path.
 //!
-//! Three things are known of a path: what was last seen equal on both sides (the base, kept beside the files), what is in
-//! the folder now, and which version the service has now. From these follows one step; nothing here does it. A step that
-//! was cut off, before or after its effect, leads to the same end when it is planned anew: where both sides have changed
-//! they are compared, and what is equal becomes the base. So a text is never overwritten that the other side has not
-//! seen, whenever the program ends.
+//! Three states of a path are known: the last state that was equal on both sides (the base, stored beside the
+//! files), the current file in the folder, and the current version on the service. They determine one step;
+//! this module does not execute it. A step that was interrupted, before or after its effect, leads to the
+//! same result when it is planned again: if both sides have changed they are compared, and equal content
+//! becomes the base. So a text that the other side has not seen is never overwritten, whenever the program
+//! stops.
 //!
 //! | base | folder | service | step |
 //! |---|---|---|---|
@@ -21,80 +22,80 @@
 //! | there | as it was | changed | [`Step::Pull`] |
 //! | there | changed | changed | [`Step::Compare`] |
 //!
-//! What is in the folder and cannot be read as a text stands in nobody's way: nothing is done at its path.
+//! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
 
 use crate::domain::memory_files::FilePath;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// Where the service has the files.
+/// The root of the paths on the service.
 const ROOT: &str = "/memories/";
 
-/// The longest name of a file or folder, in bytes: what is written first has a longer one.
+/// Maximum length of a file or folder name in bytes; temporary file names are longer.
 const MAX_NAME_BYTES: usize = 160;
 
-/// What marks a copy that a conflict left, in front of its hash.
+/// Marks a copy saved by a conflict, before its hash.
 const CONFLICT: &str = ".conflict-";
 
-/// More copies of one text in one place than are kept.
+/// Maximum number of copies of one text in one place.
 const MAX_COPIES: u32 = 1_000;
 
-/// Deletions that are never too many.
+/// Number of deletions that is always allowed.
 const FEW_DELETIONS: usize = 3;
 
-/// A file as both sides had it.
+/// The last state of a file that was equal on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The service's version: its context id.
+    /// The version on the service: its context id.
     pub version: String,
     /// The SHA-256 of its text.
     pub sha256: String,
 }
 
-/// What is in the folder.
+/// The state of a path in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Local {
     /// A text with this SHA-256.
     Text(String),
-    /// Something else, which stays as it is.
+    /// Something else, which is not touched.
     Unusable,
 }
 
-/// What is to be done about a path.
+/// The step for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Both sides are as they were.
+    /// Both sides are unchanged.
     Nothing,
-    /// Send the folder's text, if the service still has `expected`; nothing, where that is `None`.
+    /// Send the folder's text, if the service still has version `expected`, or no file if that is `None`.
     Push {
-        /// The version that is replaced.
+        /// The version to replace.
         expected: Option<String>,
     },
-    /// Fetch the service's text, if the folder still has a text with this hash; nothing, where that is `None`.
+    /// Fetch the service's text, if the folder still has a text with this hash, or no file if that is `None`.
     Pull {
-        /// The SHA-256 of the text that is replaced.
+        /// The SHA-256 of the text to replace.
         expected: Option<String>,
     },
-    /// Fetch the service's text: if it is the folder's there is nothing to do, else both are kept.
+    /// Fetch the service's text: if it equals the folder's text nothing is done, otherwise both are kept.
     Compare {
         /// The SHA-256 of the folder's text.
         local: String,
     },
-    /// Take the file out of the service's tree, if it still has this version.
+    /// Delete the file on the service, if it still has this version.
     Unlink {
         /// The version.
         version: String,
     },
-    /// Remove the file from the folder, if it still has a text with this hash.
+    /// Delete the file in the folder, if it still has a text with this hash.
     Remove {
         /// The SHA-256.
         expected: String,
     },
-    /// It is gone on both sides.
+    /// The file was deleted on both sides: forget its base.
     Forget,
 }
 
-/// What to do about a path, from the base, the folder and the service's version.
+/// Plans the step for a path, from the base, the folder and the service's version.
 #[must_use]
 pub fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
     let local = match local {
@@ -139,8 +140,8 @@ fn compare(local: &str) -> Step {
     }
 }
 
-/// Whether so many of the files known to both sides are to be deleted that it looks like a mistake: a folder that is not
-/// mounted, or another service at the address.
+/// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
+/// is not mounted or a wrong service address.
 #[must_use]
 pub fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
     let deletions = steps
@@ -149,16 +150,17 @@ pub fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize)
     deletions > FEW_DELETIONS && deletions * 2 > known
 }
 
-/// The hash that texts are told apart by.
+/// The hash by which texts are compared.
 #[must_use]
 pub fn hash(text: &[u8]) -> String {
     hex::encode(Sha256::digest(text))
 }
 
-/// Where the service has the file that is at this path below the folder.
+/// The path on the service of a file with this path below the folder.
 ///
 /// # Errors
-/// Why it has none: the service would refuse the path or spell it in another way, or the name is kept for other things.
+///
+/// The service would reject the path or spell it differently, or the name is reserved.
 pub fn path_on_service(relative: &str) -> Result<FilePath, String> {
     let whole = format!("{ROOT}{relative}");
     let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
@@ -168,11 +170,12 @@ pub fn path_on_service(relative: &str) -> Result<FilePath, String> {
     check_names(relative).map(|()| path)
 }
 
-/// Where below the folder the service's file is. A service may say anything: no path leaves the folder, and none is
-/// hidden.
+/// The path below the folder of a file on the service. The service is not trusted: a path cannot leave the
+/// folder or be hidden.
 ///
 /// # Errors
-/// Why it is nowhere.
+///
+/// Why the path is not allowed.
 pub fn path_in_folder(path: &str) -> Result<String, String> {
     let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
     let relative = path
@@ -194,15 +197,15 @@ fn check_names(relative: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a file is kept equal: Markdown, or any with `all`.
+/// Whether a file is synchronised: Markdown only, or any file with `all`.
 #[must_use]
 pub fn is_wanted(relative: &str, all: bool) -> bool {
     let extension = relative.rsplit_once('.').map(|(_, extension)| extension);
     all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
-/// Where a text may be kept that lost a conflict, the first choice first: beside its file, under a name made of its hash,
-/// so that the same text is kept once. Never the file itself, which may be such a copy.
+/// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
+/// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
 pub fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
     (1..=MAX_COPIES)
         .map(move |number| conflict_path(relative, sha256, number))
@@ -218,7 +221,7 @@ fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
         _ => (name, String::new()),
     };
-    // Of a copy that is in conflict again the name does not grow.
+    // The name of a copy that conflicts again does not grow.
     let stem = stem.split_once(CONFLICT).map_or(stem, |(stem, _)| stem);
     let mut end = stem.len().min(MAX_NAME_BYTES - 40);
     while !stem.is_char_boundary(end) {
@@ -340,7 +343,7 @@ mod tests {
         ] {
             assert_eq!(conflict_path(path, hash, number), copy);
         }
-        // A copy that is in conflict with the same text is not kept as itself.
+        // A copy that conflicts with the same text is not saved as itself.
         let copies: Vec<_> = conflict_paths("a.conflict-01234567.md", hash).take(2).collect();
         assert_eq!(copies, ["a.conflict-01234567-2.md", "a.conflict-01234567-3.md"]);
         let long = conflict_path(&format!("{}.md", "ä".repeat(78)), hash, 9);

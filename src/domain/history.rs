@@ -1,9 +1,9 @@
-//! The history of records: what became of each, version by version, and how it is read out of the versions.
+//! The history of records: what happened to each record by version, and how it is derived from the versions.
 //!
-//! Records and their history are projections of the documents: [`Rebuild`] makes both anew. A change can be derived
-//! where the texts of a version and of the one before it are there. Where one of them was taken out (redacted, or
-//! pruned by retention), what is stored is all that is known, so it is kept as it is: the changes of that version,
-//! and births, ends and contents that no pair of texts tells.
+//! Records and their history are projections of the documents: [`Rebuild`] recomputes both. A change can be
+//! derived if the texts of a version and of its predecessor exist. If one of them was redacted or pruned, the
+//! stored data is all that is known and is kept: the changes of that version, and births, ends and contents
+//! that no pair of texts shows.
 
 use super::document::{Record, records};
 use super::ids::{ActorId, RecordId};
@@ -12,32 +12,32 @@ use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// What a version did to a record.
+/// The change of a record in a version.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr, VariantNames,
 )]
 #[strum(serialize_all = "snake_case")]
 pub enum ChangeKind {
-    /// It stands there for the first time.
+    /// It was added.
     Added,
-    /// It reads otherwise than before.
+    /// Its text changed.
     Changed,
-    /// It is not there any more.
+    /// It was archived.
     Archived,
-    /// It is not there any more, and another record took its place.
+    /// It was archived and another record replaced it.
     Superseded,
-    /// It is there again.
+    /// It was added again after it had been archived.
     Restored,
 }
 
 impl ChangeKind {
-    /// The stored and shown name.
+    /// The name in the database and in responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Whether the record does not stand in the version that did this.
+    /// Whether the record is absent from the version with this change.
     #[must_use]
     pub fn is_end(self) -> bool {
         matches!(self, Self::Archived | Self::Superseded)
@@ -49,9 +49,9 @@ impl ChangeKind {
 pub struct Mark {
     /// Its number.
     pub version: i64,
-    /// When it was made.
+    /// When the version was made.
     pub at: DateTime<Utc>,
-    /// Who made it.
+    /// The actor who made it.
     pub by: ActorId,
 }
 
@@ -60,9 +60,9 @@ pub struct Mark {
 pub struct RecordEvent {
     /// The record.
     pub id: RecordId,
-    /// What was done to it.
+    /// The kind of change.
     pub change: ChangeKind,
-    /// The version that did it.
+    /// The version with the change.
     pub mark: Mark,
 }
 
@@ -71,66 +71,66 @@ pub struct RecordEvent {
 pub struct Ending {
     /// The first version without it.
     pub mark: Mark,
-    /// Why, where an operation said so.
+    /// The reason, if an operation gave one.
     pub reason: Option<String>,
-    /// What took its place.
+    /// The record that replaced it.
     pub superseded_by: Option<RecordId>,
 }
 
-/// A record from its birth to its end, with what it said last.
+/// The life of a record from its first version to its end, with its last content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Life {
     /// The record.
     pub id: RecordId,
     /// The label of a verbatim record.
     pub label: Option<String>,
-    /// Why it was worth keeping.
+    /// The reason for keeping it.
     pub reason: Option<String>,
-    /// What it says.
+    /// Its content.
     pub content: String,
-    /// The time its line bears.
+    /// The time on its line.
     pub written_at: Option<DateTime<Utc>>,
-    /// The first version with it.
+    /// The first version that contains it.
     pub born: Mark,
     /// How it ended; `None` while it is active.
     pub end: Option<Ending>,
 }
 
-/// What a version's operations say of records that its text does not.
+/// Data about records from a version's operations that its text does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Told {
-    /// Why it archived what it archived.
+    /// Reasons of archived records.
     pub reasons: HashMap<RecordId, String>,
-    /// Why it archived all else.
+    /// The reason for all other archived records.
     pub left_out: Option<String>,
-    /// What took the place of what it archived.
+    /// Replacements of archived records.
     pub superseded: HashMap<RecordId, RecordId>,
-    /// Records that it put straight into the archive, and why.
+    /// Records that went directly to the archive, with reasons.
     pub historic: Vec<(Record, String)>,
 }
 
-/// A life while it is read; what is not certain is left to what is stored.
+/// A life being rebuilt; uncertain parts are taken from the stored data.
 struct Built {
     life: Life,
     is_birth_certain: bool,
     is_text_certain: bool,
 }
 
-/// Reads records and their history out of the versions, oldest first. Linear in all texts together.
+/// Rebuilds records and their history from the versions, oldest first. Linear in all texts together.
 pub struct Rebuild {
     stored: BTreeMap<RecordId, Life>,
     stored_events: BTreeMap<i64, Vec<RecordEvent>>,
     built: BTreeMap<RecordId, Built>,
     events: Vec<RecordEvent>,
     version: i64,
-    /// The text of that version, where it is there; before the first one it is empty.
+    /// The text of the current version, if it exists; empty before the first version.
     text: Option<String>,
-    /// A text before it is not there any more.
+    /// Whether the text of an earlier version is missing.
     has_gap: bool,
 }
 
 impl Rebuild {
-    /// Begins with what is stored, which counts where the versions say nothing.
+    /// Starts with the stored data, which is used where the versions are incomplete.
     #[must_use]
     pub fn new(stored: Vec<Life>, events: Vec<RecordEvent>) -> Self {
         let mut stored_events: BTreeMap<i64, Vec<RecordEvent>> = BTreeMap::new();
@@ -148,7 +148,7 @@ impl Rebuild {
         }
     }
 
-    /// Takes the next version that is there, `text` if it was not redacted, and what its operations say.
+    /// Processes the next existing version: its `text` (`None` if redacted) and the data from its operations.
     pub fn version(&mut self, mark: &Mark, text: Option<&str>, told: &Told) {
         if mark.version > self.version + 1 {
             self.keep_events(mark.version - 1);
@@ -177,7 +177,7 @@ impl Rebuild {
         self.version = mark.version;
     }
 
-    /// The records by id, and their changes by version and id.
+    /// Returns the records by id, and their changes by version and id.
     #[must_use]
     pub fn finish(mut self) -> (Vec<Life>, Vec<RecordEvent>) {
         self.keep_events(i64::MAX);
@@ -253,7 +253,7 @@ impl Rebuild {
         });
     }
 
-    /// Keeps the stored changes up to a version: the texts that told them are gone.
+    /// Keeps the stored changes up to a version whose texts are missing.
     fn keep_events(&mut self, up_to: i64) {
         let later = match up_to.checked_add(1) {
             Some(next) => self.stored_events.split_off(&next),
@@ -280,7 +280,7 @@ impl Rebuild {
         }
     }
 
-    /// Reads a text whose predecessor is gone: what stands in it is active, and nothing else is.
+    /// Processes a text whose predecessor is missing: exactly the records in it are active.
     fn take_stock(&mut self, mark: &Mark, text: &str) {
         let present = records(text);
         let ids: HashSet<RecordId> = present.iter().map(|record| record.id).collect();
@@ -307,7 +307,8 @@ impl Rebuild {
         }
     }
 
-    /// Takes what went straight into the archive; what is stored of it counts, since a redaction may have passed it.
+    /// Processes records that went directly to the archive. Stored data takes precedence, because it may have
+    /// been redacted.
     fn take_historic(&mut self, mark: &Mark, historic: &[(Record, String)]) {
         for (record, reason) in historic {
             let end = self.stored_end(record.id, mark.version).unwrap_or(Ending {

@@ -1,5 +1,5 @@
-//! The pure core: what a context document is, what the update DSL says, and what an update does to a
-//! memory. No I/O, no HTTP, no SQL, no clock: time and ids are arguments.
+//! The domain core: context documents, the update DSL, and the effect of an update on a memory. Pure: no I/O,
+//! no HTTP, no SQL, no clock; time and ids are arguments.
 
 pub mod access;
 pub mod changelog;

@@ -1,6 +1,6 @@
-//! The shared vocabulary of an update: sections a model writes, operations, and faults (DESIGN §2).
+//! Shared types of an update: sections that models write, operations, and faults (DESIGN §2).
 //!
-//! [`crate::domain::dsl`] makes these from text, [`crate::domain::memory`] validates and applies them.
+//! [`crate::domain::dsl`] parses them from text; [`crate::domain::memory`] validates and applies them.
 
 use super::ids::{RecordId, RecordKind};
 use std::ops::Range;
@@ -21,7 +21,7 @@ impl Role {
     /// All roles, in the order in which their operations are applied.
     pub const ALL: [Self; 3] = [Self::Progress, Self::Learnings, Self::Verbatim];
 
-    /// The name used in configuration, requests and answers.
+    /// The name in configuration, requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Role {
         }
     }
 
-    /// The kind of record the section holds; `Current Progress` holds none.
+    /// The kind of record in the section; `Current Progress` contains none.
     #[must_use]
     pub fn record_kind(self) -> Option<RecordKind> {
         match self {
@@ -55,11 +55,11 @@ impl Role {
 /// The three lists of `Current Progress`. Bullets are single lines without the leading dash.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// What is done.
+    /// Completed work.
     pub completed: Vec<String>,
-    /// What is being done; a valid progress has at least one.
+    /// Work in progress; a valid progress has at least one bullet.
     pub in_progress: Vec<String>,
-    /// What is left to do.
+    /// Remaining work.
     pub remaining: Vec<String>,
 }
 
@@ -80,35 +80,35 @@ pub enum Operation {
     RewriteProgress(Progress),
     /// Adds a KL record.
     AddLearning {
-        /// Why it is worth keeping.
+        /// The reason for keeping it.
         reason: String,
         /// The insight, one line.
         content: String,
-        /// The record whose place it takes: it is archived with it, and names it.
+        /// The record it replaces, which is archived with a reference to the new one.
         replaces: Option<RecordId>,
     },
     /// Adds a VC record.
     AddVerbatim {
-        /// Why it is worth keeping.
+        /// The reason for keeping it.
         reason: String,
-        /// What the snippet is, one line.
+        /// The label of the snippet, one line.
         label: String,
         /// The snippet, byte for byte, without the end of its last line.
         snippet: String,
-        /// The record whose place it takes: it is archived with it, and names it.
+        /// The record it replaces, which is archived with a reference to the new one.
         replaces: Option<RecordId>,
     },
-    /// Takes a record out of the document; it stays in the archive.
+    /// Archives a record: removes it from the document.
     Archive {
-        /// Which record.
+        /// Id of the record.
         id: RecordId,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Operation {
-    /// The section it changes. An archived record of a kind no role maintains has none.
+    /// The section it changes. `None` for an archiving of a kind that no role maintains.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         match self {
@@ -121,7 +121,7 @@ impl Operation {
         }
     }
 
-    /// The record whose place an addition takes.
+    /// The record that an addition replaces.
     #[must_use]
     pub fn replaces(&self) -> Option<RecordId> {
         match self {
@@ -130,14 +130,14 @@ impl Operation {
         }
     }
 
-    /// Takes the place of a record, if it is an addition.
+    /// Makes an addition replace this record; does nothing for other operations.
     pub fn replace(&mut self, id: RecordId) {
         if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
             *replaces = Some(id);
         }
     }
 
-    /// Takes no record's place any more.
+    /// Makes an addition replace no record.
     pub fn replace_nothing(&mut self) {
         if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
             *replaces = None;
@@ -145,23 +145,23 @@ impl Operation {
     }
 }
 
-/// An operation and where its item stands in the text it was read from.
+/// An operation and the position of its item in the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// What to do.
+    /// The operation.
     pub operation: Operation,
     /// Byte range of the whole item in the input.
     pub range: Range<usize>,
 }
 
-/// What can be wrong with an item or a text. The order is the order of the design's table: an item with
+/// The kinds of faults in an item or a text. The order is that of the table in the design: an item with
 /// several faults is reported with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum FaultKind {
-    /// No `because`, or no reason behind it.
+    /// No `because`, or no reason after it.
     MissingReason,
-    /// Nothing behind the reason.
+    /// Nothing after the reason.
     EmptyContent,
     /// A verbatim item without `=>`, or with nothing before it.
     MissingLabel,
@@ -173,48 +173,48 @@ pub enum FaultKind {
     UnknownId,
     /// Progress bullets, but none in `In Progress`.
     MissingInProgress,
-    /// A line in the form of a header that is none.
+    /// A line in the form of a header that is not a known one.
     UnknownHeader,
-    /// The template given back instead of content.
+    /// A template placeholder returned instead of content.
     Placeholder,
     /// The model stopped at its token limit.
     Truncated,
     /// No known header in the text.
     NoSection,
-    /// The record was archived before.
+    /// The record was already archived.
     AlreadyArchived,
-    /// An example of the instructions given back.
+    /// An example of the instructions returned as content.
     Example,
-    /// A snippet with a line that the input does not hold.
+    /// A snippet with a line that the input does not contain.
     NotVerbatim,
     /// An insight or bullet that shares too few words with the input.
     Ungrounded,
-    /// An archiving that nothing of the input or the answer calls for.
+    /// An archiving that neither the input nor the answer calls for.
     UncalledArchive,
-    /// More archivings than a section's answer may have.
+    /// More archivings than allowed for a section's answer.
     TooManyArchives,
     /// A credential.
     Secret,
     /// Equal to an active record or to an earlier item.
     Duplicate,
-    /// Beyond the number of additions a section takes at once.
+    /// More additions than allowed for a section.
     TooManyAdditions,
-    /// An insight or snippet over the item limit.
+    /// An insight or snippet that exceeds the item limit.
     TooLarge,
-    /// An insight over several lines, folded into one.
+    /// An insight of several lines, joined into one.
     MultiLineInsight,
     /// A code fence that never closes.
     UnclosedFence,
 }
 
 impl FaultKind {
-    /// The stable name used in answers.
+    /// The stable name used in responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Warnings are told; everything else rejects its item.
+    /// Whether it is only a warning; other faults reject their item.
     #[must_use]
     pub fn is_warning(self) -> bool {
         matches!(
@@ -223,24 +223,24 @@ impl FaultKind {
         )
     }
 
-    /// Whether the model is asked again because of it, and `on_invalid=fail` fails on it.
+    /// Whether it causes a repair request to the model, and an error with `on_invalid=fail`.
     #[must_use]
     pub fn is_asked_again(self) -> bool {
         self <= Self::NoSection || (Self::Example..=Self::TooManyArchives).contains(&self)
     }
 }
 
-/// Something wrong with a text, told with its place so that whoever wrote it can mend it.
+/// A fault in a text, with its position, so that the author can correct it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// The section it stands in, where there is one.
+    /// The section it is in, if any.
     pub section: Option<Role>,
-    /// The record an `ARCHIVE` item names, where it was readable.
+    /// The id in an `ARCHIVE` item, if it was readable.
     pub id: Option<RecordId>,
     /// Byte range in the input.
     pub range: Range<usize>,
-    /// A sentence that says what is wrong and what would be right.
+    /// A sentence that says what is wrong and how to correct it.
     pub detail: String,
 }

@@ -1,27 +1,28 @@
-//! What of a text is to be found nowhere once the text is taken out: its quotations, as far as no kept
-//! version of the memory holds them too.
+//! Determines which quotations of a removed text must be redacted everywhere: those that no remaining version
+//! of the memory contains.
 //!
 //! A quotation is
 //!
-//! - a line, or a part of a record (label, reason, content), without the blanks and the list sign around it,
-//!   of eight bytes or more and of several words: what models are shown, and what operations and logs repeat;
-//! - a **telling word** of eight bytes or more, one with a digit, a sign or capitals inside, such as a key, an
-//!   address or a name of a host: what somebody redacts a text for, also where only that much was repeated.
+//! - a line, or a part of a record (label, reason, content), without surrounding blanks and list marks, of at
+//!   least eight bytes and several words: what models are given, and what operations and logs repeat;
+//! - a **distinctive word** of at least eight bytes, with a digit, a symbol or inner capitals, such as a key,
+//!   an address or a host name: the usual purpose of a redaction, even if only that word was repeated.
 //!
-//! An ordinary single word is no quotation: half of what was ever written to the memory would hold it.
+//! An ordinary single word is not a quotation: it would match half of everything written to the memory.
 
 use super::document::{ManagedSection, Record, records};
 use super::ids::RecordId;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::{BTreeSet, HashSet};
 
-/// The shortest quotation, in bytes.
+/// Minimum length of a quotation, in bytes.
 const LEAST_BYTES: usize = 8;
 
-/// Headings of the service's own; a version that holds one does not own it.
+/// Headings that the service writes; they are not specific to any version.
 const OWN_LISTS: [&str; 3] = ["Completed", "In Progress", "Remaining"];
 
-/// The text to be taken out, while the kept versions are read. Linear in all texts together.
+/// Collects the quotations of a text to remove while the remaining versions are read. Linear in all texts
+/// together.
 #[derive(Debug)]
 pub struct Redaction {
     fragments: Vec<String>,
@@ -38,7 +39,8 @@ enum Part {
     Content,
 }
 
-/// Parts of a record that no kept version holds for its id; `None` for a part that one does.
+/// Parts of a record that no remaining version contains for its id; `None` for a part that a version
+/// contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostRecord {
     /// The record.
@@ -51,12 +53,12 @@ pub struct LostRecord {
     pub content: Option<String>,
 }
 
-/// Tells what quotes the text that was taken out.
+/// Detects quotations of the removed text.
 #[derive(Debug)]
 pub struct Quotations(Option<AhoCorasick>);
 
 impl Redaction {
-    /// Everything that this text could be quoted by.
+    /// Collects all possible quotations of a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let records = records(text);
@@ -80,7 +82,7 @@ impl Redaction {
         }
     }
 
-    /// Takes notice of a version that stays: what it holds too is not to be taken out anywhere.
+    /// Processes a version that remains: what it contains must not be redacted.
     pub fn keep(&mut self, text: &str) {
         if let Some(finder) = &self.finder {
             for found in finder.find_overlapping_iter(text) {
@@ -96,7 +98,7 @@ impl Redaction {
         }
     }
 
-    /// The records that this text alone held, part by part.
+    /// The record parts that only this text contained.
     #[must_use]
     pub fn lost_records(&self) -> Vec<LostRecord> {
         let lost = |id, part, text: Option<&String>| {
@@ -115,7 +117,7 @@ impl Redaction {
             .collect()
     }
 
-    /// What this text alone held and may be quoted elsewhere.
+    /// The quotations that only this text contained.
     #[must_use]
     pub fn quotations(&self) -> Quotations {
         let lost: Vec<&str> = self
@@ -130,14 +132,14 @@ impl Redaction {
 }
 
 impl Quotations {
-    /// Whether a text quotes it.
+    /// Whether a text contains one of the quotations.
     #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
         self.0.as_ref().is_some_and(|finder| finder.is_match(text))
     }
 }
 
-/// `None` for no fragments. The limits of the automaton are far above what a document can hold.
+/// `None` if there are no fragments. The limits of the automaton are far above the size of a document.
 fn finder(fragments: &[impl AsRef<[u8]>]) -> Option<AhoCorasick> {
     if fragments.is_empty() {
         return None;
@@ -158,7 +160,7 @@ fn parts(record: &Record) -> impl Iterator<Item = (Part, &str)> {
     .filter_map(|(part, text)| Some((part, text?)))
 }
 
-/// The line without what lists and headings put before it, if it is long enough and says something.
+/// The line without list and heading marks, if it is long enough and not a heading of the service.
 fn phrase(line: &str) -> Option<&str> {
     let text = line.trim().trim_start_matches(['#', '-', '*', '>', ' ']);
     let is_own = ManagedSection::ALL

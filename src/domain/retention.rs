@@ -1,15 +1,15 @@
-//! What retention keeps.
+//! The retention policy.
 
 use chrono::TimeDelta;
 
-/// Which versions stay. The newest one always does.
+/// Which versions are kept. The newest version is always kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// How many of the newest versions of a memory stay; `None` for all.
+    /// Number of the newest versions of a memory that are kept; `None` keeps all.
     pub max_versions: Option<i64>,
-    /// How long a version stays after another took its place; `None` for ever. So every moment within
-    /// this time can be looked back at.
+    /// How long a version is kept after it was superseded; `None` keeps it forever. Every point in time
+    /// within this period can be reconstructed.
     pub max_age: Option<TimeDelta>,
-    /// Whether versions stay in which an active record first stood.
+    /// Whether to keep the versions that introduced a record that is still active.
     pub keep_provenance: bool,
 }

@@ -1,4 +1,4 @@
-//! Anthropic's messages API.
+//! Client of Anthropic's Messages API.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::endpoint::{Client, Endpoint, Settings, below};
 use super::{Answer, Model, ModelError, Request, Speaker};
 
-/// The version of the API that is spoken.
+/// The version of the API.
 const API_VERSION: &str = "2023-06-01";
 
-/// A model behind Anthropic's API or a gateway that speaks it.
+/// A model served by Anthropic's API or a compatible gateway.
 #[derive(Debug)]
 pub struct Anthropic {
     endpoint: Endpoint,
@@ -19,7 +19,7 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
-    /// A model of these settings; `base_url` may end with `/v1` or before it.
+    /// Creates a model from settings; `base_url` may include `/v1` or not.
     #[must_use]
     pub fn new(client: Client, settings: Settings) -> Self {
         let base = &settings.base_url;
@@ -43,7 +43,7 @@ impl Anthropic {
         }
     }
 
-    /// The instructions are constant, so they are marked for the provider's cache.
+    /// The instructions are constant, so they are marked for the provider's prompt cache.
     fn body(&self, request: &Request) -> Value {
         let turns = request.turns.iter().map(|turn| {
             let role = match turn.speaker {
@@ -101,7 +101,7 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
         tokens("cache_read_input_tokens"),
         tokens("cache_creation_input_tokens"),
     );
-    // The provider counts what it reads from and writes to its cache beside the rest of the input.
+    // The provider counts cache reads and writes separately from the rest of the input.
     let cached = [read, written].into_iter().flatten();
     Ok(Answer {
         text,
@@ -113,7 +113,7 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     })
 }
 
-/// The text of a block; blocks of other kinds (thoughts, tool calls) have none.
+/// The text of a block; blocks of other kinds (thinking, tool calls) have none.
 fn block_text(block: &Value) -> Option<&str> {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or("text");
     if kind == "text" {

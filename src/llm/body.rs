@@ -1,4 +1,4 @@
-//! Reading a response body up to a bound.
+//! Reads a response body up to a limit.
 
 use bytes::Bytes;
 use reqwest::Response;
@@ -6,7 +6,7 @@ use reqwest::Response;
 use super::ModelError;
 use super::network::network_error;
 
-/// The body, read in chunks; stops at the first chunk that goes over `limit` bytes.
+/// Reads the body in chunks; fails at the first chunk that exceeds `limit` bytes.
 pub(super) async fn read_bounded(mut response: Response, limit: usize) -> Result<Vec<u8>, ModelError> {
     let announced = response
         .content_length()

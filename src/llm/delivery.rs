@@ -1,4 +1,4 @@
-//! Spans go out as questions to models do: through a client that follows no redirect and no proxy.
+//! Exports trace spans with the same HTTP client as model requests: without redirects and proxies.
 
 use super::Client;
 use super::body::read_bounded;
@@ -8,20 +8,20 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
-/// The largest answer of a collector that is read.
+/// Maximum size of a collector's response that is read.
 const MAX_ANSWER_BYTES: usize = 64 << 10;
 
-/// Delivers spans. Traces are delivered from a thread of their own, so the runtime is told apart.
+/// Exports spans. The exporter runs on its own thread, so the runtime handle is stored.
 #[derive(Debug)]
 pub struct Delivery {
     client: Client,
     runtime: Handle,
-    /// Whether the last delivery failed: the log tells of a change and not of every batch.
+    /// Whether the last export failed: only changes are logged, not every batch.
     failing: AtomicBool,
 }
 
 impl Delivery {
-    /// Delivers through this client on the runtime of the caller.
+    /// Creates an exporter that uses this client on the current runtime.
     #[must_use]
     pub fn new(client: Client) -> Self {
         Self {

@@ -1,7 +1,8 @@
-//! The embeddings API of OpenAI and of the many servers that speak it: texts in, vectors out.
+//! Client of the OpenAI embeddings API and compatible servers.
 //!
-//! What is read is read strictly: one vector a text, each of finite numbers and of the same length. A batch whose
-//! answer is otherwise is asked for again, then in halves, so that one text that a model cannot take costs no other.
+//! Responses are parsed strictly: one vector per text, with finite numbers and equal lengths. If a response
+//! is invalid, the batch is retried and then split into halves, so that a text that the model cannot process
+//! does not affect others.
 
 use super::endpoint::{Client, ClientError, Endpoint, below};
 use super::{ModelError, Retry};
@@ -11,49 +12,49 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Bytes of an answer for each number in it, and besides.
+/// Response size limit: bytes per number, and additional bytes.
 const BYTES_PER_NUMBER: usize = 32;
 const MORE_BYTES: usize = 64 << 10;
 
-/// Why there are no vectors.
+/// Why embedding failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
-    /// The server did not answer, or not so that it can be read.
+    /// The server did not respond, or the response was invalid.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The model answers vectors of another length than it did: it is another model under the same name.
+    /// The vectors have another length than before: a different model has the same name now.
     #[error("the model answers {found} dimensions instead of {expected}")]
     Dimensions {
-        /// What was expected.
+        /// The expected length.
         expected: usize,
-        /// What came.
+        /// The actual length.
         found: usize,
     },
 }
 
-/// What was asked of a model.
+/// The requested model.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Its name.
+    /// The name of the model.
     pub model: &'a str,
-    /// How long its vectors are; `None` where that is to be found out.
+    /// The expected length of its vectors; `None` if it is not known yet.
     pub dimensions: Option<usize>,
 }
 
-/// What came of it.
+/// The result of embedding.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Embedded {
-    /// A vector for each text, in their order; `None` for one that the model cannot take.
+    /// A vector for each text, in order; `None` for a text that the model cannot process.
     pub vectors: Vec<Option<Vec<f32>>>,
-    /// Tokens read, where the server says.
+    /// Number of input tokens, if the server reports it.
     pub input_tokens: u64,
-    /// Requests that were made.
+    /// Number of requests.
     pub calls: u64,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub millis: u64,
 }
 
-/// A model behind an embeddings server. Cheap to clone.
+/// A client of an embeddings server. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Embedder {
     endpoint: Arc<Endpoint>,
@@ -62,10 +63,11 @@ pub struct Embedder {
 }
 
 impl Embedder {
-    /// A client of the server that the configuration names.
+    /// Creates a client of the configured server.
     ///
     /// # Errors
-    /// A machine without certificates where `https` is asked.
+    ///
+    /// `https` is required and the machine has no certificates.
     pub fn new(settings: EmbeddingsSettings) -> Result<Self, ClientError> {
         let client = Client::new(settings.base_url.scheme() == "https")?;
         let url = below(&settings.base_url, &["embeddings"]);
@@ -80,16 +82,16 @@ impl Embedder {
         })
     }
 
-    /// What it was made from.
+    /// The settings it was created with.
     #[must_use]
     pub fn settings(&self) -> &EmbeddingsSettings {
         &self.settings
     }
 
-    /// Vectors of texts, in as many requests as they need. A text that the model refuses by itself has none.
+    /// Embeds texts in as many batches as needed. A text that the model rejects on its own gets no vector.
     ///
     /// # Errors
-    /// The server is away or busy, or the model has changed: then nothing is known of any of the texts.
+    /// The server is unavailable or overloaded, or the model has changed: no vectors are returned.
     pub async fn embed(&self, wanted: Wanted<'_>, texts: &[&str]) -> Result<Embedded, EmbedError> {
         let begun = Instant::now();
         let mut all = Embedded::default();
@@ -100,10 +102,10 @@ impl Embedder {
         Ok(all)
     }
 
-    /// The vector of one text, which somebody waits for: one attempt, within `time`.
+    /// Embeds one text for an interactive request: a single attempt with the timeout `time`.
     ///
     /// # Errors
-    /// As for [`Self::embed`], and a text that the model cannot take.
+    /// As for [`Self::embed`], and if the model cannot process the text.
     pub async fn embed_once(
         &self,
         wanted: Wanted<'_>,
@@ -130,7 +132,7 @@ impl Embedder {
             Err(EmbedError::Model(error)) if is_of_the_texts(&error) => {}
             Err(error) => return Err(error),
         }
-        // Those before a text that the model cannot take, and those behind it, have nothing to do with it.
+        // The texts before and after a text that the model cannot process are unaffected.
         let halves = |part: &'b [&'t str]| {
             let (first, second) = part.split_at(part.len() / 2);
             [second, first]
@@ -157,7 +159,7 @@ impl Embedder {
         Ok(())
     }
 
-    /// Asks until there is an answer, a failure that cannot heal, or the end of the patience.
+    /// Retries until there is a response, a permanent failure, or the retry policy is exhausted.
     async fn ask(
         &self,
         wanted: Wanted<'_>,
@@ -210,7 +212,7 @@ impl Embedder {
     }
 }
 
-/// Whether a failure says something of the texts, so that others may be taken.
+/// Whether a failure was caused by the texts, so that other texts may succeed.
 fn is_of_the_texts(error: &ModelError) -> bool {
     match error {
         ModelError::BadAnswer { .. } | ModelError::TooLarge { .. } => true,
@@ -219,14 +221,14 @@ fn is_of_the_texts(error: &ModelError) -> bool {
     }
 }
 
-/// Servers name the tokens differently.
+/// Servers use different names for the token count.
 fn tokens_of(answer: &Value) -> u64 {
     let usage = &answer["usage"];
     let tokens = usage["prompt_tokens"].as_u64().or(usage["total_tokens"].as_u64());
     tokens.unwrap_or(0)
 }
 
-/// The vectors in the order of their texts.
+/// Returns the vectors in the order of their texts.
 fn read_vectors(answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, ModelError> {
     let Some(data) = answer.get("data").and_then(Value::as_array) else {
         return Err(ModelError::bad_answer("no data"));

@@ -1,4 +1,4 @@
-//! One POST of JSON to a model server, and what its answer means.
+//! Sends a JSON POST request to a model server and interprets the response.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,28 +14,29 @@ use super::body::read_bounded;
 use super::network::{chain, network_error};
 use crate::telemetry::traces;
 
-/// How long a connection may take to come about; shorter than any sensible time of a whole attempt.
+/// Connect timeout; shorter than any sensible timeout of a whole attempt.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// The longest piece of a server's error message that is kept for the log.
+/// Maximum length of a server's error message in the log, in characters.
 const DETAIL_CHARS: usize = 300;
 
-/// The HTTP client could not be set up.
+/// The HTTP client could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTP client for models could not be set up: {0}")]
 pub struct ClientError(String);
 
-/// The HTTP client that all models share, with its pool of connections. It follows no redirects, since a
-/// redirect could carry the key to another host, and no proxy of the environment.
+/// The HTTP client shared by all models, with its connection pool. It follows no redirects, because a
+/// redirect could send the key to another host, and ignores proxy settings of the environment.
 #[derive(Debug, Clone)]
 pub struct Client(pub(super) reqwest::Client);
 
 impl Client {
-    /// Sets the client up. Where no `https` address is asked, the machine need not have certificates.
+    /// Creates the client. Certificates are loaded only if an `https` address is used.
     ///
     /// # Errors
+    ///
     /// Certificates are needed and the machine has none.
     pub fn new(needs_https: bool) -> Result<Self, ClientError> {
-        // Another part of the process may have installed a provider before; then that one serves as well.
+        // If the process has already installed a crypto provider, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder()
             .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
@@ -55,24 +56,24 @@ impl Client {
     }
 }
 
-/// What a model server is asked with.
+/// Settings of a model on a server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Address of the API.
+    /// Base URL of the API.
     pub base_url: Url,
-    /// Key for the API, if it needs one.
+    /// API key, if required.
     pub api_key: Option<SecretString>,
     /// Name of the model.
     pub model: String,
-    /// Sampling temperature, if one is to be sent.
+    /// Sampling temperature, if configured.
     pub temperature: Option<f64>,
-    /// Longest answer, in tokens.
+    /// Maximum length of an answer in tokens.
     pub max_output_tokens: u32,
-    /// Largest response body, in bytes.
+    /// Maximum size of a response body in bytes.
     pub max_response_bytes: usize,
 }
 
-/// Where requests go and with which headers. Its debug form shows no key.
+/// Target and headers of requests. Its debug form does not show the key.
 #[derive(Debug, Clone)]
 pub(super) struct Endpoint {
     client: Client,
@@ -93,15 +94,15 @@ impl Endpoint {
         }
     }
 
-    /// Sends a header that is no secret with every request.
+    /// Adds a non-secret header to every request.
     pub(super) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers
             .insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }
 
-    /// Sends the key with every request, behind `prefix`. A key that no header can carry is left out; the
-    /// configuration refuses such keys.
+    /// Adds the key, after `prefix`, to every request. A key that is not a valid header value is omitted; the
+    /// configuration rejects such keys.
     pub(super) fn with_key(mut self, name: &'static str, prefix: &str, key: Option<SecretString>) -> Self {
         if let Some(key) = &key
             && let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose_secret()))
@@ -113,10 +114,11 @@ impl Endpoint {
         self
     }
 
-    /// Posts `body` and reads the answer as JSON.
+    /// Posts `body` and parses the response as JSON.
     ///
     /// # Errors
-    /// Every way in which an exchange fails, but the time of the attempt, which the caller keeps.
+    ///
+    /// Every possible failure except the timeout of the attempt, which the caller enforces.
     pub(super) async fn post(&self, body: &impl Serialize) -> Result<Value, ModelError> {
         let mut headers = self.headers.clone();
         traces::send_on(&mut HeaderInjector(&mut headers));
@@ -134,7 +136,7 @@ impl Endpoint {
     async fn status_error(&self, response: Response) -> ModelError {
         let code = response.status().as_u16();
         let retry_after = retry_after(response.headers());
-        // The status stands whatever the body is.
+        // The status is reported even if the body cannot be read.
         let body = read_bounded(response, self.max_response_bytes)
             .await
             .unwrap_or_default();
@@ -146,7 +148,7 @@ impl Endpoint {
         }
     }
 
-    /// The failure that an error object stands for which came with a good status, as some gateways send it.
+    /// The error for an error object in a successful response, as some gateways send it.
     pub(super) fn error_object(&self, error: &Value) -> ModelError {
         let detail = self.error_detail(error);
         match error
@@ -165,7 +167,7 @@ impl Endpoint {
         }
     }
 
-    /// The message of an error, as the usual servers wrap it, short, on one line and without the key.
+    /// The message of an error in the format of the usual servers: shortened, on one line, without the key.
     fn error_detail(&self, body: &Value) -> String {
         let error = body.get("error").filter(|error| !error.is_null()).unwrap_or(body);
         let message = error
@@ -184,7 +186,7 @@ impl Endpoint {
     }
 }
 
-/// The address of an operation below a base address, whose query stays.
+/// The URL of an operation below a base URL; the query of the base URL is kept.
 pub(super) fn below(base: &Url, segments: &[&str]) -> Url {
     let mut url = base.clone();
     if let Ok(mut path) = url.path_segments_mut() {
@@ -193,8 +195,8 @@ pub(super) fn below(base: &Url, segments: &[&str]) -> Url {
     url
 }
 
-/// `Retry-After` in seconds or as a date. A date is measured from the answer's own `Date`, so that a clock
-/// that is wrong here or there does no harm.
+/// Parses `Retry-After` in seconds or as a date. A date is compared with the response's own `Date`, so that
+/// clock skew has no effect.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {

@@ -1,40 +1,40 @@
-//! Why a model did not answer: one sentence for the client, one for the operator.
+//! Errors of models, with one message for the client and one for the operator.
 
 use std::time::Duration;
 
-/// Why an attempt failed. `Display` is the detailed form for logs and may quote a server's own error
-/// message, but neither a key nor a prompt; [`ModelError::public`] is the form for clients.
+/// Why an attempt failed. `Display` is the detailed form for logs: it may quote the server's error message,
+/// but never a key or a prompt. [`ModelError::public`] is the form for clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// No complete answer within the time of an attempt.
+    /// No complete answer before the timeout of the attempt.
     #[error("no complete answer in time: {detail}")]
     TimedOut {
-        /// What was waited for.
+        /// What timed out.
         detail: String,
     },
-    /// The server answered with another status than 2xx.
+    /// The server responded with a status other than 2xx.
     #[error("status {code}: {detail}")]
     Status {
         /// The HTTP status.
         code: u16,
-        /// How long the server asks to wait before the next attempt.
+        /// The server's `Retry-After`.
         retry_after: Option<Duration>,
-        /// The server's own error message, shortened.
+        /// The server's error message, shortened.
         detail: String,
     },
-    /// No connection, or it broke before the answer was complete.
+    /// The connection failed or was closed before the response was complete.
     #[error("connection failed or lost: {detail}")]
     Unreachable {
-        /// What the network said.
+        /// The network error.
         detail: String,
     },
-    /// The answer is not UTF-8, not JSON, or JSON of another form.
+    /// The response is not UTF-8, not JSON, or JSON of another form.
     #[error("unusable answer: {detail}")]
     BadAnswer {
-        /// What is wrong with it.
+        /// What is invalid.
         detail: String,
     },
-    /// The answer's body is over the limit.
+    /// The response body exceeds the limit.
     #[error("answer larger than {limit} bytes")]
     TooLarge {
         /// `llm.max_response_bytes`.
@@ -49,7 +49,7 @@ impl ModelError {
         }
     }
 
-    /// Whether another attempt may succeed: everything but a status other than 429 and 5xx (DESIGN §3).
+    /// Whether a retry may succeed: true except for a status other than 429 and 5xx (DESIGN §3).
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
@@ -61,13 +61,13 @@ impl ModelError {
         }
     }
 
-    /// Whether the client is told 504; every other failure is 502.
+    /// Whether the client gets status 504; every other failure is 502.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut { .. })
     }
 
-    /// The kind of failure in a word, for metrics.
+    /// The kind of failure, for metrics.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl ModelError {
         }
     }
 
-    /// How long the server asked to wait before the next attempt.
+    /// The server's `Retry-After`, if it sent one.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -88,7 +88,7 @@ impl ModelError {
         }
     }
 
-    /// The sentence for clients: no address, no key, nothing of what the server said.
+    /// The message for clients: without addresses, keys or anything that the server sent.
     #[must_use]
     pub fn public(&self) -> String {
         match self {

@@ -1,9 +1,9 @@
-//! The models that write updates: one trait, three ways to answer it, and the patience around them.
+//! The models that write updates: one trait, its implementations, and the retry policy.
 //!
-//! A [`Model`] turns a [`Request`] into text of the update DSL (DESIGN §2). [`openai`] and [`anthropic`] ask
-//! a server, [`extractive`] answers by rules from the request's [`Source`], [`scripted`] answers as a test
-//! says. [`retry::ask`] makes attempts until one succeeds or the patience of the role ends, and
-//! [`models::Models`] holds what the configuration says for each role.
+//! A [`Model`] converts a [`Request`] to text of the update DSL (DESIGN §2). [`openai`] and [`anthropic`]
+//! call a server, [`extractive`] applies rules to the request's [`Source`], [`scripted`] returns prepared
+//! answers in tests. [`retry::ask`] retries until an attempt succeeds or the retry policy is exhausted.
+//! [`models::Models`] holds the configured model of each role.
 
 pub mod anthropic;
 mod body;
@@ -35,27 +35,27 @@ pub use error::ModelError;
 pub use models::{Models, RoleModel};
 pub use retry::{Asked, Retry};
 
-/// Who says a turn of the conversation with the model.
+/// The author of a message in the conversation with the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
     /// The service.
     User,
-    /// The model, in an answer it gave before.
+    /// The model, in an earlier answer.
     Assistant,
 }
 
-/// One turn of the conversation with the model.
+/// One message of the conversation with the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
-    /// Who says it.
+    /// The author.
     pub speaker: Speaker,
-    /// What is said.
+    /// The text.
     pub text: String,
 }
 
 impl Turn {
-    /// The text as a server takes it. Servers refuse empty turns, and a model that answered nothing is
-    /// shown its answer when it is asked again.
+    /// The text in a form that servers accept. Servers reject empty messages, and the conversation of a
+    /// repair request may contain an empty answer.
     fn sendable_text(&self) -> &str {
         if self.text.trim().is_empty() {
             "(empty)"
@@ -65,94 +65,95 @@ impl Turn {
     }
 }
 
-/// One of the caller's messages: data, never instructions.
+/// One of the caller's messages. It is data, never instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationMessage {
-    /// As the caller names it: `user`, `assistant`, `tool`, `system`, or anything.
+    /// The role given by the caller: `user`, `assistant`, `tool`, `system`, or any other.
     pub role: String,
-    /// The message's text.
+    /// The text.
     pub content: String,
 }
 
-/// What an update is made from, for an updater that reads no prompt.
+/// The input of an update, for an updater that does not read a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What was just done or is being done.
+    /// The task description.
     pub task: String,
     /// The recent messages, oldest first.
     pub messages: Vec<ConversationMessage>,
-    /// The context document; empty for a memory that has none yet.
+    /// The context document; empty if the memory has none yet.
     pub document: Arc<str>,
 }
 
-/// What an answer has to look like.
+/// The required format of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Form {
-    /// A text of this grammar, in GBNF.
+    /// Text that matches this GBNF grammar.
     Grammar(Arc<str>),
-    /// JSON of this schema, which stands for a text ([`crate::domain::dsl::structured::text`]).
+    /// JSON that matches this schema; it is converted to text by [`crate::domain::dsl::structured::text`].
     Schema(Arc<Value>),
 }
 
-/// One question to a model.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The section that is asked for; `None` where it is no section but a handoff.
+    /// The requested section; `None` for a handoff.
     pub role: Option<Role>,
-    /// The constant instructions, the part a provider can cache.
+    /// The constant instructions, which a provider can cache.
     pub system: Arc<str>,
-    /// The conversation, beginning and ending with a turn of the service.
+    /// The conversation; the first and the last message are from the service.
     pub turns: Vec<Turn>,
-    /// What the answer has to look like, where the model can be held to it ([`Model::constrains`]).
+    /// The required format, for models that support it ([`Model::constrains`]).
     pub form: Option<Form>,
-    /// What the turns were made from.
+    /// The input that the messages were made from.
     pub source: Arc<Source>,
 }
 
 impl Request {
-    /// What is asked for, in a word: a role's name, or `handoff`.
+    /// What is requested, for logs and metrics: the name of a role, or `handoff`.
     #[must_use]
     pub fn subject(&self) -> &'static str {
         self.role.map_or("handoff", Role::name)
     }
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
     /// The text; may be empty.
     pub text: String,
-    /// Tokens read, cached ones included, where the server says.
+    /// Number of input tokens including cached ones, if the server reports it.
     pub input_tokens: Option<u64>,
-    /// Of these, tokens read from the provider's cache, where the server says.
+    /// Number of input tokens read from the provider's cache, if the server reports it.
     pub cached_tokens: Option<u64>,
-    /// Of these, tokens written to the provider's cache, where the server says.
+    /// Number of input tokens written to the provider's cache, if the server reports it.
     pub cache_write_tokens: Option<u64>,
-    /// Tokens written, where the server says.
+    /// Number of output tokens, if the server reports it.
     pub output_tokens: Option<u64>,
-    /// Whether the model stopped at its token limit, so that the end of the text is missing.
+    /// Whether the model stopped at its token limit, so that the text is incomplete.
     pub stopped_at_limit: bool,
 }
 
-/// Something that answers requests. One attempt per call; patience is [`retry::ask`]'s business.
+/// A model. One call makes one attempt; [`retry::ask`] retries.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// The name shown in answers and logs.
+    /// The name in responses and logs.
     fn name(&self) -> &str;
 
-    /// In which form it takes what an answer has to look like.
+    /// How the model can be constrained to a format.
     fn constrains(&self) -> Constrain {
         Constrain::Off
     }
 
-    /// Whether it answers by rules, without a model.
+    /// Whether it is the rule-based updater rather than a model.
     fn is_built_in(&self) -> bool {
         false
     }
 
-    /// Makes one attempt. Dropping the future gives the attempt up.
+    /// Makes one attempt. Dropping the future cancels it.
     ///
     /// # Errors
-    /// What kept the model from answering.
+    ///
+    /// Why the attempt failed.
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError>;
 }

@@ -1,4 +1,4 @@
-//! The model of each role, as the configuration says.
+//! The configured model of each role.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::{Client, ClientError, Model, Request, Settings};
 use crate::config::llm::{InvalidLlm, LlmConfig, Provider, RoleSettings};
 use crate::domain::operation::Role;
 
-/// A model and the patience with it.
+/// A model and its retry policy.
 #[derive(Clone)]
 pub struct RoleModel {
-    /// Who answers.
+    /// The model.
     pub model: Arc<dyn Model>,
-    /// How long and how often it is asked.
+    /// Its retry policy.
     pub retry: Retry,
-    /// Who answers and where, in words: `gpt-5-mini (openai, api.openai.com/v1)`.
+    /// Name and address of the model, for the log: `gpt-5-mini (openai, api.openai.com/v1)`.
     pub description: String,
 }
 
 impl RoleModel {
-    /// A model under its own name.
+    /// Describes the model by its name only.
     #[must_use]
     pub fn new(model: Arc<dyn Model>, retry: Retry) -> Self {
         let description = model.name().to_owned();
@@ -35,7 +35,7 @@ impl RoleModel {
         }
     }
 
-    /// Asks until there is an answer or the patience ends.
+    /// Calls the model until it answers or the retry policy is exhausted.
     pub async fn ask(&self, request: &Request) -> Asked {
         ask(self.model.as_ref(), request, &self.retry).await
     }
@@ -44,7 +44,7 @@ impl RoleModel {
 /// Why the models could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelsError {
-    /// A key of the configuration cannot be used.
+    /// An invalid key in the configuration.
     #[error(transparent)]
     Config(#[from] InvalidLlm),
     /// The HTTP client could not be set up.
@@ -52,7 +52,7 @@ pub enum ModelsError {
     Client(#[from] ClientError),
 }
 
-/// The models of the three roles, and the one that writes handoffs.
+/// The models of the three roles, and the one for handoffs.
 #[derive(Clone)]
 pub struct Models {
     progress: RoleModel,
@@ -62,10 +62,11 @@ pub struct Models {
 }
 
 impl Models {
-    /// The models that the configuration names. All servers are asked through one client.
+    /// Creates the configured models. All servers share one HTTP client.
     ///
     /// # Errors
-    /// A key that cannot be used, or a machine without certificates where `https` is asked.
+    ///
+    /// An invalid key, or `https` is required and the machine has no certificates.
     pub fn from_config(config: &LlmConfig) -> Result<Self, ModelsError> {
         let [progress, learnings, verbatim] = Role::ALL.map(|role| config.role(role));
         let settings = [progress?, learnings?, verbatim?, config.handoff()?];
@@ -85,7 +86,7 @@ impl Models {
         })
     }
 
-    /// Models made by hand, as tests do.
+    /// Creates models directly, for tests.
     #[must_use]
     pub fn new(mut of_role: impl FnMut(Role) -> RoleModel) -> Self {
         Self {
@@ -96,14 +97,14 @@ impl Models {
         }
     }
 
-    /// The same with a model that writes handoffs.
+    /// Adds a model for handoffs.
     #[must_use]
     pub fn with_handoff(mut self, model: RoleModel) -> Self {
         self.handoff = Some(model);
         self
     }
 
-    /// The model that writes handoffs; without one, rules do.
+    /// The model for handoffs; without one they are compiled by rules.
     #[must_use]
     pub fn for_handoff(&self) -> Option<&RoleModel> {
         self.handoff.as_ref()
@@ -119,7 +120,7 @@ impl Models {
         }
     }
 
-    /// One line for the start of the service: who maintains what. No keys.
+    /// One line for the start-up log: the model of each role, without keys.
     #[must_use]
     pub fn describe(&self) -> String {
         let descriptions = Role::ALL.map(|role| (role, &self.for_role(role).description));
@@ -133,7 +134,7 @@ impl Models {
     }
 }
 
-/// Host, port and path of an address, without what could be a secret.
+/// Host, port and path of a URL, without parts that may be secret.
 fn address(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let path = url.path().trim_end_matches('/');

@@ -1,8 +1,8 @@
-//! Failures of the network on the way to a model server.
+//! Network errors of requests to model servers.
 
 use super::ModelError;
 
-/// A failure of the network in our words; the address stays out of it.
+/// Converts a network error; the address is removed.
 pub(super) fn network_error(error: reqwest::Error) -> ModelError {
     let error = error.without_url();
     let detail = chain(&error);
@@ -13,7 +13,7 @@ pub(super) fn network_error(error: reqwest::Error) -> ModelError {
     }
 }
 
-/// An error with its causes, since the outermost of `reqwest` says little.
+/// An error with all its causes, because the outermost one of `reqwest` contains few details.
 pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

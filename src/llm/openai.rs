@@ -1,7 +1,7 @@
-//! The chat-completions API of OpenAI and of the many servers that speak it.
+//! Client of the OpenAI chat completions API and compatible servers.
 //!
-//! What is read is read leniently: unknown members are passed over, content may be a string, a list of parts or
-//! null, usage may be missing. What cannot be an answer is [`ModelError::BadAnswer`], never a panic.
+//! Responses are parsed leniently: unknown members are ignored; content may be a string, a list of parts or
+//! null; usage may be missing. An unusable response is [`ModelError::BadAnswer`], never a panic.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,21 +14,21 @@ use crate::domain::dsl::structured;
 
 use super::{Answer, Form, Model, ModelError, Request, Speaker};
 
-/// A model behind a chat-completions server.
+/// A model served by a chat completions server.
 #[derive(Debug)]
 pub struct OpenAi {
     endpoint: Endpoint,
     model: String,
     temperature: Option<f64>,
     max_output_tokens: u32,
-    /// OpenAI's newer models want the token limit as `max_completion_tokens` and refuse `max_tokens`, the one
-    /// name that other servers know. The first refusal is remembered.
+    /// OpenAI's newer models require `max_completion_tokens` and reject `max_tokens`, the only name that
+    /// other servers know. The first rejection is remembered.
     newer_token_limit: AtomicBool,
     constrain: Constrain,
 }
 
 impl OpenAi {
-    /// A model of these settings; `base_url` ends where `/chat/completions` begins.
+    /// Creates a model from settings; `base_url` is the part before `/chat/completions`.
     #[must_use]
     pub fn new(client: Client, settings: Settings) -> Self {
         let url = below(&settings.base_url, &["chat", "completions"]);
@@ -44,7 +44,7 @@ impl OpenAi {
         }
     }
 
-    /// Holds the model to the grammar of each request, in the form that this kind of server takes.
+    /// Constrains the model to the grammar of each request, in the format of this kind of server.
     #[must_use]
     pub fn constrained(mut self, constrain: Constrain) -> Self {
         self.constrain = constrain;
@@ -118,7 +118,7 @@ impl Model for OpenAi {
             other => other?,
         };
         let mut answer = read_answer(&answer, &self.endpoint)?;
-        // What is no such JSON is left as it is, and the parser says what is wrong with it.
+        // Text that does not match the schema is kept, so that the parser reports the fault.
         if let Some(Form::Schema(_)) = &request.form
             && let Some(role) = request.role
             && let Some(text) = structured::text(role, &answer.text)
@@ -168,7 +168,7 @@ fn content_text(content: Option<&Value>) -> Result<String, ModelError> {
     }
 }
 
-/// The text of a part; parts of other kinds (thoughts, images) have none.
+/// The text of a part; parts of other kinds (thinking, images) have none.
 fn part_text(part: &Value) -> Option<&str> {
     let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
     if matches!(kind, "text" | "output_text") {
@@ -178,7 +178,7 @@ fn part_text(part: &Value) -> Option<&str> {
     }
 }
 
-/// Local servers leave a reasoning model's thoughts in front of the answer; drafts in them are no answer.
+/// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored.
 fn without_thoughts(text: String) -> String {
     match text
         .trim_start()

@@ -1,9 +1,9 @@
-//! Patience: how long one attempt may take, how often another is made, how long is waited between.
+//! The retry policy: timeout per attempt, number of retries, and backoff.
 //!
-//! The time of a role (`llm.timeout_seconds`) bounds each attempt, so that a slow model may use all of it and
-//! a hung server never eats the attempts behind it; and it bounds once more the sum of the waits between
-//! attempts. A `Retry-After` that does not fit into what is left of that ends the asking at once: the
-//! server has said that an earlier attempt is in vain.
+//! The timeout of a role (`llm.timeout_seconds`) applies to each attempt separately, so that a slow model may
+//! use all of it and a hung server does not use up the time of later attempts. The same value also limits the
+//! sum of the waits between attempts. If `Retry-After` exceeds what is left of that, retrying stops at once,
+//! because the server has said that an earlier attempt will fail.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use super::{Answer, Model, ModelError, Request};
 use crate::domain::operation::Role;
 use crate::telemetry::traces;
 
-/// The patience of a role.
+/// The retry policy of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// How often a failed attempt is made again.
+    /// Maximum number of retries.
     pub max_retries: u32,
-    /// Longest time of one attempt.
+    /// Timeout of one attempt.
     pub attempt_time: Duration,
-    /// Longest sum of the waits between the attempts of one asking.
+    /// Maximum sum of the waits between attempts.
     pub wait_time: Duration,
-    /// The first back-off; it doubles with every further attempt.
+    /// The first backoff; it doubles with every further attempt.
     pub base_backoff: Duration,
 }
 
 impl Retry {
-    /// The patience that a role's configuration describes.
+    /// The configured retry policy of a role.
     #[must_use]
     pub fn new(timeout: Duration, max_retries: u32) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Retry {
         }
     }
 
-    /// The longest time one asking can take, waits included.
+    /// Maximum total time including waits.
     #[must_use]
     pub fn longest(&self) -> Duration {
         self.attempt_time
@@ -46,7 +46,7 @@ impl Retry {
             .saturating_add(self.wait_time)
     }
 
-    /// How long to wait after `attempts` failed ones, or `None` if there is to be no other.
+    /// The wait after `attempts` failed attempts; `None` if there is no further attempt.
     pub(super) fn wait(&self, attempts: u32, error: &ModelError, left: Duration) -> Option<Duration> {
         if !error.is_retryable() || attempts > self.max_retries {
             return None;
@@ -55,8 +55,8 @@ impl Retry {
         (asked_for <= left).then(|| self.backoff(attempts).min(left).max(asked_for))
     }
 
-    /// Exponential, with jitter between the half and the whole, so that roles that failed together do not
-    /// come back together.
+    /// Exponential backoff with jitter between half and full length, so that roles that failed together do
+    /// not retry at the same time.
     fn backoff(&self, attempts: u32) -> Duration {
         let whole = self
             .base_backoff
@@ -65,18 +65,18 @@ impl Retry {
     }
 }
 
-/// What came of asking a model.
+/// The result of calling a model with retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The first good answer, or the last failure.
+    /// The first successful answer, or the last failure.
     pub result: Result<Answer, ModelError>,
-    /// How many attempts were made, at least 1.
+    /// Number of attempts, at least 1.
     pub attempts: u32,
-    /// From the first attempt's beginning to the end of the last.
+    /// Time from the start of the first attempt to the end of the last.
     pub elapsed: Duration,
 }
 
-/// Asks until there is an answer, a failure that cannot heal, or the end of the patience.
+/// Calls a model until it answers, fails permanently, or the retry policy is exhausted.
 pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> Asked {
     let begun = Instant::now();
     let mut left = retry.wait_time;

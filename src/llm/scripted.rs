@@ -1,4 +1,4 @@
-//! A model that answers as a test says, so that the pipeline is tested without a server.
+//! A model with prepared answers, to test the pipeline without a server.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,21 +9,21 @@ use async_trait::async_trait;
 use super::{Answer, Model, ModelError, Request, Source, Speaker, Turn};
 use crate::domain::operation::Role;
 
-/// What the model does when it is asked.
+/// What the model does in one call.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Answers.
     Answer(Answer),
     /// Fails.
     Fail(ModelError),
-    /// Answers after a time.
+    /// Answers after a delay.
     Late(Duration, Answer),
     /// Never answers.
     Hang,
 }
 
 impl Step {
-    /// An answer of this text.
+    /// An answer with this text.
     #[must_use]
     pub fn answer(text: &str) -> Self {
         Self::Answer(Answer {
@@ -32,7 +32,7 @@ impl Step {
         })
     }
 
-    /// An answer of this text, cut off at the token limit.
+    /// An answer with this text, truncated at the token limit.
     #[must_use]
     pub fn cut_off(text: &str) -> Self {
         Self::Answer(Answer {
@@ -45,7 +45,7 @@ impl Step {
 
 type Rule = Box<dyn Fn(&Request) -> Step + Send + Sync>;
 
-/// A model with a script: one step a call, or a rule for every call. It keeps what it was asked.
+/// A model with a script (one step per call) or a rule for every call. It records its requests.
 pub struct Scripted {
     name: String,
     steps: Mutex<VecDeque<Step>>,
@@ -54,7 +54,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A model that goes through the steps, one a call, and fails when they are over.
+    /// A model that executes the steps, one per call, and fails after the last one.
     #[must_use]
     pub fn new(name: &str, steps: impl IntoIterator<Item = Step>) -> Self {
         let over = |_: &Request| Step::Fail(ModelError::bad_answer("the script is over"));
@@ -64,7 +64,7 @@ impl Scripted {
         }
     }
 
-    /// A model that looks at each request.
+    /// A model that decides per request.
     #[must_use]
     pub fn by_rule(name: &str, rule: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Scripted {
         }
     }
 
-    /// Every request so far, in the order they came.
+    /// All requests so far, in order.
     #[must_use]
     pub fn asked(&self) -> Vec<Request> {
         locked(&self.asked).clone()
@@ -103,7 +103,7 @@ impl Model for Scripted {
     }
 }
 
-/// A small request of a role, for tests of models.
+/// A minimal request of a role, for tests of models.
 #[must_use]
 pub fn request(role: Role) -> Request {
     Request {

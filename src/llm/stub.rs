@@ -1,4 +1,4 @@
-//! A model server for tests that answers to the byte, also wrongly.
+//! A model server for tests that sends exact bytes, including invalid responses.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -12,17 +12,17 @@ use tokio::net::{TcpListener, TcpStream};
 use super::endpoint::{Client, Settings};
 use super::retry::Retry;
 
-/// What the server does with a request.
+/// How the server handles a request.
 pub(super) enum Reply {
     /// Sends these bytes and closes the connection.
     Bytes(Vec<u8>),
     /// Never answers.
     Hang,
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     Close,
 }
 
-/// A whole answer.
+/// A complete response.
 pub(super) fn reply(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Reply {
     let body = body.as_ref();
     let length = body.len();
@@ -31,7 +31,7 @@ pub(super) fn reply(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Reply
     Reply::Bytes([head.as_bytes(), body].concat())
 }
 
-/// A good answer of this JSON.
+/// A successful response with this JSON.
 pub(super) fn ok(body: &serde_json::Value) -> Reply {
     reply(200, "content-type: application/json\r\n", body.to_string())
 }
@@ -42,7 +42,7 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// Answers one request after the other with these replies, and further ones not at all.
+    /// Handles requests in order with these replies, and then accepts no more.
     pub(super) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("an address").port();
@@ -60,14 +60,14 @@ impl Stub {
         Self { port, requests }
     }
 
-    /// The server's address with this path.
+    /// The server's URL with this path.
     pub(super) fn url(&self, path: &str) -> Url {
         format!("http://127.0.0.1:{}{path}", self.port)
             .parse()
             .expect("a URL")
     }
 
-    /// Every request so far: head, an empty line, body.
+    /// All requests so far: head, an empty line, body.
     pub(super) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("unpoisoned").clone()
     }
@@ -79,7 +79,7 @@ impl Stub {
         serde_json::from_str(body).expect("JSON")
     }
 
-    /// Settings of a model at this server.
+    /// Settings of a model on this server.
     pub(super) fn settings(&self, path: &str) -> Settings {
         Settings {
             base_url: self.url(path),
@@ -97,7 +97,7 @@ pub(super) fn client() -> Client {
     Client::new(false).expect("a client")
 }
 
-/// Patience for tests.
+/// A short retry policy for tests.
 pub(super) fn quick(max_retries: u32) -> Retry {
     Retry {
         max_retries,

@@ -1,17 +1,18 @@
-//! Which vaults a key reaches.
+//! The vaults that a key may access.
 
 use crate::domain::ids::VaultId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A set of vaults, of those that exist and those that will.
+/// A set of vaults, including vaults that do not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VaultScope {
     /// Every vault.
     All,
     /// These vaults.
     List(Arc<BTreeSet<VaultId>>),
-    /// The vaults whose ids begin like this. `team` also reaches `teammates`: end it with a `.` or `:`.
+    /// Vaults whose ids have this prefix. `team` also matches `teammates`; end the prefix with `.` or `:` to
+    /// avoid that.
     Prefix(VaultId),
 }
 
@@ -26,7 +27,7 @@ impl VaultScope {
         }
     }
 
-    /// Whether every vault of `other`, also one that does not exist yet, is in the set.
+    /// Whether every vault of `other`, existing or not, is in this set.
     #[must_use]
     pub fn includes(&self, other: &Self) -> bool {
         match (self, other) {
@@ -37,7 +38,7 @@ impl VaultScope {
         }
     }
 
-    /// The vaults of a list.
+    /// The listed vaults; `None` for other scopes.
     #[must_use]
     pub fn vaults(&self) -> Option<&BTreeSet<VaultId>> {
         match self {
@@ -46,7 +47,7 @@ impl VaultScope {
         }
     }
 
-    /// What the vaults' ids begin with.
+    /// The prefix; `None` for other scopes.
     #[must_use]
     pub fn prefix(&self) -> Option<&VaultId> {
         match self {

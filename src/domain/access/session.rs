@@ -1,48 +1,50 @@
-//! What a browser holds of a session: 256 random bits in hexadecimal. Stored is its SHA-256, as of a key's token.
+//! The session token in a browser's cookie: 256 random bits in hexadecimal. As for API keys, only its SHA-256
+//! is stored.
 //!
-//! What forms send back is made of it, so that nothing is stored for them and no other browser's form passes.
+//! The CSRF token of a form is derived from the session token, so it needs no storage and is valid only in
+//! the same browser session.
 
 use super::SecretHash;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-/// Hexadecimal digits of a session.
+/// Number of hexadecimal digits of a session token.
 const DIGITS: usize = 64;
 
-/// Set before the session when the token of its forms is made, so that one says nothing of the other's hash.
+/// Prefix for deriving the form token, so that the form token reveals nothing about the stored hash.
 const FORM: &str = "form of ";
 
-/// A session as its browser shows it. Never shown by `Debug`.
+/// A session token. `Debug` does not show it.
 #[derive(Debug, Clone)]
 pub struct SessionToken(SecretString);
 
 impl SessionToken {
-    /// The session of this secret.
+    /// Creates the token from a secret.
     #[must_use]
     pub fn new(secret: &[u8; 32]) -> Self {
         Self(hex::encode(secret).into())
     }
 
-    /// Reads what a browser sent; `None` if it has not the form of a session.
+    /// Parses what a browser sent; `None` if it does not have the form of a session token.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         (text.len() == DIGITS && text.bytes().all(is_digit)).then(|| Self(text.into()))
     }
 
-    /// What is stored of it.
+    /// The hash to store.
     #[must_use]
     pub fn hash(&self) -> SecretHash {
         SecretHash::of(self.expose())
     }
 
-    /// What its forms send back.
+    /// The CSRF token of the session's forms.
     #[must_use]
     pub fn form_token(&self) -> String {
         hex::encode(Sha256::digest(format!("{FORM}{}", self.expose())))
     }
 
-    /// The text itself, for the browser's cookie.
+    /// The token itself, for the browser's cookie.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose_secret()

@@ -1,8 +1,9 @@
-//! What the holder of a key shows: `wm_<key_id>_<secret>`.
+//! API tokens: `wm_<key_id>_<secret>`.
 //!
-//! The beginning lets people and scanners of leaked secrets recognise it, the id finds the key without telling the
-//! secret, and the secret is 256 random bits in hexadecimal. What is stored is its SHA-256: a slow hash protects
-//! secrets that people choose, because those can be guessed; of 2^256 random ones none can, however fast the hash.
+//! The prefix makes tokens recognisable to people and secret scanners. The id finds the key without revealing
+//! the secret. The secret is 256 random bits in hexadecimal, and only the SHA-256 of the token is stored: a
+//! slow hash protects secrets that people choose, which can be guessed; 256 random bits cannot be guessed,
+//! however fast the hash is.
 
 use crate::domain::ids::KeyId;
 use secrecy::{ExposeSecret, SecretString};
@@ -11,10 +12,10 @@ use subtle::ConstantTimeEq;
 
 const BEGINNING: &str = "wm_";
 
-/// Hexadecimal digits of a secret.
+/// Number of hexadecimal digits of a secret.
 const SECRET_DIGITS: usize = 64;
 
-/// A key as its holder shows it. Never shown by `Debug`.
+/// A token as its holder sends it. `Debug` does not show it.
 #[derive(Debug, Clone)]
 pub struct Token {
     key_id: KeyId,
@@ -22,7 +23,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// The token of a key with this secret.
+    /// Creates the token of a key from a secret.
     #[must_use]
     pub fn new(key_id: KeyId, secret: &[u8; 32]) -> Self {
         let text = format!("{BEGINNING}{key_id}_{}", hex::encode(secret));
@@ -32,7 +33,7 @@ impl Token {
         }
     }
 
-    /// Reads a token; `None` if it has not the form of one.
+    /// Parses a token; `None` if it does not have the form of one.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (key_id, secret) = text.strip_prefix(BEGINNING)?.rsplit_once('_')?;
@@ -46,19 +47,19 @@ impl Token {
         })
     }
 
-    /// Which key it says it is.
+    /// The id of the key that the token names.
     #[must_use]
     pub fn key_id(&self) -> &KeyId {
         &self.key_id
     }
 
-    /// What is stored of it.
+    /// The hash to store.
     #[must_use]
     pub fn hash(&self) -> SecretHash {
         SecretHash::of(self.text.expose_secret())
     }
 
-    /// The text itself, to be shown once to its holder.
+    /// The token itself, to be shown once to its holder.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.text.expose_secret()
@@ -70,24 +71,24 @@ impl Token {
 pub struct SecretHash([u8; 32]);
 
 impl SecretHash {
-    /// Of a text that nobody can guess.
+    /// Hashes a text with enough entropy.
     pub(super) fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
-    /// A stored hash; `None` if it is none.
+    /// Reads a stored hash; `None` if the length is wrong.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Its bytes, to be stored.
+    /// The bytes to store.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether both are of one token, in a time that does not tell how much of them is the same.
+    /// Compares two hashes in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()

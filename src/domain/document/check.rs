@@ -1,33 +1,33 @@
-//! What a text must be to be a context document, and how large it is for a model.
+//! Validation of a context document, and an estimate of its size in tokens.
 
-/// Why a text is no context document. The message is fit to be shown to a client.
+/// Why a text is rejected as a context document. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDocument {
-    /// Over the cap.
+    /// Larger than the limit.
     #[error("the context has {bytes} bytes, over limits.context_bytes = {limit}")]
     TooLarge {
-        /// How long it is.
+        /// Size of the text in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// Maximum size in bytes.
         limit: usize,
     },
-    /// Empty, or nothing but blanks.
+    /// Empty, or whitespace only.
     #[error("the context is empty or blank; it must hold text")]
     Blank,
-    /// It holds a NUL character, which PostgreSQL cannot store.
+    /// Contains a NUL character, which PostgreSQL cannot store.
     #[error("the context holds a NUL character at byte {at}; remove it")]
     Nul {
-        /// The first one's place, in bytes from 0.
+        /// Byte offset of the first NUL character.
         at: usize,
     },
 }
 
-/// Checks a text that is put as a document: at most `max_bytes`, not blank (Unicode blanks and a byte order
-/// mark are blank), no NUL.
+/// Checks that a text is a valid document: at most `max_bytes`, not blank (Unicode whitespace and a byte
+/// order mark are blank), no NUL.
 ///
 /// # Errors
 ///
-/// What the text is not.
+/// The first rule that the text violates.
 pub fn check(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
     check_file(text, max_bytes)?;
     if is_blank(text) {
@@ -36,11 +36,11 @@ pub fn check(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
     Ok(())
 }
 
-/// As [`check`] for the text of a file of the memory tool, which may be empty or blank.
+/// Like [`check`], for a file of the memory tool, which may be empty or blank.
 ///
 /// # Errors
 ///
-/// What the text is not.
+/// The first rule that the text violates.
 pub fn check_file(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
     if text.len() > max_bytes {
         return Err(InvalidDocument::TooLarge {
@@ -54,14 +54,14 @@ pub fn check_file(text: &str, max_bytes: usize) -> Result<(), InvalidDocument> {
     }
 }
 
-/// Whether a text holds nothing but blanks, Unicode's and a byte order mark among them.
+/// Whether a text contains only whitespace (Unicode) and byte order marks.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
 }
 
-/// About how many tokens a model sees in a text of this many bytes: a quarter of them, rounded up. It costs nothing and
-/// promises nothing; prompts are cut to a budget with a real tokenizer.
+/// Estimates the tokens of a text of this many bytes: a quarter, rounded up. This is a cheap approximation;
+/// prompt budgets use a real tokenizer.
 #[must_use]
 pub fn estimated_tokens(bytes: usize) -> u64 {
     u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)

@@ -3,14 +3,14 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use std::ops::Range;
 
-/// How many unchanged lines stand around a change.
+/// Number of unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// The unified diff from one text to another with three lines of context; empty if they are equal. Only LF
-/// ends a line, so that a lone CR cannot break the form.
+/// Returns the unified diff between two texts with three lines of context; empty if they are equal. Only LF
+/// ends a line, so a lone CR cannot break the format.
 ///
-/// The result depends on the texts alone: there is no deadline. The algorithm bounds its own work, at the
-/// price of a diff that is not always the shortest one.
+/// The result depends only on the texts: there is no deadline. The algorithm bounds its own work, so the diff
+/// is not always the shortest one.
 #[must_use]
 pub fn unified_diff(before: &str, after: &str, before_name: &str, after_name: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
@@ -46,8 +46,8 @@ fn push_hunk(out: &mut String, hunk: &[DiffOp], old: &[&str], new: &[&str]) {
     }
 }
 
-/// A range of lines as a hunk's header names it: counted from 1, a single line without its length, an empty
-/// range by the line before it.
+/// Formats a range of lines for a hunk header: counted from 1; a single line without its length; an empty
+/// range as the line before it.
 fn position(lines: Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

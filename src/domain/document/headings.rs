@@ -1,38 +1,38 @@
-//! Headings of all levels, and the paths of titles that name what stands under them.
+//! Headings of all levels, and the title paths that name their content.
 
 use super::managed::{ManagedSection, bare_title};
 use std::ops::Range;
 
-/// The deepest level a heading has.
+/// The deepest heading level.
 const DEEPEST: usize = 6;
 
-/// Stands between the titles of a path.
+/// Separates the titles of a path.
 const SEPARATOR: &str = "/";
 
-/// A heading of any level and what stands under it, outside fences and records.
+/// A heading of any level and its content, outside fences and records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// 1 to 6: how many `#` it has.
+    /// 1 to 6: the number of `#`.
     pub level: u8,
-    /// Its text without surrounding blanks and a closing run of `#`.
+    /// The text without surrounding blanks and a closing run of `#`.
     pub title: String,
-    /// The managed section it opens or stands in; none in a free one.
+    /// The managed section that the heading opens or is inside; `None` in a free section.
     pub managed: Option<ManagedSection>,
-    /// From its line to the next heading of its level or above, in bytes.
+    /// Byte range from the heading line to the next heading of the same or a higher level.
     pub range: Range<usize>,
-    /// The heading it stands under, by its place among all headings.
+    /// Index of the parent heading in `all`.
     pub(super) parent: Option<usize>,
 }
 
-/// The headings of one document, in its order.
+/// The headings of one document, in document order.
 #[derive(Debug, Clone, Default)]
 pub struct Headings {
     all: Vec<Heading>,
-    /// Those whose end is not seen yet, by their places; each stands under the one before it.
+    /// Indices of headings whose end has not been seen yet; each is the parent of the next.
     open: Vec<usize>,
 }
 
-/// Level and text of a line that is a heading: one to six `#` from column 0 on and a blank.
+/// Level and text if the line is a heading: one to six `#` from column 0 and a blank.
 pub(super) fn heading_of(line: &str) -> Option<(u8, &str)> {
     let rest = line.trim_start_matches('#');
     let level = u8::try_from(line.len() - rest.len())
@@ -42,13 +42,13 @@ pub(super) fn heading_of(line: &str) -> Option<(u8, &str)> {
 }
 
 impl Headings {
-    /// All of them, in the order of the document.
+    /// All headings, in document order.
     #[must_use]
     pub fn all(&self) -> &[Heading] {
         &self.all
     }
 
-    /// The titles that lead to a heading, and its own, with `/` between them: `Facts/Network`.
+    /// The titles of all parent headings and of the heading itself, joined by `/`: `Facts/Network`.
     #[must_use]
     pub fn path(&self, heading: &Heading) -> String {
         let mut titles = Vec::with_capacity(DEEPEST);
@@ -61,7 +61,7 @@ impl Headings {
         titles.join(SEPARATOR)
     }
 
-    /// Takes in the next heading.
+    /// Adds the next heading.
     pub(super) fn open(&mut self, mut heading: Heading) {
         self.close(heading.level, heading.range.start);
         heading.parent = self.open.last().copied();
@@ -69,17 +69,17 @@ impl Headings {
         self.all.push(heading);
     }
 
-    /// Ends what a heading of this level ends.
+    /// Closes all open headings of this level or deeper.
     pub(super) fn close(&mut self, level: u8, end: usize) {
         while let Some(last) = self.open.pop_if(|last| self.all[*last].level >= level) {
             self.all[last].range.end = end;
         }
     }
 
-    /// The first heading with this path.
+    /// Returns the first heading with this path.
     pub(super) fn find(&self, path: &str) -> Option<&Heading> {
         let wanted = comparable(path);
-        // Made once a heading: a document may repeat a long title's path as often as it has lines.
+        // Computed once per heading: a document may repeat the path of a long title once per line.
         let titles: Vec<_> = self
             .all
             .iter()
@@ -90,7 +90,7 @@ impl Headings {
             .map(|place| &self.all[place])
     }
 
-    /// Compares from the last title to the first, so that all titles but the last are seldom looked at.
+    /// Compares from the last title to the first, so most headings are rejected by one comparison.
     fn has_path(&self, place: usize, titles: &[String], wanted: &str) -> bool {
         let Some(parent) = self.all[place].parent else {
             let short = self.all[place].managed.map(ManagedSection::name);
@@ -103,7 +103,7 @@ impl Headings {
     }
 }
 
-/// A title or path without what does not count when it is compared. A title with a slash is like a path.
+/// Normalises a title or path for comparison. A title that contains a slash is treated like a path.
 fn comparable(path: &str) -> String {
     let titles: Vec<_> = path.split(SEPARATOR).map(bare_title).collect();
     titles.join(SEPARATOR).to_lowercase()

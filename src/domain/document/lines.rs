@@ -1,7 +1,7 @@
-//! Lines with their places, and what a single line can be: blank, indented, a fence.
+//! Splits text into lines with byte offsets and classifies single lines: blank, indented, fence.
 //!
-//! Only LF ends a line; a CR before it belongs to the line's end. A lone CR and Unicode's line separators
-//! are text.
+//! Only LF ends a line; a CR before it is part of the line end. A lone CR and Unicode line separators are
+//! ordinary text.
 
 use memchr::memchr;
 use std::ops::Range;
@@ -12,15 +12,15 @@ pub(super) const BLANKS: [char; 3] = [' ', '\t', '\r'];
 /// One line of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
-    /// Where it begins.
+    /// Byte offset of its first byte.
     pub(super) start: usize,
-    /// Behind its line end.
+    /// Byte offset after its line end.
     pub(super) end: usize,
-    /// Without its line end.
+    /// Its text without the line end.
     pub(super) text: &'t str,
 }
 
-/// The lines of a range of a text, which begins at a line's start. Linear.
+/// Iterates over the lines of a byte range, which must begin at the start of a line. Linear.
 pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Line<'_>> {
     let Range { mut start, end: last } = range;
     std::iter::from_fn(move || {
@@ -37,7 +37,7 @@ pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Lin
     })
 }
 
-/// A line without its LF or CRLF.
+/// Strips LF or CRLF from a line.
 pub(super) fn without_end(line: &str) -> &str {
     match line.strip_suffix('\n') {
         Some(line) => line.strip_suffix('\r').unwrap_or(line),
@@ -45,17 +45,18 @@ pub(super) fn without_end(line: &str) -> &str {
     }
 }
 
-/// Whether it is one of [`BLANKS`].
+/// Whether the byte is one of [`BLANKS`].
 pub(super) fn is_blank_byte(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
-/// Whether nothing but blanks stands on the line.
+/// Whether the line contains only blanks.
 pub(super) fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 
-/// The column of the first character that is neither space nor tab; a tab goes to the next multiple of four.
+/// The column of the first character that is neither space nor tab. A tab advances to the next multiple of
+/// four.
 pub(super) fn indent(line: &str) -> usize {
     let mut column = 0;
     for byte in line.bytes() {
@@ -68,7 +69,7 @@ pub(super) fn indent(line: &str) -> usize {
     column
 }
 
-/// An open code fence: its character and length decide what closes it.
+/// An open code fence. Its character and length determine which line closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::domain) struct Fence {
     mark: char,
@@ -76,7 +77,8 @@ pub(in crate::domain) struct Fence {
 }
 
 impl Fence {
-    /// The fence a line opens. Backticks behind backticks on the same line are code in a sentence, no fence.
+    /// Returns the fence that a line opens. A line with more backticks after the opening run is inline code,
+    /// not a fence.
     pub(in crate::domain) fn opened_by(line: &str) -> Option<Self> {
         let rest = fence_text(line)?;
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -85,7 +87,7 @@ impl Fence {
         (length >= 3 && !(mark == '`' && info.contains('`'))).then_some(Self { mark, length })
     }
 
-    /// Whether a line closes it: the same character, at least as often, and nothing else.
+    /// Whether a line closes the fence: the same character, at least as many, and nothing else.
     pub(in crate::domain) fn is_closed_by(self, line: &str) -> bool {
         fence_text(line).is_some_and(|rest| {
             let tail = rest.trim_start_matches(self.mark);
@@ -93,7 +95,7 @@ impl Fence {
         })
     }
 
-    /// The line that closes it, with its line end.
+    /// The line that closes the fence, with its line end.
     pub(super) fn closing_line(self) -> String {
         let mut line: String = std::iter::repeat_n(self.mark, self.length).collect();
         line.push('\n');
@@ -101,7 +103,7 @@ impl Fence {
     }
 }
 
-/// A line's text where a fence counts: in columns 0 to 3.
+/// The text of a line if it starts in columns 0 to 3, where a fence is recognised.
 fn fence_text(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(' ');
     (line.len() - rest.len() <= 3).then_some(rest)

@@ -1,26 +1,26 @@
-//! The six sections the service maintains, and how a heading's title is matched to one of them.
+//! The six sections that the service maintains, and the matching of heading titles to them.
 
 use crate::domain::ids::RecordKind;
 
-/// A section the service writes. Every other section is free: no operation changes a byte of it.
+/// A section that the service writes. Every other section is free: no operation changes a byte of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ManagedSection {
-    /// What is done, being done and left to do; rewritten as a whole.
+    /// Work that is completed, in progress and remaining; always rewritten as a whole.
     CurrentProgress,
     /// KL records.
     KeyLearnings,
     /// VC records.
     VerbatimContext,
-    /// Goal and blocker; rewritten as a whole.
+    /// Goal and blocker; always rewritten as a whole.
     ActiveContext,
-    /// T records, the newest first.
+    /// T records, newest first.
     RecentTasks,
-    /// D records, the newest first.
+    /// D records, newest first.
     Decisions,
 }
 
 impl ManagedSection {
-    /// All of them, in the order in which missing ones are appended to a document.
+    /// All sections, in the order in which missing ones are appended to a document.
     pub const ALL: [Self; 6] = [
         Self::CurrentProgress,
         Self::KeyLearnings,
@@ -30,7 +30,7 @@ impl ManagedSection {
         Self::Decisions,
     ];
 
-    /// The title of the heading the service writes.
+    /// The heading title that the service writes.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl ManagedSection {
         }
     }
 
-    /// The section a title names: without regard to case, surrounding blanks, a closing run of `#` and a
+    /// Returns the section with this title. Ignores case, surrounding blanks, a closing run of `#` and a
     /// closing `:`.
     #[must_use]
     pub fn from_title(title: &str) -> Option<Self> {
@@ -66,7 +66,7 @@ impl ManagedSection {
         }
     }
 
-    /// The section of a short name, without regard to case.
+    /// Returns the section with this short name, ignoring case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -74,7 +74,7 @@ impl ManagedSection {
             .find(|section| section.name().eq_ignore_ascii_case(name))
     }
 
-    /// The kind of record it holds; the two sections that are rewritten as a whole hold none.
+    /// The kind of record in the section; `None` for the two sections that are rewritten as a whole.
     #[must_use]
     pub fn record_kind(self) -> Option<RecordKind> {
         match self {
@@ -86,7 +86,7 @@ impl ManagedSection {
         }
     }
 
-    /// The section that holds the records of a kind.
+    /// Returns the section that contains records of a kind.
     #[must_use]
     pub fn of_records(kind: RecordKind) -> Self {
         match kind {
@@ -98,8 +98,8 @@ impl ManagedSection {
     }
 }
 
-/// A heading's text without surrounding blanks and a closing run of `#`. The run needs a blank before it, so
-/// that `# C#` keeps its name.
+/// Strips surrounding blanks and a closing run of `#`. The run needs a blank before it, so `# C#` keeps its
+/// name.
 pub(super) fn without_closing_run(heading: &str) -> &str {
     let title = heading.trim();
     let open = title.trim_end_matches('#');
@@ -110,7 +110,7 @@ pub(super) fn without_closing_run(heading: &str) -> &str {
     }
 }
 
-/// What two titles are compared by, case aside.
+/// Normalises a title for comparison; the caller ignores case.
 pub(super) fn bare_title(title: &str) -> &str {
     let title = without_closing_run(title);
     title.strip_suffix(':').unwrap_or(title).trim_end()

@@ -1,15 +1,15 @@
-//! The context document: sections, records, what the service writes, diff, and where each
-//! line comes from (DESIGN §1).
+//! The context document: sections, records, rendering of service-written text, diff, and the origin of each
+//! line (DESIGN §1).
 //!
-//! The document's text is the only truth: everything here reads it, or makes text that goes into it. Nothing
-//! renders a document as a whole; the service edits bytes in place (see [`crate::domain::memory::Edit`]), so
-//! free text cannot change.
+//! The document text is the source of truth: everything here reads it or produces text for it. The service
+//! never renders a whole document; it edits bytes in place (see [`crate::domain::memory::Edit`]), so free
+//! text cannot change.
 //!
-//! # How a document is read
+//! # How a document is parsed
 //!
-//! Line by line, once, in linear time; only LF ends a line, a CR before it goes with it. A byte order mark
-//! before the first line takes no column. A blank line holds nothing but spaces, tabs and CRs; a tab goes to
-//! the next multiple of four columns.
+//! A document is read line by line, once, in linear time. Only LF ends a line; a CR before it is part of the
+//! line end. A byte order mark before the first line occupies no column. A blank line contains only spaces,
+//! tabs and CRs. A tab advances to the next multiple of four columns.
 //!
 //! ```text
 //! in a fence     a closing line ends the fence; nothing else has a meaning
@@ -20,17 +20,19 @@
 //! - …            in column 0 of a managed section is a bullet
 //! ```
 //!
-//! Of several headings with one managed title the first opens the managed section, the others free ones.
+//! If several headings have the same managed title, the first opens the managed section and the others are
+//! free.
 //!
-//! A bullet of a section that holds records is read by its first line:
+//! The first line of a bullet in a section with records has this form:
 //!
 //! ```text
 //! - KL-3 [2026-11-21T02:00:00Z] because <reason>: <content>
 //! - VC-3 [2026-11-21T02:00:00Z] because <reason>: <label> => <snippet>
 //! ```
 //!
-//! An id counts only in the section of its kind and in its exact spelling; a time in any spelling of RFC 3339;
-//! `because` in any case, with a colon behind it. What does not have that form is content.
+//! An id counts only in the section of its kind and in its exact spelling. The time may use any RFC 3339
+//! form. `because` is matched in any case and needs a colon after the reason. Anything that does not match is
+//! content.
 //!
 //! ```
 //! use working_memory::domain::document::records;

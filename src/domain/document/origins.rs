@@ -1,29 +1,29 @@
-//! Which version brought each line of a document in.
+//! Tracks which version introduced each line of a document.
 //!
-//! The origins of a version follow from those of the version before and the two texts: an unchanged line keeps
-//! its origin, a line that was moved within the document takes it along, any other line is of the new version.
-//! Line ends do not count, so that a last line that gets its line end later stays of its own version.
+//! The origins of a version are computed from those of the previous version and the two texts: an unchanged
+//! line keeps its origin, a line moved within the document keeps it too, and any other line belongs to the
+//! new version. Line ends are ignored, so a last line that later gets a line end keeps its version.
 
 use super::lines::{is_blank, without_end};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
 
-/// Lines that stand together and came in with one version.
+/// Consecutive lines introduced by one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The version that brought them in.
+    /// The version that introduced them.
     pub version: i64,
-    /// How many they are; at least one.
+    /// Number of lines; at least one.
     pub lines: usize,
 }
 
-/// Where the lines of one document come from, from the first line to the last.
+/// The origin of every line of one document, in document order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origins(Vec<Run>);
 
 impl Origins {
-    /// The origins of a document that has nothing before it.
+    /// The origins of a first version.
     #[must_use]
     pub fn of_first(text: &str, version: i64) -> Self {
         let mut origins = Self::default();
@@ -34,7 +34,7 @@ impl Origins {
         origins
     }
 
-    /// The origins as they were written down.
+    /// Restores origins from stored runs.
     #[must_use]
     pub fn from_runs(runs: impl IntoIterator<Item = Run>) -> Self {
         let mut origins = Self::default();
@@ -42,13 +42,13 @@ impl Origins {
         origins
     }
 
-    /// The runs of lines, in document order; no two neighbours are of one version.
+    /// The runs in document order; neighbours have different versions.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.0
     }
 
-    /// How many lines they are about.
+    /// Total number of lines.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.0.iter().map(|run| run.lines).sum()
@@ -59,8 +59,8 @@ impl Origins {
         self.0.iter().flat_map(|run| repeat_n(run.version, run.lines))
     }
 
-    /// The origins after the next version: `self` are those of `before`, and `version` made `after` of it. Only
-    /// the lines between the first and the last difference are compared.
+    /// Computes the origins of the next version. `self` are the origins of `before`; `version` changed
+    /// `before` into `after`. Only the lines between the first and the last difference are compared.
     #[must_use]
     pub fn after(&self, before: &str, after: &str, version: i64) -> Self {
         let same = Same::of(before, after);
@@ -80,7 +80,7 @@ impl Origins {
         origins
     }
 
-    /// Appends the lines from one place to before another to `to`.
+    /// Appends the origins of lines `from..end` to `to`.
     fn copy(&self, from: usize, end: usize, to: &mut Self) {
         let mut at = 0;
         for run in &self.0 {
@@ -104,10 +104,11 @@ impl Origins {
     }
 }
 
-/// Beyond this many pairs of lines only equal lines are looked for, in their order: a writer waits for the result.
+/// Above this many line pairs no diff is computed and only moved lines are matched, because a writer waits
+/// for the result.
 const MOST_PAIRS: usize = 16_000_000;
 
-/// For each new line the version of the old line it is, if it is one.
+/// For each new line, the version of the old line that it matches, if any.
 fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
     let mut versions = vec![None; new.len()];
     let mut taken_out: HashMap<&str, VecDeque<i64>> = HashMap::new();
@@ -138,7 +139,7 @@ fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>
             }
         }
     }
-    // A line that stands elsewhere now was moved. Of blank lines nobody could tell.
+    // A removed line that appears elsewhere was moved. Blank lines are too ambiguous to match.
     for (version, line) in versions.iter_mut().zip(new) {
         if version.is_none() && !is_blank(line) {
             *version = taken_out.get_mut(line).and_then(VecDeque::pop_front);
@@ -147,7 +148,7 @@ fn compared(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>
     versions
 }
 
-/// How many bytes of whole lines two texts share at their beginning and, behind that, at their end.
+/// Length in bytes of the common prefix of whole lines and, after it, of the common suffix.
 struct Same {
     head: usize,
     tail: usize,
@@ -180,7 +181,7 @@ impl Same {
     }
 }
 
-/// Bytes compared at once: long enough for the processor to compare them as a block.
+/// Number of bytes compared at once, so that the compiler can vectorise the comparison.
 const BLOCK: usize = 256;
 
 fn shared_head(a: &[u8], b: &[u8]) -> usize {
@@ -197,7 +198,7 @@ fn shared_tail(a: &[u8], b: &[u8]) -> usize {
     at + rest.take_while(|(a, b)| a == b).count()
 }
 
-/// The lines of a text without their ends, as [`Origins`] count them.
+/// The lines of a text without line ends, as [`Origins`] counts them.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').map(without_end)
 }

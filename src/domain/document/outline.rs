@@ -1,33 +1,33 @@
-//! Where the sections, headings, records and fences of a document stand: one pass over its lines.
+//! Finds the sections, headings, records and fences of a document in one pass over its lines.
 
 use super::headings::{Heading, Headings, heading_of};
 use super::lines::{Fence, indent, is_blank, lines};
 use super::managed::{ManagedSection, bare_title, without_closing_run};
 use std::ops::Range;
 
-/// A section: a level-1 heading and what stands under it.
+/// A section: a level-1 heading and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// The heading's text without surrounding blanks and a closing run of `#`.
+    /// The heading text without surrounding blanks and a closing run of `#`.
     pub title: String,
-    /// Which managed section it is; none for a free one.
+    /// The managed section it is; `None` for a free one.
     pub managed: Option<ManagedSection>,
-    /// From the heading line to the end of the section, in bytes.
+    /// Byte range from the heading line to the end of the section.
     pub range: Range<usize>,
-    /// What stands behind the heading line, in bytes.
+    /// Byte range of the content after the heading line.
     pub body: Range<usize>,
 }
 
 /// A bullet in column 0 of a managed section and the lines that belong to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::domain) struct Bullet {
-    /// The section it stands in.
+    /// The section that contains it.
     pub(in crate::domain) section: ManagedSection,
-    /// From its dash to the end of its last line that is not blank, in bytes.
+    /// Byte range from its dash to the end of its last line that is not blank.
     pub(in crate::domain) range: Range<usize>,
 }
 
-/// What one pass over a document finds.
+/// The structure of a document as found by one pass.
 #[derive(Debug, Clone, Default)]
 pub(in crate::domain) struct Layout {
     pub(in crate::domain) sections: Vec<Section>,
@@ -35,28 +35,29 @@ pub(in crate::domain) struct Layout {
     pub(super) headings: Headings,
     /// In document order.
     pub(in crate::domain) bullets: Vec<Bullet>,
-    /// Where in `sections` the managed ones are, by their place in [`ManagedSection::ALL`].
+    /// Index in `sections` of each managed section, in the order of [`ManagedSection::ALL`].
     managed: [Option<usize>; ManagedSection::ALL.len()],
-    /// The fence that only the end of the text closes.
+    /// A fence that is still open at the end of the text.
     open_fence: Option<Fence>,
 }
 
-/// The level-1 sections of a document, in order. Text before the first heading is none. Linear.
+/// Returns the level-1 sections of a document, in order. Text before the first heading belongs to none.
+/// Linear.
 #[must_use]
 pub fn outline(text: &str) -> Vec<Section> {
     Layout::of(text).sections
 }
 
-/// The headings of a document, of all levels. Linear.
+/// Returns the headings of a document, of all levels. Linear.
 #[must_use]
 pub fn headings(text: &str) -> Headings {
     Layout::of(text).headings
 }
 
-/// A section with its heading line: by the short name of a managed section, by title, or, for a heading of any
-/// level, by the path of titles that leads to it (`Facts/Network`), in which a short name may stand for the title
-/// of a managed section. Case, closing runs of `#` and closing colons aside. A managed section wins over free
-/// ones, a title over a path, the first of several over the others. Linear.
+/// Returns a section including its heading line. The name is the short name of a managed section, a title,
+/// or, for a heading of any level, its title path (`Facts/Network`), in which a short name may replace the
+/// title of a managed section. Ignores case, closing runs of `#` and closing colons. A managed section takes
+/// precedence over a free one, a title over a path, and the first match over later ones. Linear.
 #[must_use]
 pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let Layout {
@@ -77,7 +78,7 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         .map(|range| &text[range.clone()])
 }
 
-/// Whether a document has a section of its own titled `Progress`, beside the managed `Current Progress`.
+/// Whether a document has a free section titled `Progress` in addition to the managed `Current Progress`.
 #[must_use]
 pub fn has_free_progress(text: &str) -> bool {
     let sections = outline(text);
@@ -86,14 +87,14 @@ pub fn has_free_progress(text: &str) -> bool {
     })
 }
 
-/// The line that closes the code fence which is open at the end of a text, with its line end.
+/// Returns the line, with its line end, that closes a code fence still open at the end of a text.
 #[must_use]
 pub fn closing_fence(text: &str) -> Option<String> {
     Layout::of(text).closing_line()
 }
 
 impl Layout {
-    /// Reads a document. A byte order mark takes no column. Linear.
+    /// Parses a document. A byte order mark occupies no column. Linear.
     pub(in crate::domain) fn of(text: &str) -> Self {
         let mut layout = Self::default();
         let mut in_bullet = false;
@@ -130,12 +131,12 @@ impl Layout {
         layout
     }
 
-    /// The place of a managed section, if the document has it.
+    /// Returns a managed section if the document has it.
     pub(in crate::domain) fn managed(&self, section: ManagedSection) -> Option<&Section> {
         self.managed[section as usize].map(|index| &self.sections[index])
     }
 
-    /// The line that makes what is written at the end of the document readable, where a fence is open there.
+    /// The line to write before anything appended to a document that ends inside an open fence.
     pub(in crate::domain) fn closing_line(&self) -> Option<String> {
         self.open_fence.map(Fence::closing_line)
     }
@@ -175,7 +176,8 @@ impl Layout {
         }
     }
 
-    /// Takes a bullet in, and says whether the lines below can belong to it: they do in managed sections.
+    /// Adds a bullet. Returns whether the following lines can belong to it, which is true in managed
+    /// sections.
     fn open_bullet(&mut self, range: Range<usize>) -> bool {
         let section = self.sections.last().and_then(|section| section.managed);
         if let Some(section) = section {
@@ -192,8 +194,8 @@ impl Layout {
 }
 
 impl Section {
-    /// The end of its last line that is not blank: what is written last in it goes there, so that the blank
-    /// lines before the next heading stay.
+    /// Byte offset after the last line that is not blank. New text is inserted here, so the blank lines
+    /// before the next heading stay.
     pub(in crate::domain) fn written_end(&self, text: &str) -> usize {
         let body = &text[self.body.clone()];
         let written = body.trim_end_matches([' ', '\t', '\r', '\n']).len();

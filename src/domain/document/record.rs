@@ -1,5 +1,5 @@
-//! Records read from a document: `- <ID> [<time>] because <reason>: <content>`, of which id, time and reason
-//! may each be missing in text put by hand.
+//! Parses records: `- <ID> [<time>] because <reason>: <content>`. Id, time and reason may each be missing in
+//! text written by hand.
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
 use super::outline::{Bullet, Layout};
@@ -14,21 +14,21 @@ use std::ops::Range;
 /// An active record of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its id; every active record has another.
+    /// Its id, unique among the active records.
     pub id: RecordId,
-    /// The time written on it.
+    /// The time on its line.
     pub time: Option<DateTime<Utc>>,
-    /// Why it is kept.
+    /// The reason for keeping it.
     pub reason: Option<String>,
-    /// What the snippet is; only VC records with a `=>` have one.
+    /// The label of a snippet; only for VC records with a `=>`.
     pub label: Option<String>,
-    /// What it says. Of a VC record with a label the snippet, byte for byte; otherwise the text behind the
-    /// reason, with the lines that belong to the record behind it, each without two spaces of indentation.
+    /// For a VC record with a label the snippet, byte for byte. Otherwise the text after the reason and the
+    /// record's other lines, each with two spaces of indentation removed.
     pub content: String,
 }
 
-/// A bullet of a section that holds records, read. Without an id it is not a record yet: none is written on
-/// it, or the one that is written belongs to an earlier bullet.
+/// A parsed bullet of a section with records. It has no id if none is written on it, or if an earlier bullet
+/// has the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::domain) struct Entry {
     pub(in crate::domain) kind: RecordKind,
@@ -37,14 +37,14 @@ pub(in crate::domain) struct Entry {
     pub(in crate::domain) reason: Option<String>,
     pub(in crate::domain) label: Option<String>,
     pub(in crate::domain) content: String,
-    /// All of its own lines, in bytes.
+    /// Byte range of all its lines.
     pub(in crate::domain) range: Range<usize>,
-    /// Where in the document its id belongs; the id as written stands there, if one does.
+    /// Byte range of the id; empty, at the position where an id belongs, if none is written.
     pub(in crate::domain) id_place: Range<usize>,
 }
 
-/// The active records of a document, all kinds, in document order. Of two record lines with one id the first
-/// is the record. Linear.
+/// Returns the active records of all kinds, in document order. If two record lines have the same id, the
+/// first one counts. Linear.
 #[must_use]
 pub fn records(text: &str) -> Vec<Record> {
     entries(text, &Layout::of(text))
@@ -52,14 +52,14 @@ pub fn records(text: &str) -> Vec<Record> {
         .collect()
 }
 
-/// The active records of a document with their own lines, in bytes, in document order. Linear.
+/// Returns the ids of the active records with the byte ranges of their lines, in document order. Linear.
 #[must_use]
 pub fn record_places(text: &str) -> Vec<(RecordId, Range<usize>)> {
     RecordLines::of(text).places
 }
 
-/// The record and the title of the section in which a word of a document stands, by the word's first byte. Linear; what
-/// stands behind the word's line is not read.
+/// Returns the record and the section title that contain the word at byte offset `byte`. Text after the line
+/// of the word is not read. Linear.
 #[must_use]
 pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
     let line_end = memchr(b'\n', &text.as_bytes()[byte..]);
@@ -71,7 +71,7 @@ pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
     let of_bullet = bullets.iter().position(|bullet| bullet.range.contains(&byte));
     let record = of_bullet.and_then(|index| {
         let record = id(&bullets[index])?;
-        // Of two with one id, the first is the record.
+        // If two bullets have the same id, the first one is the record.
         let is_first = bullets[..index].iter().all(|earlier| id(earlier) != Some(record));
         is_first.then_some(record)
     });
@@ -79,17 +79,17 @@ pub fn place_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
     (record, section.map(|section| section.title))
 }
 
-/// The records of a document before they are read: who compares two documents reads only those that differ.
+/// The unparsed records of a document. Comparing two documents this way parses only the records that differ.
 #[derive(Debug)]
 pub(in crate::domain) struct RecordLines<'t> {
     text: &'t str,
-    /// Every record's own lines, in document order.
+    /// Byte range of each record, in document order.
     places: Vec<(RecordId, Range<usize>)>,
     largest: [i64; RecordKind::ALL.len()],
 }
 
 impl<'t> RecordLines<'t> {
-    /// Finds the records that [`records`] reads. Linear.
+    /// Finds the same records as [`records`]. Linear.
     pub(in crate::domain) fn of(text: &'t str) -> Self {
         let mut largest = [0; RecordKind::ALL.len()];
         let layout = Layout::of(text);
@@ -108,7 +108,7 @@ impl<'t> RecordLines<'t> {
         }
     }
 
-    /// The ids with the lines of their records, in document order. A record is all that its lines say.
+    /// The ids with the complete text of their records, in document order.
     pub(in crate::domain) fn all(
         &self,
     ) -> impl DoubleEndedIterator<Item = (RecordId, &'t str)> + ExactSizeIterator {
@@ -118,29 +118,30 @@ impl<'t> RecordLines<'t> {
             .map(move |(id, range)| (*id, &text[range.clone()]))
     }
 
-    /// How many they are.
+    /// Number of records.
     pub(in crate::domain) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// The lines of the record at one place of [`Self::all`].
+    /// The text of the record at an index of [`Self::all`].
     pub(in crate::domain) fn at(&self, place: usize) -> Option<&'t str> {
         let (_, range) = self.places.get(place)?;
         Some(&self.text[range.clone()])
     }
 
-    /// Reads a record of the lines that [`Self::all`] gives with its id.
+    /// Parses the text that [`Self::all`] returned for an id.
     pub(in crate::domain) fn read(id: RecordId, lines: &str) -> Record {
         Entry::read(lines, 0..lines.len(), id.kind).into_record_of(id)
     }
 
-    /// The largest number on the record lines of each kind, in the order of [`RecordKind::ALL`]; 0 for none.
+    /// The largest id number on the record lines of each kind, in the order of [`RecordKind::ALL`]; 0 for
+    /// none.
     pub(in crate::domain) fn largest_numbers(&self) -> [i64; RecordKind::ALL.len()] {
         self.largest
     }
 }
 
-/// The bullets of the sections that hold records, in document order.
+/// Parses the bullets of the sections with records, in document order.
 pub(in crate::domain) fn entries<'t>(text: &'t str, layout: &'t Layout) -> impl Iterator<Item = Entry> {
     let mut seen = HashSet::with_capacity_and_hasher(layout.bullets.len(), RandomState::default());
     layout.bullets.iter().filter_map(move |bullet| {
@@ -151,7 +152,7 @@ pub(in crate::domain) fn entries<'t>(text: &'t str, layout: &'t Layout) -> impl 
 }
 
 impl Entry {
-    /// Reads a bullet by its place in the document. Whether its id is an earlier bullet's is not seen here.
+    /// Parses one bullet. Does not detect that an earlier bullet has the same id.
     pub(in crate::domain) fn read(text: &str, range: Range<usize>, kind: RecordKind) -> Self {
         let head = Head::read(text, &range, kind);
         let own = &text[head.behind..range.end];
@@ -180,17 +181,17 @@ impl Entry {
         }
     }
 
-    /// Whether it says anything: an empty bullet is nothing to keep.
+    /// Whether the bullet has no text.
     pub(in crate::domain) fn is_empty(&self) -> bool {
         self.reason.is_none() && self.label.is_none() && self.content.is_empty()
     }
 
-    /// The record it is, if it has an id.
+    /// Returns the record, if the bullet has an id.
     pub(in crate::domain) fn into_record(self) -> Option<Record> {
         self.id.map(|id| self.into_record_of(id))
     }
 
-    /// The record it is under an id.
+    /// Returns the record with the given id.
     pub(in crate::domain) fn into_record_of(self, id: RecordId) -> Record {
         let Self {
             time,
@@ -209,12 +210,12 @@ impl Entry {
     }
 }
 
-/// What stands between the dash and the reason.
+/// The part of a bullet between the dash and the reason.
 struct Head {
     id: Option<RecordId>,
     time: Option<DateTime<Utc>>,
     id_place: Range<usize>,
-    /// Where the reason, or without one the content, begins.
+    /// Byte offset of the reason, or of the content if there is no reason.
     behind: usize,
 }
 
@@ -247,7 +248,7 @@ impl Head {
     }
 }
 
-/// The id that is written on a bullet, if it is one of this kind.
+/// Returns the id on a bullet, if it is one of this kind.
 fn id_of(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Option<RecordId> {
     let line = &text[bullet.start + "- ".len()..bullet.end];
     let bytes = line.as_bytes();
@@ -275,8 +276,9 @@ fn read_time(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc())
 }
 
-/// Takes `because <reason>:` off, by the rule of the DSL: the reason goes to the first `:` with a blank or the
-/// line's end behind it, or, if there is none, to the first `:`. Without a reason the text is all content.
+/// Splits off `because <reason>:` by the rule of the DSL: the reason ends at the first `:` followed by a
+/// blank or the end of the line or, if there is none, at the first `:`. Without a reason the whole text is
+/// content.
 fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
     let parts = line
         .split_at_checked("because".len())
@@ -292,7 +294,7 @@ fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Where the first `:` is that a blank or the line's end follows.
+/// Byte offset of the first `:` followed by a blank or the end of the line.
 pub(in crate::domain) fn end_of_reason(text: &str) -> Option<usize> {
     text.match_indices(':').map(|(place, _)| place).find(|place| {
         text[place + 1..]
@@ -302,7 +304,7 @@ pub(in crate::domain) fn end_of_reason(text: &str) -> Option<usize> {
     })
 }
 
-/// The content of a record that is no snippet: the rest of its first line, and its other lines.
+/// Joins the content of a record that is not a snippet: the rest of its first line and its other lines.
 fn text_of_lines(first: &str, rest: &str) -> String {
     let mut content = first.trim_matches(BLANKS).to_owned();
     for line in lines(rest, 0..rest.len()) {
@@ -322,7 +324,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, by the whole document.
+    /// Reference implementation that reads the whole document.
     fn defined(text: &str, byte: usize) -> (Option<RecordId>, Option<String>) {
         let places = record_places(text);
         let record = places.into_iter().find(|(_, range)| range.contains(&byte));

@@ -1,4 +1,4 @@
-//! What the service writes: record lines and the body of `Current Progress`.
+//! Renders the text that the service writes: record lines and the body of `Current Progress`.
 
 use super::lines::BLANKS;
 use super::record::end_of_reason;
@@ -7,31 +7,32 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Progress;
 use chrono::{DateTime, SecondsFormat, Utc};
 
-/// What a new record says. Text that a record line cannot hold is normalised when it is written:
+/// The text of a new record. Characters that a record line cannot represent are normalised when it is
+/// written:
 ///
-/// - everything but a snippet becomes one line, its lines joined by single blanks, and loses the blanks
-///   (space, tab, CR) around it;
-/// - a `:` in a reason with a blank behind it would end the reason, and becomes `;`;
-/// - a `=>` in a label would end the label, and becomes `->`;
+/// - everything except a snippet becomes one line: lines are trimmed (space, tab, CR) and joined by single
+///   blanks;
+/// - a `:` followed by a blank inside a reason becomes `;`, since it would end the reason;
+/// - a `=>` inside a label becomes `->`, since it would end the label;
 /// - a snippet loses the end of its last line and trailing blank lines;
-/// - NUL, which no document may hold, becomes U+FFFD.
+/// - NUL, which is not allowed in documents, becomes U+FFFD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewRecord<'a> {
-    /// Why it is kept.
+    /// The reason for keeping it.
     pub reason: Option<&'a str>,
-    /// What the snippet is; VC records only.
+    /// The label of a snippet; VC records only.
     pub label: Option<&'a str>,
-    /// What it says; of a VC record the snippet.
+    /// The content; for a VC record the snippet.
     pub content: &'a str,
 }
 
-/// A time as record lines hold it: RFC 3339, seconds, Z.
+/// Formats a time for record lines: RFC 3339, whole seconds, `Z`.
 #[must_use]
 pub fn written_time(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The lines of a record.
+/// Renders the lines of a record.
 pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record: &NewRecord<'_>) -> String {
     let mut out = format!("- {id} [{}] ", written_time(time));
     let reason = one_line(record.reason.unwrap_or_default());
@@ -50,7 +51,7 @@ pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record:
     out
 }
 
-/// The body of `Current Progress`: its lists under their sub-headings, an empty one left out.
+/// Renders the body of `Current Progress`: each non-empty list under its sub-heading.
 pub(in crate::domain) fn progress_body(progress: &Progress) -> String {
     let lists = [
         ("Completed", &progress.completed),
@@ -73,7 +74,7 @@ pub(in crate::domain) fn progress_body(progress: &Progress) -> String {
     body
 }
 
-/// A text as one line.
+/// Joins the lines of a text into one line.
 pub(in crate::domain) fn one_line(text: &str) -> String {
     let lines = text
         .split('\n')
@@ -82,8 +83,8 @@ pub(in crate::domain) fn one_line(text: &str) -> String {
     lines.collect::<Vec<_>>().join(" ").replace('\0', "\u{fffd}")
 }
 
-/// Writes a reason so that its end is the one that reading finds. A `:` at its very end may stay: the one
-/// written behind it stands between it and the blank.
+/// Writes a reason so that parsing finds the same end. A `:` at its very end may stay, because the delimiter
+/// follows it directly.
 fn push_reason(out: &mut String, mut reason: &str) {
     while let Some(colon) = end_of_reason(reason).filter(|colon| colon + 1 < reason.len()) {
         out.push_str(&reason[..colon]);

@@ -1,35 +1,35 @@
-//! Which sections without records differ between two documents.
+//! Compares the sections without records of two documents.
 
 use super::managed::{ManagedSection, bare_title};
 use super::outline::outline;
 use std::collections::HashMap;
 
-/// What changed between two documents beside the records.
+/// Differences between two documents outside their records.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SectionsChanged {
-    /// Whether `Current Progress` says something else, or is there in one of them only.
+    /// Whether `Current Progress` differs, or exists in only one of the documents.
     pub progress: bool,
-    /// The titles of the free sections that say something else or are there in one of them only: those of the
-    /// document after in its order, then those of the document before that are gone.
+    /// Titles of the free sections that differ or exist in only one document: first those of the new document
+    /// in its order, then those that exist only in the old one.
     pub free: Vec<String>,
 }
 
-/// A section without records: what it is known by, its title as written, what it says.
+/// A section without records: its key, its title as written, and its text.
 struct Said<'t> {
     key: Key,
     title: String,
     body: &'t str,
 }
 
-/// Free sections with one title are told apart by their order.
+/// Free sections with the same title are distinguished by their order.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Progress,
     Free(String, usize),
 }
 
-/// Compares two documents section by section; where a section stands and the blank lines behind it do not
-/// count. Sections of records and `Active Context` are left out. Linear.
+/// Compares two documents section by section. Ignores the position of a section and trailing blank lines.
+/// Skips sections with records and `Active Context`. Linear.
 #[must_use]
 pub fn sections_changed(before: &str, after: &str) -> SectionsChanged {
     let after = said(after);

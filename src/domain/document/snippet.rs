@@ -1,12 +1,12 @@
-//! Snippets, byte for byte: one line stays behind `=> `, several start on the next line, each indented by two
-//! spaces, an empty line staying empty.
+//! Reads and writes snippets byte for byte. A single line follows `=> ` directly; several lines start on the
+//! next line, each indented by two spaces, with empty lines left empty.
 
 use super::lines::{is_blank, lines, without_end};
 
 const INDENT: &str = "  ";
 
-/// A snippet as a document can hold it: without its last line end and trailing blank lines, and with U+FFFD
-/// for NUL, which no document may hold. Doing it twice changes nothing more.
+/// Normalises a snippet to what a document can store: without its last line end and trailing blank lines, and
+/// with U+FFFD for NUL. Idempotent.
 pub(in crate::domain) fn normalise(snippet: &str) -> String {
     trimmed(snippet).replace('\0', "\u{fffd}")
 }
@@ -25,7 +25,7 @@ fn trimmed(mut snippet: &str) -> &str {
     }
 }
 
-/// Writes what stands behind the label: ` => ` and the snippet, normalised, with the end of its last line.
+/// Writes the text after the label: ` => `, the normalised snippet, and the end of its last line.
 pub(super) fn write(out: &mut String, snippet: &str) {
     let snippet = normalise(snippet);
     if !snippet.contains('\n') {
@@ -43,7 +43,7 @@ pub(super) fn write(out: &mut String, snippet: &str) {
     out.push('\n');
 }
 
-/// Reads the snippet of a record: what stands behind `=>` on its first line, that whole line (for its line
+/// Parses the snippet of a record from the text after `=>` on its first line, that whole line (for its line
 /// end), and its other lines.
 pub(super) fn read(behind: &str, first: &str, rest: &str) -> String {
     let mut snippet = String::with_capacity(behind.len() + rest.len());

@@ -1,4 +1,4 @@
-//! What the reader of documents accepts as a section, a fence, a record, a snippet, and what it does not.
+//! Parsing of sections, fences, records and snippets.
 
 use super::*;
 
@@ -169,7 +169,7 @@ fn nothing_in_the_lines_of_a_record_opens_a_heading_or_a_fence() {
     assert_eq!(read(text), ["VC-1|-|r|l|# no\n```\n\n ~~~", "D-1|-|-|-|d"]);
     // Also below the bullets of the two sections that hold no records …
     assert_eq!(titles("# Current Progress\n- a\n  ```\n# B\n").len(), 2);
-    // … but not in free sections, and not behind a line that ends the record.
+    // … but not in free sections, and not after a line that ends the record.
     assert_eq!(titles("# Free\n- a\n  ```\n# B\n").len(), 1);
     assert_eq!(titles("# Decisions\n- D-1 a\nprose\n  ```\n# B\n").len(), 1);
     assert_eq!(titles("# Decisions\n- D-1 a\n ```\n# B\n").len(), 1);

@@ -1,4 +1,4 @@
-//! `answer = { section | prose }`: what each line begins.
+//! `answer = { section | prose }`: dispatches each line.
 
 use super::bullets;
 use super::cursor::Cursor;
@@ -13,14 +13,14 @@ use crate::domain::faults::MOST_LINES;
 use crate::domain::operation::{Fault, FaultKind};
 use std::ops::Range;
 
-/// An answer while it is read.
+/// The parser state of an answer.
 pub(super) struct Answer<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) standing: Standing,
     pub(super) found: Found,
 }
 
-/// Reads a text. Total: every input has a result.
+/// Parses a text. Total: every input has a result.
 #[must_use]
 pub fn parse(text: &str, options: &Options) -> Parsed {
     let lines = text.bytes().filter(|byte| *byte == b'\n').count();
@@ -49,7 +49,8 @@ pub fn parse(text: &str, options: &Options) -> Parsed {
 }
 
 impl Answer<'_> {
-    /// A header, an item, a line of a bullet of progress, a fence around the answer, "no change", or prose.
+    /// Handles one line: a header, an item, a continuation of a progress bullet, a fence around the answer,
+    /// "no change", or prose.
     fn line(&mut self, line: &Line) {
         let content = line.content(self.cursor.text);
         let bullet = self.cursor.bullet(line, content);
@@ -74,7 +75,7 @@ impl Answer<'_> {
         self.prose(line, content);
     }
 
-    /// Models number their headers.
+    /// Models sometimes number their headers.
     fn is_header_as_item(&self, item: &str) -> bool {
         let options = self.cursor.options;
         options.other_bullets
@@ -84,7 +85,7 @@ impl Answer<'_> {
             } && header.behind.is_empty())
     }
 
-    /// Folds a line into the progress bullet above it. Insights and snippets take their own lines.
+    /// Folds a line into the progress bullet above it. Insights and snippets consume their own lines.
     fn continues(&mut self, line: &Line, content: &str) -> bool {
         if self.standing.drops() {
             return false;
@@ -108,7 +109,8 @@ impl Answer<'_> {
         }
     }
 
-    /// Lists below an unknown section are part of it; another section beside it is not.
+    /// Whether an unknown header may be reported. Lists below an unknown section are part of it; another
+    /// section beside it is not.
     fn may_be_told(&self, line: &Line, resemblance: Resemblance) -> bool {
         !self.standing.drops_section()
             || (resemblance == Resemblance::Strong && self.standing.is_beside_section(line.indent))
@@ -128,7 +130,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Tells of the unknown header that items are dropped for, once.
+    /// Reports, once, the unknown header whose items are dropped.
     pub(super) fn tell_unknown_header(&mut self) {
         let Some((header, section)) = self.standing.untold() else {
             return;
@@ -139,7 +141,7 @@ impl Answer<'_> {
     }
 }
 
-/// The sentence about a line that is no header.
+/// The message about a line that is not a known header.
 pub(super) fn unknown(content: &str) -> String {
     format!(
         "`{}` is not a header of this form, and what stands below it was not taken; sections are \

@@ -2,7 +2,7 @@
 
 use super::options::Options;
 
-/// The text behind a bullet's mark, without surrounding blanks.
+/// Returns the text after a bullet's mark, without surrounding blanks.
 pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {
     let behind = match content.as_bytes().first()? {
         b'-' => &content[1..],
@@ -16,7 +16,7 @@ pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {
         }
         _ => return None,
     };
-    // A mark is one only with a blank behind it: `--flag`, `**bold**` and `1.5` are text.
+    // A mark needs a blank after it: `--flag`, `**bold**` and `1.5` are text.
     if behind.is_empty() || behind.starts_with(char::is_whitespace) {
         Some(behind.trim())
     } else {
@@ -24,11 +24,11 @@ pub(super) fn text<'t>(content: &'t str, options: &Options) -> Option<&'t str> {
     }
 }
 
-/// Whether a text says that there is nothing to change: `(none)`, `none`, `no change`, `no changes`, `n/a`,
-/// in any case, in or out of round or square brackets, with or without full stop or emphasis.
+/// Whether a text means that there is nothing to change: `(none)`, `none`, `no change`, `no changes`, `n/a`,
+/// in any case, optionally in round or square brackets, with or without full stop or emphasis.
 pub(super) fn is_no_change(text: &str) -> bool {
     const WORDS: [&str; 4] = ["none", "no change", "no changes", "n/a"];
-    // Longer than any of the words with their trimmings.
+    // Longer than any of the words with their decoration.
     if text.is_empty() || text.len() > 24 {
         return false;
     }
@@ -46,7 +46,8 @@ pub(super) fn is_no_change(text: &str) -> bool {
     })
 }
 
-/// Whether a text is one `<…>` of letters, digits, blanks and `-_|(),.`: the template, not content.
+/// Whether a text is a single `<…>` of letters, digits, blanks and `-_|(),.`: a template placeholder, not
+/// content.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let inner = text
         .trim()
@@ -60,7 +61,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     })
 }
 
-/// Whether a snippet is one of the template's own. `<div>` is a snippet, `<snippet>` is not.
+/// Whether a snippet is a template placeholder. `<div>` is a valid snippet, `<snippet>` is not.
 pub(super) fn is_template_snippet(snippet: &str) -> bool {
     is_placeholder(snippet)
         && ["<snippet", "<verbatim", "<code", "<exact"].iter().any(|start| {

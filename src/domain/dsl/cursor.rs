@@ -1,4 +1,4 @@
-//! The lines of an answer, read one after another.
+//! A cursor over the lines of an answer.
 
 use super::bullets;
 use super::fences::{self, Closings};
@@ -9,25 +9,26 @@ use super::options::Options;
 use super::snippets::{self, Place, Snippet};
 use std::borrow::Cow;
 
-/// A place in an answer: between two lines.
+/// A position between two lines of an answer.
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     pub(super) options: &'t Options,
     lines: Vec<Line>,
-    /// The next line.
+    /// Index of the next line.
     at: usize,
-    /// The line that closes the fence around the answer, or the number of lines: no snippet runs over it.
+    /// Index of the line that closes the fence around the answer, or the number of lines. No snippet extends
+    /// past it.
     until: usize,
     in_outer_fence: bool,
     closings: Closings,
 }
 
-/// A line with those that were folded into it.
+/// A line joined with its continuation lines.
 pub(super) struct Folded {
     pub(super) text: String,
-    /// Where the last of them ends.
+    /// Byte offset of the end of the last joined line.
     pub(super) end: usize,
-    /// Whether there was more than one.
+    /// Whether more than one line was joined.
     pub(super) is_multi_line: bool,
 }
 
@@ -45,24 +46,24 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The next line, behind which the cursor stands then.
+    /// Returns the next line and advances past it.
     pub(super) fn next_line(&mut self) -> Option<Line> {
         let line = *self.lines.get(self.at)?;
         self.at += 1;
         if self.at > self.until {
-            // Behind the fence around the answer there is nothing left to keep snippets from.
+            // After the fence around the answer snippets need no bound.
             self.until = self.lines.len();
         }
         Some(line)
     }
 
-    /// The text of a bullet, if the content of a line is one.
+    /// Returns the text of a bullet if the content of a line is one.
     pub(super) fn bullet<'c>(&self, line: &Line, content: &'c str) -> Option<&'c str> {
         let item = bullets::text(content, self.options)?;
         (self.options.any_indentation || line.indent == 4).then_some(item)
     }
 
-    /// Takes the line just read if it is a fence around the answer, which only stands before the first header, or
+    /// Consumes the line just read if it is a fence around the answer (only before the first header) or
     /// around a section.
     pub(super) fn outer_fence(&mut self, content: &str, is_before_sections: bool) -> bool {
         if !self.options.fence_around_answer {
@@ -79,7 +80,7 @@ impl<'t> Cursor<'t> {
         true
     }
 
-    /// Reads the snippet of the bullet on the line just read; `from` is the byte behind its `=>`.
+    /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
     pub(super) fn snippet(&mut self, from: usize) -> Snippet {
         let place = Place {
             text: self.text,
@@ -93,8 +94,8 @@ impl<'t> Cursor<'t> {
         snippet
     }
 
-    /// Joins the deeper-indented lines below an item with single blanks. A deeper bullet that is an item by its own
-    /// beginning is none of them, nor is a header in full form.
+    /// Joins the deeper-indented lines below an item with single blanks. Stops at a deeper bullet that starts
+    /// an item of its own and at a header in full form.
     pub(super) fn fold(&mut self, line: &Line, item: &str) -> Folded {
         let mut folded = Folded {
             text: self.normalised(line, item).into_owned(),
@@ -127,12 +128,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Where a part of the input begins.
+    /// Byte offset of a slice of the input.
     pub(super) fn offset(&self, part: &str) -> usize {
         part.as_ptr() as usize - self.text.as_ptr() as usize
     }
 
-    /// A part of a line in the normalised view.
+    /// A slice of a line in the normalised view.
     pub(super) fn normalised<'p>(&self, line: &Line, part: &'p str) -> Cow<'p, str> {
         if part.contains('\t') {
             let start = self.offset(part);

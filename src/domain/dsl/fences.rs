@@ -1,4 +1,4 @@
-//! Code fences: three or more backticks or tildes, closed by the same character at least as long.
+//! Code fences: three or more backticks or tildes, closed by at least as many of the same character.
 
 use super::lines::Line;
 
@@ -9,7 +9,7 @@ pub(super) struct Fence {
     length: usize,
 }
 
-/// The fence that a content opens, with or without an info string behind it.
+/// Returns the fence that a line's content opens, with or without an info string.
 pub(super) fn opening(content: &str) -> Option<Fence> {
     let bytes = content.as_bytes();
     let character = *bytes.first().filter(|byte| matches!(byte, b'`' | b'~'))?;
@@ -20,23 +20,23 @@ pub(super) fn opening(content: &str) -> Option<Fence> {
 }
 
 impl Fence {
-    /// Whether a content closes it.
+    /// Whether a line's content closes the fence.
     fn is_closed_by(self, content: &str) -> bool {
         let bytes = content.as_bytes();
         bytes.len() >= self.length && bytes.iter().all(|byte| *byte == self.character)
     }
 }
 
-/// Finds closing fences in linear time over all: a search that found none is not made again from further
-/// behind.
+/// Finds closing fences in linear total time: an unsuccessful search is not repeated from a later line.
 #[derive(Debug, Default)]
 pub(super) struct Closings {
-    /// For backtick and tilde: the shortest fence for which the rest of the text has no closing one.
+    /// For backtick and tilde: the length of the shortest fence that has no closing line in the rest of the
+    /// text.
     none_for: [Option<usize>; 2],
 }
 
 impl Closings {
-    /// The first line of `from..until` that closes the fence.
+    /// Returns the first line of `from..until` that closes the fence.
     pub(super) fn find(
         &mut self,
         text: &str,
@@ -57,7 +57,7 @@ impl Closings {
     }
 }
 
-/// The last line that closes a fence opened at `opened`, not indented deeper than it.
+/// Returns the last line that closes a fence opened at line `opened` and is not indented deeper than it.
 pub(super) fn last_closing(text: &str, lines: &[Line], opened: usize, fence: Fence) -> Option<usize> {
     let indent = lines[opened].indent;
     (opened + 1..lines.len())

@@ -1,4 +1,4 @@
-//! What was read of an answer so far.
+//! The items and faults collected while parsing.
 
 use super::headers::List;
 use super::items::Wrong;
@@ -10,19 +10,19 @@ use crate::domain::faults::cut;
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use std::ops::Range;
 
-/// Items and faults, and the progress that is being read.
+/// Items and faults so far, and the progress block being read.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) parsed: Parsed,
     block: Option<Block>,
     last_progress_bullet: Option<usize>,
-    /// The last valid progress, and what a later, invalid one lacks.
+    /// The last valid progress, and the fault of a later invalid one.
     progress: Option<Item>,
     invalid_progress: Option<Fault>,
 }
 
 impl Found {
-    /// Takes the header of a section.
+    /// Opens a section.
     pub(super) fn open_section(&mut self, role: Role, line: &Line) {
         self.close_block();
         if !self.parsed.sections.contains(&role) {
@@ -33,7 +33,7 @@ impl Found {
         }
     }
 
-    /// Takes a bullet of progress.
+    /// Adds a progress bullet.
     pub(super) fn progress_bullet(&mut self, list: Option<List>, line: &Line, text: &str) {
         if let Some(block) = &mut self.block {
             block.bullet(list, line.indent, text, line.first..line.last);
@@ -41,19 +41,19 @@ impl Found {
         }
     }
 
-    /// Folds a line into the bullet of progress above it, if it is deeper than that.
+    /// Folds a line into the progress bullet above it, if it is indented deeper.
     pub(super) fn continues_progress(&mut self, line: &Line, text: &str) -> bool {
         let block = self.block.as_mut();
         block.is_some_and(|block| block.continues(line.indent, text, line.last))
     }
 
-    /// Whether a line would be folded into a bullet of progress.
+    /// Whether a line would be folded into a progress bullet.
     pub(super) fn is_within_progress_bullet(&self, line: &Line) -> bool {
         let block = self.block.as_ref();
         block.is_some_and(|block| block.is_open_above(line.indent))
     }
 
-    /// Nothing more belongs to the bullet of progress above.
+    /// Closes the progress bullet above.
     pub(super) fn finish_progress_bullet(&mut self) {
         if let Some(block) = &mut self.block {
             block.finish_bullet();
@@ -63,7 +63,7 @@ impl Found {
     fn close_block(&mut self) {
         let Some(block) = self.block.take() else { return };
         let finished = block.finish();
-        // Of two blocks the last counts; one without a bullet says that nothing changed.
+        // The last block counts; a block without a bullet means that nothing changed.
         if finished.item.is_some() || finished.missing.is_some() {
             self.progress = finished.item;
             self.invalid_progress = finished.missing;
@@ -98,7 +98,7 @@ impl Found {
         });
     }
 
-    /// All that was found in a text, in its order.
+    /// Returns all items and faults, in input order.
     pub(super) fn finish(mut self, text: &str, options: &Options) -> Parsed {
         self.close_block();
         self.parsed.items.extend(self.progress.take());
@@ -117,7 +117,7 @@ impl Found {
         parsed
     }
 
-    /// The model stopped at its token limit: what it wrote last may be half an item.
+    /// The model stopped at its token limit: its last item may be incomplete.
     fn distrust_last_item(&mut self, text: &str) {
         let is_progress = |item: &Item| matches!(item.operation, Operation::RewriteProgress(_));
         let starts = |item: &Item| {
@@ -146,7 +146,7 @@ impl Found {
             !is_last
         });
         let detail = "the model stopped at its token limit, so its last item was not taken".to_owned();
-        // Kept whatever else is: it says something of the whole text.
+        // Kept even beyond the limit: it concerns the whole text.
         self.parsed.faults.push(Fault {
             kind: FaultKind::Truncated,
             section: truncated.0,

@@ -1,30 +1,34 @@
-//! The DSL as a grammar that a model server holds its model to, in GBNF, the form of llama.cpp.
+//! Renders the DSL as a GBNF grammar (the format of llama.cpp) that constrains a model's output.
 //!
-//! It is narrower than what [`super::parse`] reads: the canonical form of one role only, with the ids that can be
-//! archived and the number of additions that are taken. Every string of it parses without a fault that a model
-//! would be asked again about; a test derives strings at random and holds the parser to that. So a small model
-//! can still say nothing of worth, but nothing that cannot be read.
+//! It is narrower than what [`super::parse`] accepts: the canonical form of one role, with the ids that can
+//! be archived and the number of additions that are accepted. Every string of the grammar parses without a
+//! fault that causes a repair request; a test derives random strings to check this. The grammar cannot make a
+//! small model say something useful, but it makes every answer parseable.
 //!
-//! What the classes of characters are for:
-//! - a bullet, reason, label or insight begins with neither a blank nor `<`: it is not empty and no placeholder;
-//! - a bullet does not begin like `none`, `no change` or `n/a`, which would take it for none;
-//! - escapes stand where no hexadecimal digit follows: some servers read as many as there are;
+//! Purpose of the character classes:
+//! - a bullet, reason, label or insight begins with neither a blank nor `<`, so it is not empty and not a
+//!   placeholder;
+//! - a bullet does not begin like `none`, `no change` or `n/a`, which would be read as "no change";
+//! - escapes are placed where no hexadecimal digit follows, since some servers read as many digits as there
+//!   are;
 //! - a reason has no colon and a label no `=`: the first of each ends it;
-//! - lines and lists have a longest length: the smallest models repeat themselves until somebody ends it;
-//! - a snippet's first line opens no code fence, which could run over the items behind it, and is no template.
+//! - lines and lists have a maximum length, because the smallest models repeat themselves until they are
+//!   stopped;
+//! - a snippet's first line opens no code fence, which could extend over later items, and is no template
+//!   placeholder.
 
 use crate::domain::ids::RecordId;
 use crate::domain::operation::Role;
 use std::fmt::Write as _;
 
-/// The most ids that a grammar names: of more, those with the largest numbers. The grammar's size stays bounded,
-/// and so does what a server has to do for each token.
+/// Maximum number of ids in a grammar; the largest numbers are kept. This bounds the grammar's size and the
+/// server's work per token.
 pub const MAX_IDS: usize = 1_000;
 
-/// The most items of a list that has no limit of its own: a model that repeats itself comes to an end.
+/// Maximum number of items of a list without a limit of its own, so that a repeating model stops.
 const MAX_ITEMS: usize = 20;
 
-/// Rules for the characters of a line; which of them a grammar needs depends on its role.
+/// Rules for the characters of a line; each role's grammar includes those it needs.
 const LINE: &str = r"# One line without control characters.
 char ::= [^\x00-\x1F\x7F]
 ";
@@ -50,8 +54,8 @@ snippet-tag ::= [^sSvVcCeE\x00-\x08\x0A-\x1F\x7F] snippet-rest | [sS] [^nN\x00-\
 snippet-char ::= [^\x00-\x08\x0A-\x1F\x7F]
 "##;
 
-/// The grammar of a role's answer. `ids` are the records that it may archive; those of another kind than the
-/// role's are left out, and so is `ARCHIVE` where none is left. At most `max_additions` are taken.
+/// Returns the grammar of a role's answer. `ids` are the records that may be archived; ids of other kinds are
+/// ignored, and `ARCHIVE` is omitted if none is left. At most `max_additions` additions are allowed.
 #[must_use]
 pub fn gbnf(role: Role, ids: &[RecordId], max_additions: usize) -> String {
     let mut grammar = format!(
@@ -102,7 +106,7 @@ fn records(grammar: &mut String, role: Role, ids: &[RecordId], max_additions: us
         (true, true) => "adds archives? | archives",
         (true, false) => "adds",
         (false, true) => "archives",
-        // Nothing can be said but that nothing changes.
+        // Only "no change" is possible.
         (false, false) => "\" NO CHANGE\"",
     };
     let _ = writeln!(grammar, "change ::= {lists}");
@@ -115,7 +119,7 @@ fn records(grammar: &mut String, role: Role, ids: &[RecordId], max_additions: us
     }
     if let (Some(kind), false) = (role.record_kind(), numbers.is_empty()) {
         let mut digits: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        // As text, so that numbers that begin alike stand together.
+        // Sorted as text, so that numbers with a common prefix are adjacent.
         digits.sort_unstable();
         let digits: Vec<&str> = digits.iter().map(String::as_str).collect();
         let _ = write!(
@@ -130,8 +134,8 @@ fn records(grammar: &mut String, role: Role, ids: &[RecordId], max_additions: us
     }
 }
 
-/// Alternatives for sorted, different texts of digits, each beginning written once: a server that follows all
-/// alternatives at once then follows ten at most.
+/// Alternatives for sorted, distinct digit strings, factored by prefix: a server that follows all
+/// alternatives in parallel then follows at most ten.
 fn trie(texts: &[&str]) -> String {
     let mut ends = String::new();
     let mut branches = Vec::new();

@@ -1,4 +1,4 @@
-//! Section and list headers, known by their words.
+//! Section and list headers, matched by their words.
 
 use super::bullets::is_no_change;
 use super::options::Options;
@@ -21,15 +21,15 @@ pub(super) enum Opens {
     List(List),
 }
 
-/// A header and what stands behind it on its line.
+/// A header and the text after it on the same line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header<'t> {
     pub(super) opens: Opens,
-    /// Whether it is written exactly as the grammar has it, with its colon.
+    /// Whether it is spelled exactly as in the grammar, including its colon.
     pub(super) is_canonical: bool,
-    /// Whether a colon or decoration sets it apart from prose of the same words.
+    /// Whether a colon or decoration distinguishes it from prose with the same words.
     pub(super) is_set_apart: bool,
-    /// An item on the header's own line; empty where there is none or where it says "no change".
+    /// An item on the header's own line; empty if there is none or if it means "no change".
     pub(super) behind: &'t str,
 }
 
@@ -44,23 +44,23 @@ const KNOWN: [(&str, Opens); 8] = [
     ("ARCHIVE", Opens::List(List::Archive)),
 ];
 
-/// What stands between the words of a header.
+/// Characters between the words of a header.
 const SEPARATORS: [char; 3] = [' ', '_', '-'];
 
-/// The longest name that may be a header, in bytes.
+/// Maximum length of a header name, in bytes.
 const MAX_NAME: usize = 40;
 
-/// A line taken apart in the form of a header.
+/// The parts of a line in the form of a header.
 struct Form<'t> {
     name: &'t str,
     is_decorated: bool,
     has_colon: bool,
-    /// The colon stands inside the decoration, or there is none around it.
+    /// Whether the colon is inside the decoration, or there is no decoration.
     colon_fits: bool,
     behind: &'t str,
 }
 
-/// Takes a content apart: optional heading marks, optional bold or backticks, a name of letters, digits,
+/// Splits a line's content: optional heading marks, optional bold or backticks, a name of letters, digits,
 /// blanks, `_` and `-`, a colon inside or outside of the decoration, and the rest.
 fn form(content: &str) -> Option<Form<'_>> {
     let unhashed = content.trim_start_matches('#');
@@ -98,7 +98,7 @@ fn form(content: &str) -> Option<Form<'_>> {
         rest = &rest[mark.len_utf8()..];
     }
     if hashes > 0 {
-        // A heading's closing marks.
+        // Closing marks of a heading.
         rest = rest.trim_end_matches('#').trim_end();
     }
     if !has_colon && !rest.is_empty() {
@@ -113,7 +113,7 @@ fn form(content: &str) -> Option<Form<'_>> {
     })
 }
 
-/// The header that a content is, if it is one.
+/// Returns the known header in a line's content, if any.
 pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t>> {
     let form = form(content)?;
     let (opens, is_exact) = KNOWN.into_iter().find_map(|(name, opens)| {
@@ -130,7 +130,8 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
     } else {
         form.behind.trim()
     };
-    // "Key learnings: the parser is slow" is prose; only the grammar's own spelling takes text behind it.
+    // "Key learnings: the parser is slow" is prose; only the exact spelling of the grammar may have text
+    // after it.
     let takes_text = is_exact && form.has_colon;
     if !(behind.is_empty() || takes_text) {
         return None;
@@ -144,7 +145,7 @@ pub(super) fn known<'t>(content: &'t str, options: &Options) -> Option<Header<'t
     })
 }
 
-/// Whether a name is a known one under the leniencies.
+/// Whether a name matches a known one under the enabled leniencies.
 fn matches(name: &str, known: &str, options: &Options) -> bool {
     if !options.header_blanks {
         return options.header_case && name.eq_ignore_ascii_case(known);
@@ -156,16 +157,17 @@ fn matches(name: &str, known: &str, options: &Options) -> bool {
     words(name).count() == words(known).count() && words(name).zip(words(known)).all(same)
 }
 
-/// How much a line that is no known header looks like one.
+/// How strongly an unknown line resembles a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resemblance {
-    /// `OTHER_SECTION:` or `UPDATE:`: written as the grammar writes headers.
+    /// `OTHER_SECTION:` or `UPDATE:`: spelled like the headers of the grammar.
     Strong,
     /// `Notes:`, `## Notes` or `**Notes**`: a header only if items follow.
     Weak,
 }
 
-/// A line in the form of a header that is none. `And one more:` is prose: its words are not capitalised.
+/// Detects a line in the form of a header that is not a known one. `And one more:` is prose: its words are
+/// not capitalised.
 pub(super) fn unknown(content: &str) -> Option<Resemblance> {
     let form = form(content)?;
     let words = form

@@ -1,49 +1,50 @@
-//! The indentation that a snippet loses: one prefix for all of its lines, so that they keep their place to each other.
+//! The indentation removed from a snippet: one prefix for all of its lines, so that they keep their relative
+//! positions.
 //!
-//! - **On the lines below the bullet**: the longest run of blanks or tabs that all lines have in common. Of lines that
-//!   are indented by the other character than the first one (a recipe's tab below a target that was shifted by
-//!   blanks) nothing is known, so they stay as they are. A line that is not indented leaves nothing in common.
-//! - **Behind `=>`**: the same of the lines below, but no more than a form would indent them, which is two columns
-//!   deeper than the bullet, or a tab deeper than one that is indented by tabs. Lines that have less in common were
-//!   not shifted at all, unless the first of the least indented ones holds closing brackets only: it closes what the
-//!   line behind `=>` opens, so it shows where that line stands.
-//! - **Fenced**: the fences lose their own indentation; the lines between them what they have in common, at most the
-//!   opening fence's. So do those behind the closing fence.
+//! - **On the lines below the bullet**: the longest run of blanks or tabs that all lines share. Lines
+//!   indented by the other character than the first one (a recipe's tab below a target that was shifted by
+//!   blanks) are left as they are. If a line is not indented, nothing is shared.
+//! - **After `=>`**: the prefix shared by the lines below, but at most what the form would add: two columns
+//!   more than the bullet, or one tab more than a bullet indented by tabs. If the lines share less, they were
+//!   not shifted and lose nothing, unless the first of the least indented lines contains only closing
+//!   brackets: it closes what the line after `=>` opens, so it shows the column of that line.
+//! - **Fenced**: the fences lose their whole indentation; the lines between them lose the prefix they share,
+//!   at most that of the opening fence. The same applies to the lines after the closing fence.
 
 use super::lines::{Line, TAB, indentation};
 use std::ops::Range;
 
-/// A snippet in the input, before anything is taken off.
+/// The lines of a snippet in the input, before indentation is removed.
 #[derive(Debug, Clone)]
 pub(super) struct Extent<'t> {
     pub(super) text: &'t str,
     pub(super) lines: &'t [Line],
-    /// The line of the bullet.
+    /// Index of the bullet's line.
     pub(super) bullet: usize,
-    /// Its first line that is not blank: the bullet's where it starts behind `=>`.
+    /// Index of the first line that is not blank: the bullet's own if the snippet starts after `=>`.
     pub(super) first: usize,
-    /// Its last line.
+    /// Index of the last line.
     pub(super) last: usize,
-    /// The line of its closing fence; its first line opened it.
+    /// Index of the line of the closing fence; the first line opened it.
     pub(super) closing: Option<usize>,
 }
 
-/// What the lines of a snippet lose.
+/// The prefixes removed from the lines of a snippet.
 #[derive(Debug, Clone)]
 pub(super) struct Taken<'t> {
-    /// The lines of the fences, which lose all of their indentation.
+    /// The lines of the fences, which lose their whole indentation.
     fences: Option<(usize, usize)>,
-    /// What the lines lose up to the closing fence; of a snippet without fences all of them.
+    /// Prefix removed up to the closing fence; for a snippet without fences, from all lines.
     inside: &'t [u8],
-    /// What the lines behind the closing fence lose.
+    /// Prefix removed after the closing fence.
     behind: &'t [u8],
 }
 
 impl<'t> Taken<'t> {
-    /// What a snippet loses.
+    /// Determines what to remove.
     pub(super) fn of(extent: &Extent<'t>) -> Self {
         let Extent { first, last, .. } = *extent;
-        // The line of the bullet is written to its end already.
+        // The line of the bullet is already complete.
         let own = first.max(extent.bullet + 1);
         let Some(closing) = extent.closing else {
             return Self {
@@ -59,7 +60,8 @@ impl<'t> Taken<'t> {
         }
     }
 
-    /// How many bytes a line below the bullet loses. A blank line loses what it has of them.
+    /// Number of bytes removed from a line below the bullet. A blank line loses as much of the prefix as it
+    /// has.
     pub(super) fn bytes(&self, text: &str, line: &Line, index: usize) -> usize {
         let prefix = match self.fences {
             Some((opening, closing)) if index == opening || index == closing => {
@@ -73,14 +75,14 @@ impl<'t> Taken<'t> {
 }
 
 impl<'t> Extent<'t> {
-    /// What these lines lose.
+    /// The prefix to remove from these lines.
     fn prefix(&self, range: Range<usize>) -> &'t [u8] {
         let lines = &self.lines[range];
         if self.first > self.bullet {
-            // The snippet's own first line: that of its fence, or the first of these.
+            // The snippet's first line: that of its fence, or the first of these.
             return self.shared(lines, &self.lines[self.first]);
         }
-        // Between fences there may be blank lines only.
+        // Between fences there may be only blank lines.
         let is_indented = |line: &&Line| line.first > line.start;
         let written = lines.iter().find(|line| !line.is_blank());
         let Some(first) = written.or_else(|| lines.iter().find(is_indented)) else {
@@ -98,13 +100,13 @@ impl<'t> Extent<'t> {
         }
         let (mut bytes, _) = indentation(shared, most);
         if !by_tabs {
-            // A form that indents by blanks put no tab there: it is a recipe's.
+            // A form indented by blanks added no tab: the tab belongs to the content, such as a recipe.
             bytes = shared[..bytes].iter().take_while(|byte| **byte == b' ').count();
         }
         &shared[..bytes]
     }
 
-    /// What the lines have in common of the indentation of one of them, or of the fence above them.
+    /// The prefix that these lines share with the indentation of one of them, or of the fence above them.
     fn shared(&self, lines: &[Line], first: &Line) -> &'t [u8] {
         let mut shared = self.indent(first);
         for line in lines.iter().filter(|line| !line.is_blank()) {
@@ -121,7 +123,7 @@ impl<'t> Extent<'t> {
         &self.text.as_bytes()[line.start..line.first]
     }
 
-    /// The column in which a form lets the lines begin that stand below a snippet's first one, and whether it
+    /// The column at which the form places the lines below the first line of a snippet, and whether it
     /// indents by tabs.
     fn form_indent(&self) -> (usize, bool) {
         let bullet = &self.lines[self.bullet];
@@ -132,7 +134,7 @@ impl<'t> Extent<'t> {
         }
     }
 
-    /// Whether the first of the least indented lines holds closing brackets only.
+    /// Whether the first of the least indented lines contains only closing brackets.
     fn closes_first_line(&self, lines: &[Line]) -> bool {
         let written = lines.iter().filter(|line| !line.is_blank());
         written.min_by_key(|line| line.indent).is_some_and(|line| {
@@ -142,7 +144,7 @@ impl<'t> Extent<'t> {
     }
 }
 
-/// How many bytes two texts have in common at their beginning.
+/// Length in bytes of the common prefix of two byte strings.
 fn in_common(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,5 @@
-//! `item = progress-bullet | learning | snippet-item | archiving`: what a bullet says, by its section and list.
+//! `item = progress-bullet | learning | snippet-item | archiving`: parses a bullet according to its section
+//! and list.
 
 use super::answer::{Answer, unknown};
 use super::bullets;
@@ -9,7 +10,7 @@ use crate::domain::ids::RecordKind;
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 
 impl Answer<'_> {
-    /// Takes an item whose text begins where `item` does.
+    /// Parses an item; its text begins at `item`.
     pub(super) fn item(&mut self, line: &Line, item: &str) {
         if self.standing.drops() {
             return self.tell_unknown_header();
@@ -29,7 +30,8 @@ impl Answer<'_> {
         };
         let list = match self.standing.list() {
             Some(list) => list,
-            // A record of the memory given back looks like an archiving too: nothing is archived unasked.
+            // A record of the memory that the model repeated looks like an archiving too; nothing is archived
+            // without `ARCHIVE`.
             None if !options.missing_list_headers || begins_with_id(item) => {
                 let detail = "an item stands below `ADD:` or `ARCHIVE:`".to_owned();
                 return self
@@ -85,7 +87,7 @@ impl Answer<'_> {
     fn verbatim(&mut self, line: &Line, item: &str) {
         let start = self.cursor.offset(item);
         let head = &self.cursor.text[start..line.last];
-        // Where the content begins: behind the reason's colon.
+        // Byte offset of the content: after the colon that ends the reason.
         let content = behind_because(head)
             .and_then(|behind| Some(head.len() - behind.len() + items::reason_end(behind)? + 1))
             .unwrap_or(head.len());
@@ -108,7 +110,7 @@ impl Answer<'_> {
         }
     }
 
-    /// A verbatim item without `=>`: its deeper lines go with it.
+    /// A verbatim item without `=>`: consumes its deeper lines too.
     fn labelless(&mut self, line: &Line, item: &str) {
         let folded = self.cursor.fold(line, item);
         let wrong = match items::addition(&folded.text) {
@@ -119,7 +121,7 @@ impl Answer<'_> {
     }
 }
 
-/// The operation of a verbatim item; `head` is its text before the arrow.
+/// Builds the operation of a verbatim item; `head` is its text before the arrow.
 fn verbatim(head: &str, snippet: String) -> Result<Operation, Wrong> {
     let behind = behind_because(head).unwrap_or_default();
     let (reason, label) = match items::reason_end(behind) {

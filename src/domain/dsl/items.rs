@@ -1,28 +1,28 @@
-//! The text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
+//! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
 use super::bullets::is_placeholder;
 use super::options::Options;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Operation};
 
-/// Ids that one `ARCHIVE` item may name: each takes a copy of the reason.
+/// Maximum number of ids in one `ARCHIVE` item: each gets a copy of the reason.
 const MAX_IDS: usize = 100;
 
-/// The longest reason, in bytes, that several ids of an item share: each takes a copy.
+/// Maximum length in bytes of a reason shared by several ids of an item: each gets a copy.
 const MAX_SHARED_REASON: usize = 1_000;
 
-/// A kind of fault and the sentence that tells it.
+/// A kind of fault and its message.
 pub(super) type Wrong = (FaultKind, String);
 
 /// The parts of an addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Addition<'t> {
     pub(super) reason: &'t str,
-    /// Without surrounding blanks.
+    /// The content without surrounding blanks.
     pub(super) content: &'t str,
 }
 
-/// The text behind a leading `because`, in any case; `None` if the item does not begin so.
+/// Returns the text after a leading `because`, in any case; `None` if the item does not start with it.
 pub(super) fn behind_because(text: &str) -> Option<&str> {
     const WORD: &str = "because";
     let begins = text.get(..WORD.len())?.eq_ignore_ascii_case(WORD);
@@ -31,7 +31,7 @@ pub(super) fn behind_because(text: &str) -> Option<&str> {
     (begins && ends).then_some(behind)
 }
 
-/// Splits an addition. The reason ends at the first colon that a blank or the end follows, or else at the
+/// Splits an addition. The reason ends at the first colon followed by a blank or the end, or else at the
 /// first colon, so that `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
 pub(super) fn addition(text: &str) -> Result<Addition<'_>, Wrong> {
     let missing = || {
@@ -59,7 +59,7 @@ pub(super) fn addition(text: &str) -> Result<Addition<'_>, Wrong> {
     Ok(Addition { reason, content })
 }
 
-/// Where the colon behind the reason stands.
+/// Byte offset of the colon that ends the reason.
 pub(super) fn reason_end(text: &str) -> Option<usize> {
     let mut first = None;
     for (at, _) in text.match_indices(':') {
@@ -72,7 +72,7 @@ pub(super) fn reason_end(text: &str) -> Option<usize> {
     first
 }
 
-/// A learning from the folded text of its item.
+/// Parses a learning from the folded text of its item.
 pub(super) fn learning(text: &str) -> Result<Operation, Wrong> {
     let Addition { reason, content } = addition(text)?;
     if is_placeholder(reason) || is_placeholder(content) {
@@ -85,7 +85,7 @@ pub(super) fn learning(text: &str) -> Result<Operation, Wrong> {
     })
 }
 
-/// The fault of a template given back.
+/// The fault for a template placeholder that was returned unchanged.
 pub(super) fn placeholder() -> Wrong {
     (
         FaultKind::Placeholder,
@@ -94,13 +94,13 @@ pub(super) fn placeholder() -> Wrong {
     )
 }
 
-/// One id of an `ARCHIVE` item and what is wrong with it.
+/// One id of an `ARCHIVE` item and its operation or fault.
 pub(super) struct Archived {
     pub(super) id: Option<RecordId>,
     pub(super) outcome: Result<Operation, Wrong>,
 }
 
-/// The archivings of one item: one an id.
+/// Parses the archivings of one item: one per id.
 pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Archived> {
     let form = format!("`- {}-3 because <reason>`", kind.prefix());
     let failed = |id: Option<RecordId>, wrong: FaultKind, detail: String| {
@@ -150,7 +150,8 @@ pub(super) fn archive(text: &str, kind: RecordKind, options: &Options) -> Vec<Ar
         .collect()
 }
 
-/// The ids and the reason around the first word `because`; without it all of the text and nothing.
+/// Splits a text at the first word `because` into ids and reason; without it the whole text is the first
+/// part.
 fn split_archive(text: &str) -> (&str, &str) {
     const WORD: &str = "because";
     let bytes = text.as_bytes();
@@ -168,7 +169,7 @@ fn split_archive(text: &str) -> (&str, &str) {
     )
 }
 
-/// An id without what models put around it.
+/// Strips the decoration that models put around an id.
 pub(super) fn bare<'t>(name: &'t str, options: &Options) -> &'t str {
     let name = name.trim_end_matches(':');
     if options.decorated_ids {
@@ -218,7 +219,7 @@ fn archive_one(name: &str, reason: &str, kind: RecordKind, options: &Options) ->
     }
 }
 
-/// The fault of an id that is none.
+/// The fault for a malformed id.
 pub(super) fn malformed(id: &str, kind: Option<RecordKind>) -> Wrong {
     let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
     let detail = format!(
@@ -228,7 +229,7 @@ pub(super) fn malformed(id: &str, kind: Option<RecordKind>) -> Wrong {
     (FaultKind::MalformedId, detail)
 }
 
-/// The beginning of a text, for a sentence.
+/// The beginning of a text, for a message.
 pub(super) fn excerpt(text: &str) -> &str {
     const CHARS: usize = 60;
     text.char_indices()
@@ -244,7 +245,7 @@ fn prefix_kind(prefix: &str, options: &Options) -> Option<RecordKind> {
     }
 }
 
-/// Whether a text begins like an archiving: with something that may be an id.
+/// Whether a text begins with something that looks like an id, as an archiving does.
 pub(super) fn begins_with_id(text: &str) -> bool {
     let bare = text.trim_start_matches(['[', '(', '*', '`', '_']);
     let Some((prefix, rest)) = bare.split_once('-') else {

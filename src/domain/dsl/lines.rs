@@ -1,24 +1,24 @@
-//! Lines with their place in the input and their indentation in the normalised view.
+//! Lines with their byte offsets in the input and their indentation in the normalised view.
 
 use std::ops::Range;
 
-/// The columns from one tab stop to the next.
+/// Columns per tab stop.
 pub(super) const TAB: usize = 4;
 
-/// One line. All offsets are bytes of the input.
+/// One line. All offsets are byte offsets in the input.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
-    /// Where it begins.
+    /// Start of the line.
     pub(super) start: usize,
-    /// Where its text ends: before LF or CRLF.
+    /// End of its text, before LF or CRLF.
     pub(super) end: usize,
-    /// Where the next line begins.
+    /// Start of the next line.
     pub(super) next: usize,
-    /// Where its content begins: behind blanks and tabs.
+    /// Start of its content, after blanks and tabs.
     pub(super) first: usize,
-    /// Where its content ends: before trailing blanks. Equal to `first` for a blank line.
+    /// End of its content, before trailing blanks. Equal to `first` for a blank line.
     pub(super) last: usize,
-    /// The column of its content.
+    /// Column of its content.
     pub(super) indent: usize,
 }
 
@@ -27,14 +27,14 @@ impl Line {
         self.first == self.last
     }
 
-    /// Its content without surrounding blanks.
+    /// The content without surrounding blanks.
     pub(super) fn content<'t>(&self, text: &'t str) -> &'t str {
-        // Other blanks than those that indent may stand in front of it.
+        // Unicode whitespace that does not count as indentation may precede it.
         text[self.first..self.last].trim_start()
     }
 }
 
-/// Splits a text into lines. A byte order mark at its beginning belongs to no line.
+/// Splits a text into lines. A leading byte order mark belongs to no line.
 pub(super) fn split(text: &str) -> Vec<Line> {
     let bytes = text.as_bytes();
     let mut lines = Vec::with_capacity(bytes.len() / 48 + 1);
@@ -67,7 +67,7 @@ pub(super) fn split(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The longest indentation of a line that takes no more than `most` columns: its bytes and its columns.
+/// The longest indentation of a line within `most` columns, in bytes and in columns.
 pub(super) fn indentation(line: &[u8], most: usize) -> (usize, usize) {
     let mut column = 0;
     for (index, byte) in line.iter().enumerate() {
@@ -84,7 +84,7 @@ pub(super) fn indentation(line: &[u8], most: usize) -> (usize, usize) {
     (line.len(), column)
 }
 
-/// A part of a line in the normalised view: tabs as blanks up to the next multiple of four columns.
+/// A slice of a line in the normalised view: tabs expanded to multiples of four columns.
 pub(super) fn expanded(text: &str, line: &Line, part: Range<usize>) -> String {
     let raw = &text[part.clone()];
     let mut column = text[line.first..part.start].chars().fold(line.indent, advance);

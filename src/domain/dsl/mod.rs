@@ -1,4 +1,4 @@
-//! The update DSL (DESIGN §2): what a model, or an agent, writes to change a memory.
+//! The update DSL (DESIGN §2): the text that a model or an agent writes to change a memory.
 //!
 //! ```text
 //! CURRENT_PROGRESS:
@@ -24,8 +24,8 @@
 //!
 //! # Grammar
 //!
-//! A line is what one production takes; `…+` are the deeper-indented lines below it. The file that reads a production
-//! is named behind it.
+//! Each line shows one production; `…+` are the deeper-indented lines below it. The right column names the
+//! file that parses it.
 //!
 //! ```text
 //! answer         = [ fence ] { section | item | prose } [ fence ]                        answer
@@ -43,11 +43,12 @@
 //! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                bullets
 //! ```
 //!
-//! - A **header** is known by its words; case, decoration, colon and indentation are forgiven by [`Options`]. A line
-//!   in the form of one that is none drops the items below it (`standing`).
-//! - A **reason** ends at the first colon that a blank or the line's end follows, or else at the first colon.
-//! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`), and loses one
-//!   indentation for all of its lines (`indentation`):
+//! - A **header** is matched by its words; [`Options`] define which case, decoration, colon and indentation
+//!   are accepted. An unknown line in the form of a header drops the items below it (`standing`).
+//! - A **reason** ends at the first colon followed by a blank or the end of the line, or else at the first
+//!   colon.
+//! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`). The same
+//!   indentation is removed from all of its lines (`indentation`):
 //!
 //! ```
 //! use working_memory::domain::dsl::{Options, parse};
@@ -60,14 +61,15 @@
 //! assert_eq!(snippet, "def a():\n    return 1");
 //! ```
 //!
-//! [`parse`] reads line by line: pure, deterministic, linear in its input, never panicking. It reads structure through
-//! a normalised view of each line (no CR, tabs to the next multiple of four, no trailing blanks) and slices snippets
-//! from the untouched input. One fault never hides a good item: the result is a list of operations *and* a list of
-//! faults, each with its place. Of faults the first [`KEPT_FAULTS`](super::faults::KEPT_FAULTS) are kept and the others counted; of good items
-//! [`MOST_ITEMS`](super::faults::MOST_ITEMS) are taken.
+//! [`parse`] reads line by line: pure, deterministic, linear in its input, never panicking. It reads
+//! structure through a normalised view of each line (no CR, tabs expanded to multiples of four columns, no
+//! trailing blanks) and slices snippets from the original input. A fault never hides a valid item: the result
+//! is a list of operations *and* a list of faults with their positions. The first
+//! [`KEPT_FAULTS`](super::faults::KEPT_FAULTS) faults are kept and the others counted; at most
+//! [`MOST_ITEMS`](super::faults::MOST_ITEMS) valid items are kept.
 //!
-//! It does not know the memory; what needs it (ids that never existed, duplicates, limits) is found by
-//! [`crate::domain::memory::validate`]. [`requests`] reads operations that are no text.
+//! The parser does not know the memory. Checks that need it (unknown ids, duplicates, limits) are in
+//! [`crate::domain::memory::validate`]. [`requests`] reads operations given as JSON instead of text.
 //!
 //! ```
 //! use working_memory::domain::dsl::{Options, parse};

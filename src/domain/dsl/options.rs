@@ -1,11 +1,10 @@
-//! What is forgiven when an answer is read.
+//! Leniencies of the parser.
 
-/// What is forgiven: each leniency that real models need, by name. All are on by default and off in
-/// [`Options::strict`].
+/// The leniencies that real models need, by name. All are on by default and off in [`Options::strict`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Text before the first header, between items, and after the last item. Where it is off, each such
-    /// line is an `unknown_header`: it stands where a header or an item has to.
+    /// Text before the first header, between items, and after the last item. If off, each such line is an
+    /// `unknown_header`, because a header or an item is expected there.
     pub text_around: bool,
     /// A code fence around the whole answer, or around each section.
     pub fence_around_answer: bool,
@@ -15,20 +14,20 @@ pub struct Options {
     pub header_case: bool,
     /// Headers with a blank or dash for the underscore, and the other way round.
     pub header_blanks: bool,
-    /// Headers with the colon outside of their decoration, or without one.
+    /// Headers with the colon outside their decoration, or without a colon.
     pub colon_placement: bool,
     /// `*`, `•`, `1.` and `1)` as bullets.
     pub other_bullets: bool,
-    /// Any indentation, down to none. Where it is off, section headers stand in column 0, list headers
-    /// in column 2, bullets in column 4.
+    /// Any indentation, including none. If off, section headers must be in column 0, list headers in column
+    /// 2, bullets in column 4.
     pub any_indentation: bool,
-    /// Ids written `[KL-3]`, `**KL-3**`, `` `KL-3` `` or `kl-3`; `KL-1: because`, `because:`, and
-    /// several ids in one item.
+    /// Ids written as `[KL-3]`, `**KL-3**`, `` `KL-3` `` or `kl-3`; `KL-1: because`, `because:`, and several
+    /// ids in one item.
     pub decorated_ids: bool,
-    /// An item behind its list header on the same line, and additions of a section without a list header.
-    /// An archiving always needs its `ARCHIVE`.
+    /// An item on the same line as its list header, and additions without a list header. An archiving always
+    /// needs its `ARCHIVE`.
     pub missing_list_headers: bool,
-    /// Not a leniency: the model stopped at its token limit, so the last item is not trusted.
+    /// Not a leniency: the model stopped at its token limit, so the last item is discarded.
     pub stopped_at_limit: bool,
 }
 
@@ -51,7 +50,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Forgives nothing: only the canonical form of [`print()`](super::print()) is read.
+    /// All leniencies off: only the canonical form of [`print()`](super::print()) is accepted.
     #[must_use]
     pub fn strict() -> Self {
         Self {

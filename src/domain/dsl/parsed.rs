@@ -1,19 +1,19 @@
-//! What a text says: operations and faults.
+//! The result of parsing: operations and faults.
 
 use crate::domain::faults::{MOST_ITEMS, Omitted, keep};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use std::ops::Range;
 
-/// What a text says.
+/// The result of parsing a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parsed {
-    /// The good items, in the order of the input.
+    /// The valid items, in input order.
     pub items: Vec<Item>,
-    /// What is wrong, in the order of the input: the first [`KEPT_FAULTS`](crate::domain::faults::KEPT_FAULTS).
+    /// The faults, in input order: the first [`KEPT_FAULTS`](crate::domain::faults::KEPT_FAULTS).
     pub faults: Vec<Fault>,
-    /// How much else is wrong.
+    /// Number of faults and items beyond the limits.
     pub omitted: Omitted,
-    /// The sections that appear, in the order of their first appearance.
+    /// The sections in the text, in order of first appearance.
     pub sections: Vec<Role>,
 }
 

@@ -1,12 +1,12 @@
-//! The canonical text of operations.
+//! Prints operations as canonical text.
 
 use crate::domain::operation::{Operation, Progress, Role};
 
-/// Writes operations in the canonical form: sections in their order, additions before archivings.
+/// Prints operations in the canonical form: sections in their order, additions before archivings.
 ///
-/// [`super::parse`], strict or not, reads the same operations back, in that order. What a parse can never
-/// yield (an empty reason, a label with `=>`, a snippet that is blank or ends in blank lines) has no
-/// canonical text; it is written all the same and reads back as a fault.
+/// [`super::parse`], strict or not, reads the same operations back, in that order. Operations that a parse
+/// can never yield (an empty reason, a label with `=>`, a snippet that is blank or ends in blank lines) have
+/// no canonical text; they are printed anyway and read back as faults.
 #[must_use]
 pub fn print(operations: &[Operation]) -> String {
     let mut text = String::new();
@@ -83,8 +83,8 @@ fn archiving(operation: &Operation) -> Option<String> {
     }
 }
 
-/// A snippet behind its arrow. It stands on the lines below, eight blanks deep; but one whose first line has
-/// blanks of its own, which would be taken for the indentation, begins behind the arrow.
+/// Prints a snippet after its arrow. It starts on the next line, indented by eight blanks. A snippet whose
+/// first line has leading blanks, which would be taken for indentation, starts directly after the arrow.
 fn written(snippet: &str) -> String {
     if snippet.starts_with([' ', '\t']) {
         let all = indented(snippet, "      ");
@@ -93,7 +93,7 @@ fn written(snippet: &str) -> String {
     format!("\n{}", indented(snippet, "        "))
 }
 
-/// Every line behind an indentation. An empty line stays empty: reading takes the shared indentation off.
+/// Indents every line. An empty line stays empty; parsing removes the shared indentation.
 fn indented(snippet: &str, indentation: &str) -> String {
     let lines: Vec<String> = snippet
         .split('\n')

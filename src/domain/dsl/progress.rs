@@ -1,4 +1,4 @@
-//! One `CURRENT_PROGRESS` block while it is read.
+//! Accumulates one `CURRENT_PROGRESS` block.
 
 use super::bullets::is_placeholder;
 use super::headers::List;
@@ -7,7 +7,7 @@ use crate::domain::faults::{MOST_ITEMS, Omitted, keep};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
 use std::ops::Range;
 
-/// The bullet that further, deeper-indented lines still belong to.
+/// The bullet that deeper-indented lines still extend.
 #[derive(Debug)]
 struct Open {
     list: Option<List>,
@@ -16,30 +16,30 @@ struct Open {
     range: Range<usize>,
 }
 
-/// What a block comes to.
+/// The result of a block.
 #[derive(Debug)]
 pub(super) struct Finished {
-    /// A valid progress.
+    /// The valid progress.
     pub(super) item: Option<Item>,
-    /// Bullets, but none in `In Progress`.
+    /// The fault if there are bullets, but none in `In Progress`.
     pub(super) missing: Option<Fault>,
     /// Faulty bullets.
     pub(super) faults: Vec<Fault>,
-    /// How many more of them there are.
+    /// Number of further faults that were only counted.
     pub(super) omitted: Omitted,
 }
 
-/// A block from its header on.
+/// A block, starting at its header.
 #[derive(Debug)]
 pub(super) struct Block {
     range: Range<usize>,
     open: Option<Open>,
     progress: Progress,
-    /// Bullets of any list or of none, faulty ones included.
+    /// Number of bullets in any list or none, including faulty ones.
     bullets: usize,
-    /// Faulty bullets of `In Progress`.
+    /// Number of faulty bullets in `In Progress`.
     faulty_in_progress: usize,
-    /// Where the last bullet begins.
+    /// Byte offset of the last bullet.
     pub(super) last_bullet: Option<usize>,
     faults: Vec<Fault>,
     omitted: Omitted,
@@ -59,7 +59,7 @@ impl Block {
         }
     }
 
-    /// Takes a bullet. One without a list counts as a bullet, but belongs nowhere.
+    /// Adds a bullet. A bullet outside any list is counted but not stored.
     pub(super) fn bullet(&mut self, list: Option<List>, indent: usize, text: &str, range: Range<usize>) {
         self.finish_bullet();
         self.range.end = range.end;
@@ -72,7 +72,7 @@ impl Block {
         });
     }
 
-    /// Folds a line into the open bullet, if it is deeper than that.
+    /// Appends a line to the open bullet, if it is indented deeper.
     pub(super) fn continues(&mut self, indent: usize, text: &str, end: usize) -> bool {
         match &mut self.open {
             Some(open) if indent > open.indent => {
@@ -88,12 +88,12 @@ impl Block {
         }
     }
 
-    /// Whether a line with this indentation would belong to the open bullet.
+    /// Whether a line with this indentation would extend the open bullet.
     pub(super) fn is_open_above(&self, indent: usize) -> bool {
         self.open.as_ref().is_some_and(|open| indent > open.indent)
     }
 
-    /// Ends the open bullet.
+    /// Closes the open bullet.
     pub(super) fn finish_bullet(&mut self) {
         let Some(open) = self.open.take() else { return };
         if open.text.is_empty() {
@@ -129,7 +129,7 @@ impl Block {
         keep(&mut self.faults, &mut self.omitted, fault);
     }
 
-    /// What the block says: nothing if it has no bullet at all.
+    /// Returns the result of the block; empty if it has no bullet.
     pub(super) fn finish(mut self) -> Finished {
         self.finish_bullet();
         let mut finished = Finished {

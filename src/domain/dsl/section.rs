@@ -1,4 +1,4 @@
-//! `section = section-header { list | item }` and `list = list-header { item }`: what headers open.
+//! `section = section-header { list | item }` and `list = list-header { item }`: handles headers.
 
 use super::answer::Answer;
 use super::bullets;
@@ -8,7 +8,7 @@ use super::lines::Line;
 use crate::domain::operation::Role;
 
 impl Answer<'_> {
-    /// Takes a line that is a header.
+    /// Handles a line if it is a header.
     pub(super) fn header(&mut self, line: &Line, content: &str) -> bool {
         let options = self.cursor.options;
         let Some(header) = headers::known(content, options) else {
@@ -18,7 +18,8 @@ impl Answer<'_> {
             Opens::Section(_) => line.indent == 0,
             Opens::List(_) => line.indent == 2,
         };
-        // A bare word such as `Remaining` may end a bullet's text; a header with colon or decoration may not.
+        // A bare word such as `Remaining` may be the end of a bullet's text; a header with colon or
+        // decoration may not.
         let is_bullets_word = !header.is_set_apart && self.found.is_within_progress_bullet(line);
         if !(fits || options.any_indentation) || is_bullets_word {
             return false;
@@ -39,7 +40,7 @@ impl Answer<'_> {
         self.standing.open_section(role, line.indent);
     }
 
-    /// Opens a list, unless it cannot stand here.
+    /// Opens a list, unless it is not allowed here.
     fn open_list(&mut self, list: List, line: &Line, header: &Header<'_>) -> bool {
         let is_of_progress = matches!(list, List::Completed | List::InProgress | List::Remaining);
         if self.standing.drops_section() {
@@ -48,7 +49,7 @@ impl Answer<'_> {
         match self.standing.section() {
             Some(Role::Progress) if is_of_progress => {}
             Some(Role::Learnings | Role::Verbatim) if !is_of_progress => {}
-            // Lists of progress can belong nowhere else, so the section's own header may be missing.
+            // Lists of progress belong to one section only, so its header may be missing.
             None if is_of_progress && self.cursor.options.missing_list_headers && header.is_set_apart => {
                 self.open_section(Role::Progress, line);
             }
@@ -63,7 +64,7 @@ impl Answer<'_> {
         true
     }
 
-    /// Takes the item behind a header on its line.
+    /// Parses the item that follows a header on its line.
     fn item_behind(&mut self, line: &Line, header: &Header<'_>) {
         let item = header.behind;
         let text = bullets::text(item, self.cursor.options).unwrap_or(item);

@@ -1,4 +1,4 @@
-//! Snippets: where they end, and their bytes.
+//! Finds the end of a snippet and extracts its bytes.
 
 use super::bullets;
 use super::fences::{self, Closings};
@@ -9,44 +9,44 @@ use super::lines::Line;
 use super::options::Options;
 use std::ops::Range;
 
-/// A snippet read from the input.
+/// A snippet extracted from the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snippet {
     /// Its bytes, without the end of its last line; empty if there is none.
     pub(super) text: String,
-    /// The line behind it.
+    /// Index of the line after it.
     pub(super) next: usize,
-    /// The byte behind it.
+    /// Byte offset after it.
     pub(super) end: usize,
-    /// A code fence on its first line that never closes.
+    /// Byte range of a code fence on its first line that never closes.
     pub(super) unclosed: Option<Range<usize>>,
 }
 
-/// Where in the input to read.
+/// The position to read from.
 pub(super) struct Place<'t> {
     pub(super) text: &'t str,
     pub(super) lines: &'t [Line],
-    /// The line of the bullet.
+    /// Index of the bullet's line.
     pub(super) at: usize,
-    /// The byte behind `=>`.
+    /// Byte offset after `=>`.
     pub(super) from: usize,
-    /// The line that no snippet runs over: the fence around the answer, or the end.
+    /// Index of the line that bounds the snippet: the fence around the answer, or the end.
     pub(super) until: usize,
 }
 
-/// How the end of a snippet is recognised.
+/// How the end of a snippet is detected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The snippet is indented, or begins behind `=>`: a bullet or header that is not deeper than its
-    /// bullet ends it, and prose in column 0.
+    /// The snippet is indented, or begins after `=>`: it ends at prose in column 0 and at a bullet or header
+    /// that is not deeper than its bullet.
     Indented,
-    /// The model did not indent it: only a header, or a bullet that begins `because`, ends it.
+    /// The model did not indent it: it ends only at a header or at a bullet that begins with `because`.
     Unindented,
-    /// Behind a closed fence: whatever is not deeper than the bullet ends it.
+    /// After a closed fence: it ends at any line that is not deeper than the bullet.
     Fenced,
 }
 
-/// Reads the snippet of a bullet.
+/// Extracts the snippet of a bullet.
 pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options) -> Snippet {
     let Place {
         text,
@@ -105,7 +105,7 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
     });
     let mut snippet = String::with_capacity(lines[last].end - from);
     if starts_behind {
-        // Exactly one blank behind the arrow is not part of it.
+        // Exactly one blank after the arrow is a separator.
         let skipped = usize::from(behind.starts_with([' ', '\t']));
         let end = if last > at { bullet.next } else { bullet.end };
         snippet.push_str(&text[from + skipped..end]);
@@ -122,7 +122,7 @@ pub(super) fn read(place: &Place<'_>, closings: &mut Closings, options: &Options
     }
 }
 
-/// Whether a line that is not blank ends the snippet. Deeper lines never do.
+/// Whether a non-blank line ends the snippet. Deeper lines never do.
 fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> bool {
     let line = &place.lines[index];
     if line.indent > place.lines[place.at].indent {
@@ -139,8 +139,8 @@ fn ends(ending: Ending, place: &Place<'_>, index: usize, options: &Options) -> b
     }
 }
 
-/// A header that a snippet cannot hold in its bullet's own columns. The lists of progress are none of this
-/// section's, a line such as `add: value` is code, and among lines that are not indented a bare word is too.
+/// Whether a line is a header that ends the snippet. Progress lists belong to another section, a line such as
+/// `add: value` is code, and among unindented lines so is a bare word.
 fn is_header(ending: Ending, content: &str, options: &Options) -> bool {
     headers::known(content, options).is_some_and(|header| {
         header.behind.is_empty()

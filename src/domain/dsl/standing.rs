@@ -1,25 +1,25 @@
-//! Where in an answer a line stands: in which section and list, and whether its items are dropped.
+//! The section and list that contain the current line, and whether its items are dropped.
 
 use super::headers::List;
 use crate::domain::operation::Role;
 use std::ops::Range;
 
-/// The headers that a line stands below.
+/// The headers above the current line.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
-    /// The section, and the column of its header.
+    /// The section and the column of its header.
     section: Option<(Role, usize)>,
-    /// The list, and the column of its header.
+    /// The list and the column of its header.
     list: Option<(List, usize)>,
     dropped: Option<Dropped>,
 }
 
-/// Items below a header that is unknown.
+/// State while the items below an unknown header are dropped.
 #[derive(Debug)]
 struct Dropped {
-    /// Until the next section header, or else until the next list header.
+    /// Whether items are dropped until the next section header; otherwise until the next list header.
     is_section: bool,
-    /// The header, until it is told: it counts as one only if an item follows.
+    /// The unknown header, until it is reported: it counts as a header only if an item follows.
     untold: Option<Range<usize>>,
 }
 
@@ -55,13 +55,13 @@ impl Standing {
         self.dropped.as_ref().is_some_and(|dropped| dropped.is_section)
     }
 
-    /// Whether a line is not indented deeper than the section's header; without a section that is column 0.
+    /// Whether a line is not indented deeper than the section's header, or than column 0 without a section.
     pub(super) fn is_beside_section(&self, indent: usize) -> bool {
         indent <= self.section.map_or(0, |(_, column)| column)
     }
 
-    /// Drops the items below an unknown header: those of a section if none is open, or if it stands beside the
-    /// open one and is no list of it.
+    /// Drops the items below an unknown header. It counts as a section if none is open, or if it is at the
+    /// level of the open section and is not one of its lists.
     pub(super) fn drop_items(&mut self, header: Range<usize>, content: &str, indent: usize) {
         let is_list_deeper = self.list.is_some_and(|(_, column)| column > indent);
         let is_section = self.section.is_none()
@@ -72,7 +72,7 @@ impl Standing {
         });
     }
 
-    /// The unknown header that items are dropped for, once, and the section that it is a list of.
+    /// Returns, once, the unknown header whose items are dropped, and the section that contains it.
     pub(super) fn untold(&mut self) -> Option<(Range<usize>, Option<Role>)> {
         let dropped = self.dropped.as_mut()?;
         let header = dropped.untold.take()?;

@@ -1,9 +1,9 @@
-//! The DSL as JSON, for model servers that hold their models to a JSON schema and take no grammar: the schema of a
-//! role's answer, and the text that such an answer stands for.
+//! The DSL as JSON, for model servers that support a JSON schema but no grammar: the schema of a role's
+//! answer, and the conversion of such an answer to DSL text.
 //!
-//! The text is read and judged like any other, so nothing is checked here: what is missing is missing in it too. Only
-//! what would be read as something else is written otherwise: a line end in a line becomes a blank, a colon that would
-//! end a reason a semicolon, and an arrow in a label `->`.
+//! The text is parsed and validated like any other, so nothing is checked here: a missing value is missing in
+//! the text too. Only values that would be misread are changed: a line end inside a line becomes a blank, a
+//! colon that would end a reason becomes a semicolon, and an arrow in a label becomes `->`.
 
 use super::grammar::MAX_IDS;
 use super::print;
@@ -12,16 +12,16 @@ use crate::domain::operation::{Operation, Progress, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Behind the instructions, which describe the text: what is wanted instead.
+/// Appended to the instructions, which describe the text form.
 pub const INSTRUCTION: &str = "The form above is written as JSON here: one object of the schema that you are given. \
 Its lists are those of the form, empty where the form would say NO CHANGE; reason, label, content and snippet are the \
 same texts, without \"because\", and a snippet without added indentation. Answer with that JSON only.";
 
-/// The most archivings of one answer, and bullets of one list.
+/// Maximum number of archivings in one answer, and of bullets in one list.
 const MAX_ITEMS: usize = 20;
 
-/// The schema of a role's answer. `ids` are the records that it may archive, of which those of another kind than the
-/// role's are left out; at most `max_additions` are taken.
+/// Returns the schema of a role's answer. `ids` are the records that may be archived; ids of other kinds are
+/// ignored. At most `max_additions` additions are allowed.
 #[must_use]
 pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
     let text = || json!({ "type": "string" });
@@ -51,7 +51,7 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
         .collect();
     let add = list(item, max_additions);
     if names.is_empty() {
-        // An enumeration of nothing is no schema.
+        // An empty `enum` is not a valid schema.
         return object(&[("add", add)]);
     }
     let most = names.len().min(MAX_ITEMS);
@@ -62,7 +62,7 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
     object(&[("add", add), ("archive", list(archived, most))])
 }
 
-/// An object of exactly these members.
+/// A schema for an object with exactly these members.
 fn object(members: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> = members
@@ -98,7 +98,7 @@ struct Archived {
     reason: String,
 }
 
-/// The text that a JSON answer stands for; `None` if it is no such answer.
+/// Converts a JSON answer to DSL text; `None` if it does not match the schema.
 #[must_use]
 pub fn text(role: Role, answer: &str) -> Option<String> {
     let said: Said = serde_json::from_str(answer).ok()?;
@@ -131,7 +131,7 @@ pub fn text(role: Role, answer: &str) -> Option<String> {
             },
         });
     }
-    // Ids as they were written: one that is none is the parser's to tell.
+    // Ids are copied unchanged: the parser reports invalid ones.
     let archived: String = said
         .archive
         .iter()
@@ -161,12 +161,12 @@ fn written(role: Role, operations: &[Operation], archived: &str) -> String {
     text
 }
 
-/// A text on one line.
+/// Joins a text into one line.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A reason on one line, without a colon that would end it and without the word that stands before it anyway.
+/// Normalises a reason to one line, without a colon that would end it and without a leading `because`.
 fn reason(text: &str) -> String {
     let text = line(text);
     let bare = super::items::behind_because(&text).map_or(text.as_str(), str::trim_start);

@@ -8,16 +8,16 @@ use crate::domain::operation::{Item, Operation};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeSet, HashMap};
 
-/// Records that may hold a word which is still distinctive, however few there are.
+/// A word that occurs in at most this many records is distinctive.
 const FEW_RECORDS: usize = 2;
 
 /// The active records of the kinds that an answer archives, or copies snippets from.
 #[derive(Debug)]
 pub(super) struct Actives {
     records: Vec<Record>,
-    /// The words of those that are archived.
+    /// The words of the records to be archived.
     pub(super) archived: HashMap<RecordId, Vec<Word>>,
-    /// In how many records of a kind a word stands.
+    /// Number of records of a kind that contain a word.
     frequency: HashMap<(RecordKind, Key), usize, RandomState>,
     counts: HashMap<RecordKind, usize>,
 }
@@ -75,7 +75,7 @@ impl Actives {
             .map(|record| record.content.as_str())
     }
 
-    /// Whether a word tells a record from most others of its section.
+    /// Whether a word distinguishes a record from most others of its section.
     pub(super) fn is_distinctive(&self, kind: RecordKind, word: &Word) -> bool {
         let holding = self.frequency.get(&(kind, word.key)).copied().unwrap_or(0);
         let all = self.counts.get(&kind).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Archives: called for by the input, or by what replaces the record.
+//! Judges archivings: the input must call for them, or an addition must replace the record.
 
 use super::judge::Judge;
 use super::passage::Evidence;
@@ -10,7 +10,7 @@ use crate::domain::operation::{FaultKind, Operation};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Words that an addition shares with the record it belongs to.
+/// Number of words that an addition must share with the record it replaces.
 const PAIR_WORDS: usize = 2;
 
 /// An addition of the same answer, and whether it is applied.
@@ -18,20 +18,20 @@ const PAIR_WORDS: usize = 2;
 pub struct Addition<'o> {
     /// The addition.
     pub operation: &'o Operation,
-    /// Whether it is applied, or says what is there already.
+    /// Whether it is applied, or equals an existing record.
     pub stands: bool,
 }
 
-/// What became of an archive.
+/// The result of judging an archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedArchive {
-    /// What carries it.
+    /// The supporting passages.
     pub evidence: Vec<Evidence>,
-    /// Why it is rejected or warned of.
+    /// Why it is rejected, or a warning.
     pub ruling: Option<Ruling>,
 }
 
-/// What an addition says.
+/// The words of an addition.
 pub(super) struct Words {
     keys: HashSet<Key, RandomState>,
     kind: Option<RecordKind>,
@@ -52,7 +52,7 @@ impl Words {
         }
     }
 
-    /// How many words it shares with a record of a kind, if it belongs to it.
+    /// Number of words shared with a record of a kind, if enough to count as its replacement.
     pub(super) fn in_common(&self, kind: RecordKind, words: &[Word]) -> Option<usize> {
         (self.kind == Some(kind))
             .then(|| shared(words, &self.keys))
@@ -65,8 +65,9 @@ impl Words {
 }
 
 impl Judge<'_> {
-    /// Judges the archives of an answer that is otherwise valid, now that it is known which of its additions stand.
-    /// `earlier` are the records that an earlier text of the same update archives: they count for the limit.
+    /// Judges the archivings of an otherwise valid answer, once it is known which additions are accepted.
+    /// `earlier` are the records that an earlier text of the same update archives: they count towards the
+    /// limit.
     #[must_use]
     pub fn archives(
         &self,
@@ -96,7 +97,7 @@ impl Judge<'_> {
     }
 
     fn archive(&self, id: RecordId, additions: &[Words], named: Option<(usize, usize)>) -> JudgedArchive {
-        // What is not active is told of by validation.
+        // Validation reports records that are not active.
         let none: &[Word] = &[];
         let words = self.actives.archived.get(&id).map_or(none, Vec::as_slice);
         let mut evidence: Vec<Evidence> = named
@@ -140,7 +141,7 @@ impl Judge<'_> {
             })
     }
 
-    /// The records that the input names, each with the text and the byte where it does so first.
+    /// The records that the input names, each with the text and the byte offset of the first occurrence.
     fn named(&self) -> HashMap<RecordId, (usize, usize)> {
         let mut named = HashMap::new();
         if self.actives.archived.is_empty() {
@@ -157,7 +158,7 @@ impl Judge<'_> {
     }
 }
 
-/// The id whose dash stands here, in any case, and where it begins.
+/// The id around a dash, in any case, and its byte offset.
 fn id_around(text: &str, dash: usize) -> Option<(RecordId, usize)> {
     let start = dash.checked_sub(2)?;
     let prefix = text.get(start..dash)?.to_ascii_uppercase();

@@ -1,23 +1,23 @@
-//! The examples of the instructions that a model got: what it may not give back as an answer.
+//! The examples in a model's instructions, which it must not return as its answer.
 
 use crate::domain::dsl;
 use crate::domain::operation::Operation;
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 
-/// Insights, labels, snippets and bullets of the examples, folded.
+/// Insights, labels, snippets and bullets of the examples, normalised.
 #[derive(Debug, Clone, Default)]
 pub struct Examples(HashSet<String, RandomState>);
 
 impl Examples {
-    /// The examples in texts of instructions: whatever reads as an answer there.
+    /// Collects the examples from instruction texts: everything that parses as an answer.
     #[must_use]
     pub fn of<'t>(instructions: impl IntoIterator<Item = &'t str>) -> Self {
         let mut examples = Self::default();
         for text in instructions {
             examples.add_answer(text);
-            // An answer behind a word of its own begins anew: one that is read as part of the answer before it may
-            // be taken for text around it.
+            // Each `Example` heading starts a separate answer, because an answer parsed together with the
+            // previous one could be taken for surrounding text.
             for (at, _) in text.match_indices("\nExample") {
                 examples.add_answer(&text[at..]);
             }
@@ -49,20 +49,20 @@ impl Examples {
         self.0.insert(folded(text));
     }
 
-    /// How many there are.
+    /// Number of examples.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether a text is one of them.
+    /// Whether a text equals one of them.
     #[must_use]
     pub fn has(&self, text: &str) -> bool {
         self.0.contains(&folded(text))
     }
 }
 
-/// A text in lower case with single blanks.
+/// Converts a text to lower case with single blanks.
 fn folded(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")

@@ -1,10 +1,10 @@
-//! Words that mean nothing by themselves: function words of several languages, and the DSL's own.
+//! Words without meaning of their own: function words of several languages, and the keywords of the DSL.
 
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Words of headers and of the form of items.
+/// Words of headers and of item syntax.
 const DSL: &str = "because current progress completed remaining key learnings verbatim context add archive none change \
     changes current_progress key_learnings verbatim_context in_progress";
 
@@ -60,7 +60,7 @@ const OTHERS: &str = "alla alle anche ancora avere che chi come con cosa così c
     надо нас него нет них она они оно перед под после потому при про раз так также там тебя тем теперь тогда того тоже \
     только том три тут уже хотя чего чем что чтобы эта эти это этого этом этот";
 
-/// Pairs of characters of endings, particles and pronouns.
+/// Character pairs in endings, particles and pronouns.
 const PAIRS: &str = "です ます した して てい いる いた する ない から まで こと もの ため これ それ あれ この その ある あり ので のは のが \
     のを のに には では とは での との など とき さい くだ ださ まし ませ せん れる られ たら なら って った んで にす がい をし は、 れた \
     我们 你们 他们 她们 这个 那个 这些 那些 一个 一些 因为 所以 但是 如果 可以 没有 什么 已经 还是 就是 不是 以及 或者 并且 我們 你們 他們 這個 \
@@ -75,10 +75,10 @@ static WORDS: LazyLock<HashSet<&str, RandomState>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether a folded word or pair is one of them.
+/// Whether a normalised word or pair is a function word.
 pub(super) fn is_function_word(folded: &str) -> bool {
     WORDS.contains(folded)
-        // One apostrophe is as good as the other.
+        // Both apostrophes are equivalent.
         || folded.contains('\u{2019}') && WORDS.contains(folded.replace('\u{2019}', "'").as_str())
 }
 

@@ -1,4 +1,4 @@
-//! The input of an update, read once for the words that are asked about.
+//! The input of an update, indexed once by the words of an answer.
 
 use super::passage::{Evidence, Origin};
 use super::quotes::quote_of;
@@ -8,18 +8,18 @@ use super::words::{Sieve, Token, scan};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How many sentences are remembered of a word. A word that stands in more says little about any of them.
+/// Maximum number of sentences stored per word; more frequent words are not significant.
 const MOST_SENTENCES: usize = 64;
 
-/// Passages that are told of an operation.
+/// Maximum number of passages reported per operation.
 const MOST_PASSAGES: usize = 2;
 
-/// All that the caller of an update sent, not only what its models were shown.
+/// The complete input of an update, not only what its models were given.
 #[derive(Debug, Clone)]
 pub struct Input<'a> {
-    /// What was just done or is being done.
+    /// The task description.
     pub task: &'a str,
-    /// The messages' contents, oldest first.
+    /// The contents of the messages, oldest first.
     pub messages: Vec<&'a str>,
 }
 
@@ -39,26 +39,26 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A sentence, by its number in the whole input, and the first byte of a word in its text.
+/// An occurrence of a word: sentence number in the whole input, and byte offset of the word in its text.
 #[derive(Debug, Clone, Copy)]
 struct Posting {
     sentence: u32,
     at: usize,
 }
 
-/// Where the words that were asked about stand.
+/// An index of the positions of the searched words.
 #[derive(Debug)]
 pub(super) struct Found<'i, 'a> {
     input: &'i Input<'a>,
     postings: HashMap<Key, Vec<Posting>, RandomState>,
-    /// The text of each sentence, and its first byte.
+    /// The text and start offset of each sentence.
     sentences: Vec<(u32, usize)>,
-    /// The scripts that the input has words in.
+    /// The scripts that occur in the input.
     pub(super) scripts: Scripts,
 }
 
 impl<'i, 'a> Found<'i, 'a> {
-    /// Reads the input for these words. Linear, whatever they are.
+    /// Indexes the input for these words. Linear.
     pub(super) fn of(input: &'i Input<'a>, asked: &HashSet<Key, RandomState>) -> Self {
         let mut postings: HashMap<Key, Vec<Posting>, RandomState> = HashMap::default();
         let sieve = Sieve::of(asked.iter());
@@ -93,14 +93,14 @@ impl<'i, 'a> Found<'i, 'a> {
         }
     }
 
-    /// Whether a word stands in the input.
+    /// Whether a word occurs in the input.
     pub(super) fn has(&self, key: Key) -> bool {
         self.postings.get(&key).is_some_and(|places| !places.is_empty())
     }
 
-    /// The sentences that share most of these words, the best first; of equal ones the earlier.
+    /// The sentences that share most of these words, best first; earlier sentences first among equals.
     pub(super) fn evidence(&self, words: impl IntoIterator<Item = Key>) -> Vec<Evidence> {
-        // Of each sentence how many words it shares, and where the first of them stands.
+        // For each sentence the number of shared words and the position of the first one.
         let mut shares: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
         for key in words {
             for posting in self.postings.get(&key).into_iter().flatten() {
@@ -117,7 +117,7 @@ impl<'i, 'a> Found<'i, 'a> {
             .collect()
     }
 
-    /// The sentence around a byte of a text.
+    /// The sentence around a byte offset of a text.
     pub(super) fn sentence_at(&self, place: usize, at: usize) -> Evidence {
         let behind = self.sentences.partition_point(|(of, start)| {
             (usize::try_from(*of).unwrap_or(usize::MAX), *start) <= (place, at)

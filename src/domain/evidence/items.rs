@@ -1,4 +1,4 @@
-//! Additions and progress, judged one by one.
+//! Judges additions and progress items individually.
 
 use super::judge::{Carried, Judge, Judged};
 use super::passage::Evidence;
@@ -11,8 +11,8 @@ use super::words::content_words;
 use crate::domain::operation::{FaultKind, Item, Operation};
 
 impl Judge<'_> {
-    /// Judges additions and progress, in their order; archives pass here and are judged when it is known which
-    /// additions stand ([`Judge::archives`]).
+    /// Judges additions and progress, in order. Archivings pass through and are judged by
+    /// [`Judge::archives`], once it is known which additions are accepted.
     #[must_use]
     pub fn items(&self, items: Vec<Item>) -> Vec<Judged> {
         items.into_iter().map(|item| self.item(item)).collect()

@@ -1,4 +1,4 @@
-//! What an answer of a role is held to, and how far a text of it is carried.
+//! Judges whether the input supports an answer of a role.
 
 use super::Strictness;
 use super::actives::Actives;
@@ -14,35 +14,36 @@ use crate::domain::operation::{FaultKind, Item, Operation};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 
-/// What an answer is held to.
+/// The context in which an answer is judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
-    /// What the caller sent.
+    /// The input of the update.
     pub input: &'a Input<'a>,
     /// The memory's document.
     pub document: &'a str,
-    /// The body of its progress.
+    /// The body of its `Current Progress`.
     pub progress: &'a str,
-    /// What the instructions show.
+    /// The examples of the instructions.
     pub examples: &'a Examples,
-    /// Records that a section's answer may archive.
+    /// Maximum number of archivings per section.
     pub max_archives: usize,
-    /// What is done about what is not carried.
+    /// What to do about unsupported items.
     pub strictness: Strictness,
 }
 
-/// What became of an item.
+/// The result of judging an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// What is left of it: its good bullets, its snippet in the input's own bytes. `None` if it is rejected.
+    /// The accepted part: valid bullets, or the snippet with the exact bytes of the input. `None` if
+    /// rejected.
     pub item: Option<Item>,
-    /// What carries it.
+    /// The supporting passages.
     pub evidence: Vec<Evidence>,
-    /// What is wrong with it.
+    /// The problems found.
     pub rulings: Vec<Ruling>,
 }
 
-/// The input, read for one answer.
+/// The input indexed for one answer.
 #[derive(Debug)]
 pub struct Judge<'a> {
     pub(super) case: Case<'a>,
@@ -51,16 +52,16 @@ pub struct Judge<'a> {
     pub(super) sources: Option<Sources<'a>>,
 }
 
-/// Whether a text is carried by words, and by how many.
+/// Whether the words of a text are supported.
 pub(super) enum Carried {
     Yes,
-    /// It shares no script with what could carry it.
+    /// It shares no script with the possible sources.
     NotComparable,
     No,
 }
 
 impl<'a> Judge<'a> {
-    /// Reads the input for the words of these items. Linear in it and in the document.
+    /// Indexes the input for the words of these items. Linear in the input and the document.
     #[must_use]
     pub fn new(case: Case<'a>, items: &[Item]) -> Self {
         let actives = Actives::of(case.document, items);
@@ -97,14 +98,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A ruling as the configuration wants it. A credential is never only warned of.
+    /// Downgrades a ruling to a warning if configured. A credential is never downgraded.
     pub(super) fn softened(&self, mut ruling: Ruling) -> Ruling {
         let is_softened = self.case.strictness == Strictness::Warn && ruling.kind != FaultKind::Secret;
         ruling.is_warning |= is_softened;
         ruling
     }
 
-    /// What is said of a text that may hold a credential: whatever else is wrong with it, it is not applied then.
+    /// Returns the ruling of a text, replaced by a rejection if the text may contain a credential.
     pub(super) fn settled(
         &self,
         ruling: Option<Ruling>,
@@ -118,8 +119,8 @@ impl<'a> Judge<'a> {
         ruling
     }
 
-    /// Whether a text shares as many words with the input, or with these others, as it needs: `least`, or one if it
-    /// has fewer than four. Words in scripts that neither has do not count.
+    /// Whether a text shares enough words with the input or with `others`: at least `least`, or one if it has
+    /// fewer than four. Words in scripts that neither of them uses do not count.
     pub(super) fn carried(&self, text: &str, words: &[Word], least: usize, others: &[Word]) -> Carried {
         if words.is_empty() {
             let is_there = self.sources.as_ref().is_some_and(|sources| sources.has(text));

@@ -1,11 +1,13 @@
-//! What carries a change: which words of an update's input stand behind each item of a role's answer.
+//! Grounding: checks which passages of an update's input support each item of a role's answer.
 //!
-//! Form is not enough: small models under a grammar archive what no task touched, and add the examples of their own
-//! instructions. So an item of a role's answer is held to the update's task and messages (the [`Input`]), by words
-//! that mean something (`words`), by text that stands there (`verbatim`) and by what may not be stored at all
-//! (`secrets`). What is found is told as [`Evidence`]: the sentences that share most.
+//! Valid syntax is not enough: small models under a grammar archive records that the task does not concern,
+//! and copy the examples of their instructions. So each item of an answer is compared with the update's task
+//! and messages (the [`Input`]): by significant words (`words`), by literal text (`verbatim`), and for
+//! content that must not be stored (`secrets`). The result is reported as [`Evidence`]: the sentences that
+//! share most words.
 //!
-//! Pure, and linear in the input: it is read once an answer, for the words and texts that the answer asks about.
+//! Pure, and linear in the input: the input is indexed once per answer, for the words and texts of that
+//! answer.
 
 mod actives;
 mod archives;
@@ -37,14 +39,14 @@ pub use ruling::Ruling;
 pub use secrets::{has_secret, masked};
 pub use sharing::shares_a_word;
 
-/// What is done about items that the input does not carry.
+/// What to do about items that the input does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
     /// They are rejected.
     #[default]
     Reject,
-    /// They are applied, with a warning; what holds a credential is rejected.
+    /// They are applied with a warning; items with a credential are rejected.
     Warn,
-    /// Nothing is compared, and no evidence told.
+    /// Nothing is compared and no evidence is reported.
     Off,
 }

@@ -1,22 +1,22 @@
 //! Passages of an update's input.
 
-/// Where a passage stands.
+/// The text that contains a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// In the task.
     Task,
-    /// In the message at this place, from 0.
+    /// In the message with this index, from 0.
     Message(usize),
 }
 
-/// A passage of the input that carries an operation.
+/// A passage of the input that supports an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// The text it stands in.
+    /// The text that contains it.
     pub origin: Origin,
-    /// Its first byte in that text.
+    /// Start in that text, in bytes.
     pub start: usize,
-    /// The byte behind its last.
+    /// End in that text, in bytes, exclusive.
     pub end: usize,
     /// Its text.
     pub quote: String,

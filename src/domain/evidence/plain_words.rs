@@ -1,8 +1,9 @@
-//! Words of text that needs no tables: letters that Unicode's normalisation leaves alone and that have one lower case
-//! form, digits of ASCII, and what joins them. Most text is of this kind, and is read many times as fast so.
+//! A fast path for splitting plain text into words: letters that Unicode normalisation leaves unchanged and
+//! that have a single lower case form, ASCII digits, and joining characters. Most text is plain, and this
+//! path is many times faster.
 //!
-//! The boundaries are those of Unicode (UAX 29): `:`, `.` and `'` between letters, `,`, `;`, `.` and `'` between digits,
-//! and `_` anywhere belong to a word.
+//! The boundaries are those of Unicode (UAX 29): `:`, `.` and `'` between letters, `,`, `;`, `.` and `'`
+//! between digits, and `_` anywhere are part of a word.
 
 use super::scripts::Scripts;
 use super::word::{Open, Word};
@@ -16,7 +17,7 @@ const MID_LETTER: u8 = 1 << 3;
 const MID_DIGIT: u8 = 1 << 4;
 const WORD: u8 = LETTER | DIGIT | UNDERSCORE;
 
-/// What each character of ASCII is.
+/// The class of each ASCII character.
 static CLASSES: [u8; 128] = {
     let mut classes = [0; 128];
     let mut byte = 0;
@@ -35,7 +36,7 @@ static CLASSES: [u8; 128] = {
     classes
 };
 
-/// A character: what it is, itself in lower case, its script.
+/// A character: its class, lower case form, script and length in bytes.
 struct Plain {
     class: u8,
     lower: char,
@@ -43,7 +44,7 @@ struct Plain {
     bytes: usize,
 }
 
-/// The character at this byte, if there is one and it is of ASCII.
+/// The ASCII character at this byte offset, if there is one.
 #[inline]
 fn ascii(bytes: &[u8], at: usize) -> Option<Plain> {
     let byte = *bytes.get(at)?;
@@ -60,7 +61,7 @@ fn ascii(bytes: &[u8], at: usize) -> Option<Plain> {
     })
 }
 
-/// The character at this byte, if there is one and it is plain.
+/// The plain character at this byte offset, if there is one.
 #[inline]
 fn plain(bytes: &[u8], at: usize) -> Option<Plain> {
     let first = *bytes.get(at)?;
@@ -75,7 +76,8 @@ fn plain(bytes: &[u8], at: usize) -> Option<Plain> {
     let (lower, script) = match code {
         0xC0..=0xD6 | 0xD8..=0xDE => (code + 0x20, Scripts::LATIN),
         0xDF..=0xF6 | 0xF8..=0xFF => (code, Scripts::LATIN),
-        // Pairs of upper and lower case, less the dotted and dotless i, ligatures, and letters with a dot behind them.
+        // Pairs of upper and lower case, without dotted and dotless i, ligatures, and letters followed by a
+        // dot.
         0x100..=0x12F | 0x14A..=0x177 => (code | 1, Scripts::LATIN),
         0x391..=0x3A1 | 0x3A3..=0x3A9 => (code + 0x20, Scripts::GREEK),
         0x3C2 => (0x3C3, Scripts::GREEK),
@@ -93,7 +95,7 @@ fn plain(bytes: &[u8], at: usize) -> Option<Plain> {
     })
 }
 
-/// Quotation marks, of which single ones are apostrophes too, dashes, and three dots.
+/// Quotation marks (single ones are also apostrophes), dashes, and the ellipsis.
 fn punctuation(first: u8, second: u8, third: u8) -> Option<Plain> {
     let (class, lower) = match [first, second, third] {
         [0xE2, 0x80, 0x98] => (MID_LETTER | MID_DIGIT, '\u{2018}'),
@@ -109,7 +111,8 @@ fn punctuation(first: u8, second: u8, third: u8) -> Option<Plain> {
     })
 }
 
-/// Meets the words of a text that is plain throughout. `false`, with nothing met, if it is not.
+/// Calls `meet` for each word of a completely plain text. Returns `false` without calling it for any other
+/// text.
 pub(super) fn scan(text: &str, offset: usize, meet: &mut impl FnMut(Word)) -> bool {
     let bytes = text.as_bytes();
     if text.is_ascii() {
@@ -146,7 +149,7 @@ fn scan_with(
         let (mut classes, mut before) = (0, 0);
         while let Some(c) = read(text, at) {
             if c.class & WORD == 0 {
-                // What is no part of a word by itself may join what stands around it.
+                // A joining character is part of a word only between characters of the same class.
                 let kind = match before {
                     LETTER if c.class & MID_LETTER != 0 => LETTER,
                     DIGIT if c.class & MID_DIGIT != 0 => DIGIT,
@@ -166,7 +169,7 @@ fn scan_with(
             }
             at += c.bytes;
         }
-        // Underscores alone are no word.
+        // Underscores alone are not a word.
         if classes & (LETTER | DIGIT) != 0 {
             open.has_digit = classes & DIGIT != 0;
             if let Some(word) = open.close(offset + at) {

@@ -1,4 +1,4 @@
-//! Progress, judged bullet by bullet.
+//! Judges progress bullet by bullet.
 
 use super::judge::{Carried, Judge, Judged};
 use super::ruling::{Ruling, example, not_comparable};
@@ -10,8 +10,7 @@ use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Leaves out bullets that nothing carries and those that stand twice, and only then asks whether something is in
-/// progress.
+/// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
 pub(super) fn judge(judge: &Judge<'_>, progress: Progress, range: Range<usize>) -> Judged {
     let before = content_words(judge.case.progress);
     let known: HashSet<String, RandomState> = judge.case.progress.lines().map(folded).collect();
@@ -83,7 +82,7 @@ fn bullet_ruling(
     judge.settled(ruling, || has_secret(bullet))
 }
 
-/// A bullet with case, blanks and punctuation folded.
+/// Normalises case, blanks and punctuation of a bullet.
 fn folded(bullet: &str) -> String {
     let words: Vec<String> = bullet
         .split(|c: char| !c.is_alphanumeric())

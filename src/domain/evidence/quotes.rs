@@ -1,19 +1,19 @@
-//! Quotations of the input: short, to the byte, and without credentials.
+//! Quotations of the input: short, exact, and without credentials.
 
 use super::passage::{Evidence, Origin};
 use super::secrets::{MASK, secrets};
 use std::ops::Range;
 
-/// The longest quotation, in bytes.
+/// Maximum length of a quotation in bytes.
 const QUOTE_BYTES: usize = 200;
 
-/// How far around a quotation credentials are looked for, in bytes.
+/// Number of bytes around a quotation that are searched for credentials.
 const CONTEXT_BYTES: usize = 400;
 
-/// A passage without the blanks around it; of a longer one the beginning or, where the word that counts stands behind
-/// that, what begins with the word.
+/// Quotes a passage without surrounding blanks. From a longer passage it quotes the beginning or, if the
+/// relevant word at `at` is later, the text from that word on.
 ///
-/// A credential in it is masked: `start` and `end` are still its place in the text.
+/// Credentials are masked; `start` and `end` still refer to the original text.
 pub(super) fn quote_of(origin: Origin, text: &str, range: Range<usize>, at: usize) -> Evidence {
     let passage = &text[range.clone()];
     let mut start = range.start + (passage.len() - passage.trim_start().len());
@@ -23,7 +23,7 @@ pub(super) fn quote_of(origin: Origin, text: &str, range: Range<usize>, at: usiz
     }
     let start = start.min(end);
     let end = text.floor_char_boundary(end.min(start + QUOTE_BYTES)).max(start);
-    // What begins before the window or ends behind it has to be recognised too.
+    // A credential that begins before or ends after the quotation must be detected too.
     let near = text.floor_char_boundary(start.saturating_sub(CONTEXT_BYTES))
         ..text.ceil_char_boundary((end + CONTEXT_BYTES).min(text.len()));
     let mut quote = String::with_capacity(end - start);
@@ -37,7 +37,7 @@ pub(super) fn quote_of(origin: Origin, text: &str, range: Range<usize>, at: usiz
         }
     }
     quote.push_str(&text[from..end]);
-    // A mask may be longer than what it stands for.
+    // A mask may be longer than the credential.
     quote.truncate(quote.floor_char_boundary(QUOTE_BYTES));
     Evidence {
         origin,

@@ -1,4 +1,4 @@
-//! Which addition takes the place of which record that is archived with it.
+//! Matches additions to the records that they replace.
 
 use super::actives::words_of;
 use super::archives::{Addition, Words};
@@ -8,9 +8,9 @@ use crate::domain::operation::Operation;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// Lets additions name the records that they replace: those archived beside them whose words they share. Pairs that
-/// share most come first; an addition takes the place of one record, and a record is replaced once. What names a record
-/// already keeps it.
+/// Sets `replaces` on additions that share words with a record archived in the same answer. Pairs that share
+/// most words are matched first; an addition replaces at most one record, and a record is replaced at most
+/// once. Existing `replaces` values are kept.
 pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
     let replaced: HashSet<RecordId> = operations.iter().filter_map(|it| it.replaces()).collect();
     let archived: HashSet<RecordId> = operations

@@ -1,17 +1,17 @@
-//! What is said of an item that is not carried.
+//! The ruling on an unsupported item.
 
 use crate::domain::operation::FaultKind;
 
-/// What is wrong with an item, or with a bullet of it.
+/// A problem with an item, or with one of its bullets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
-    /// What kind.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// A sentence.
+    /// The message.
     pub detail: String,
-    /// The bullet, where it is not about the whole item.
+    /// The bullet, if the ruling does not concern the whole item.
     pub bullet: Option<String>,
-    /// It is only told; the item or bullet is applied.
+    /// Whether it is only a warning: the item or bullet is applied.
     pub is_warning: bool,
 }
 

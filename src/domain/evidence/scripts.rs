@@ -1,4 +1,4 @@
-//! Scripts of letters, as far as words of them can be compared at all.
+//! The scripts of letters, to decide whether words can be compared.
 
 /// A set of scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ impl Scripts {
     const KANA: Self = Self(1 << 6);
     const HANGUL: Self = Self(1 << 7);
     const THAI: Self = Self(1 << 8);
-    /// The first of those that are told apart by their block only.
+    /// The first of the scripts that are distinguished only by their Unicode block.
     const OTHERS: u32 = 9;
 
     pub(super) fn with(self, other: Self) -> Self {
@@ -26,20 +26,20 @@ impl Scripts {
         self.0 == 0
     }
 
-    /// Whether the two have one in common.
+    /// Whether the sets intersect.
     pub(super) fn share(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether all of these are among the others.
+    /// Whether this is a subset of the other.
     pub(super) fn are_among(self, others: Self) -> bool {
         self.0 & !others.0 == 0
     }
 }
 
-/// The script of a character; none for digits and signs.
+/// The script of a character; none for digits and symbols.
 pub(super) fn of(c: char) -> Scripts {
-    // Blocks of letters alone, which need no table.
+    // Blocks that contain only letters need no table lookup.
     match u32::from(c) {
         0x4E00..=0x9FFF => return Scripts::HAN,
         0x3041..=0x3096 | 0x30A1..=0x30FA => return Scripts::KANA,
@@ -65,7 +65,7 @@ pub(super) fn of(c: char) -> Scripts {
     }
 }
 
-/// Han, Hiragana, Katakana, Thai and Hangul, which are compared by pairs of characters.
+/// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.
 pub(super) fn goes_by_pairs(c: char) -> bool {
     let code = u32::from(c);
     code >= 0xE00 && ((0xE01..=0xE4E).contains(&code) || is_hangul(code) || is_kana(code) || is_han(code))

@@ -1,21 +1,21 @@
-//! Credentials in a text: what a memory may not hold, whoever says so.
+//! Detects credentials in a text, which a memory must not store.
 //!
 //! - a block of a private key;
-//! - a word that begins like a well-known token;
-//! - the password of a URL, and what follows `Bearer`;
-//! - a name such as `password` or `api_key` with a value behind it: `password=hunter2`, `"token": "…"`,
-//!   `the password for staging is …`. A placeholder, a variable or a call is no value, and neither is a plain word of a
-//!   sentence (`token: the parser reads one`).
+//! - a word with the prefix of a well-known token;
+//! - the password in a URL, and the text after `Bearer`;
+//! - a name such as `password` or `api_key` followed by a value: `password=hunter2`, `"token": "…"`, `the
+//!   password for staging is …`. A placeholder, a variable, a call or a plain word of a sentence (`token: the
+//!   parser reads one`) is not a value.
 
 mod named;
 
 use named::{is_placeholder, named_values};
 use std::ops::Range;
 
-/// Stands in place of a credential.
+/// Replaces a credential.
 pub(super) const MASK: &str = "[secret]";
 
-/// Beginnings of tokens, and how many characters follow at least.
+/// Token prefixes, and the minimum number of characters after each.
 const TOKENS: [(&str, usize); 31] = [
     ("ghp_", 20),
     ("gho_", 20),
@@ -50,13 +50,13 @@ const TOKENS: [(&str, usize); 31] = [
     ("shpat_", 20),
 ];
 
-/// Whether a text holds a credential.
+/// Whether a text contains a credential.
 #[must_use]
 pub fn has_secret(text: &str) -> bool {
     !secrets(text).is_empty()
 }
 
-/// The text with every credential masked.
+/// Masks every credential in a text.
 #[must_use]
 pub fn masked(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
@@ -70,7 +70,7 @@ pub fn masked(text: &str) -> String {
     masked
 }
 
-/// The places of all credentials, in their order, none within another. Linear.
+/// The byte ranges of all credentials, in order, not nested. Linear.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     private_keys(text, &mut found);
@@ -129,14 +129,14 @@ fn tokens(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The shortest token: its beginning and what follows at least.
+/// Minimum length of a token: its prefix and the characters after it.
 const TOKEN_BYTES: usize = 15;
 
 fn is_token(word: &str) -> bool {
     word.len() >= TOKEN_BYTES
         && TOKENS.iter().any(|(beginning, least)| {
             word.strip_prefix(beginning).is_some_and(|rest| {
-                // What people write as an example has no digit: `sk-your-api-key-goes-here`.
+                // Tokens that people write as examples contain no digit: `sk-your-api-key-goes-here`.
                 rest.len() >= *least && rest.bytes().any(|byte| byte.is_ascii_digit())
             })
         })

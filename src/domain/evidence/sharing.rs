@@ -1,11 +1,11 @@
-//! Whether two texts have anything to do with each other.
+//! Whether two texts share words.
 
 use super::word::{Key, Word};
 use super::words::content_words;
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 
-/// How many of these words a text has.
+/// Number of these words that a text contains.
 pub(super) fn shared(words: &[Word], others: &HashSet<Key, RandomState>) -> usize {
     words.iter().filter(|word| others.contains(&word.key)).count()
 }
@@ -15,8 +15,8 @@ pub(super) fn keys(text: &str) -> impl Iterator<Item = Key> {
     content_words(text).into_iter().map(|word| word.key)
 }
 
-/// Whether a text shares a content word with one of the others. A text without content words, or one in scripts that
-/// none of the others is in, cannot be compared, and passes.
+/// Whether a text shares a content word with one of the others. A text without content words, or in scripts
+/// that none of the others uses, cannot be compared and is accepted.
 #[must_use]
 pub fn shares_a_word<'t>(text: &str, others: impl IntoIterator<Item = &'t str>) -> bool {
     let words = content_words(text);

@@ -1,6 +1,7 @@
-//! Text that stands in the input, whatever became of its blanks.
+//! Finds text in the input regardless of whitespace.
 //!
-//! Runs of blanks and line ends count as one blank on both sides. What is found is the input's own bytes.
+//! Runs of blanks and line ends are treated as one blank on both sides. A match returns the exact bytes of
+//! the input.
 
 use super::input::Input;
 use super::passage::{Evidence, Origin};
@@ -9,23 +10,23 @@ use memchr::memmem::Finder;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Words between two places that are remembered.
+/// Number of words between two recorded positions.
 const STRIDE: usize = 16;
 
-/// Matches of one snippet that are looked at.
+/// Maximum number of matches examined per snippet.
 const MOST_MATCHES: usize = 1_024;
 
-/// A text with its runs of blanks folded to one.
+/// A text with each run of blanks folded to one.
 #[derive(Debug)]
 struct Folded<'a> {
     origin: Origin,
     text: &'a str,
     folded: String,
-    /// Of every [`STRIDE`]th word its place in the folded text and in the text.
+    /// For every [`STRIDE`]th word its offset in the folded text and in the original.
     places: Vec<(usize, usize)>,
 }
 
-/// The words of a text with their places: what `split_whitespace` gives, by bytes.
+/// The words of a text with their byte offsets; equivalent to `split_whitespace`.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -44,7 +45,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// How many bytes the blank at this byte has; 0 if none begins there.
+/// Length in bytes of the blank at this offset; 0 if there is none.
 #[inline]
 fn blank(bytes: &[u8], at: usize) -> usize {
     match bytes[at..] {
@@ -59,7 +60,7 @@ fn blank(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// A text with single blanks, none around it.
+/// Folds blanks and trims a text.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for (_, word) in words(text) {
@@ -92,7 +93,7 @@ impl<'a> Folded<'a> {
         }
     }
 
-    /// Where a byte of the folded text, which is no blank, stands in the text.
+    /// Converts the offset of a non-blank byte in the folded text to the offset in the original.
     fn place(&self, folded_at: usize) -> usize {
         let index = self.places.partition_point(|(folded, _)| *folded <= folded_at);
         let Some((mut folded, base)) = index.checked_sub(1).map(|index| self.places[index]) else {
@@ -107,7 +108,8 @@ impl<'a> Folded<'a> {
         self.text.len()
     }
 
-    /// A match in the text's own bytes, with the blanks that begin its first line and end its last.
+    /// Converts a match to the original bytes, including the leading blanks of its first line and the
+    /// trailing blanks of its last.
     fn own(&self, folded: Range<usize>) -> Range<usize> {
         let (start, end) = (self.place(folded.start), self.place(folded.end - 1) + 1);
         let before = self.text[..start].trim_end_matches([' ', '\t']);
@@ -126,17 +128,17 @@ impl<'a> Folded<'a> {
     }
 }
 
-/// Texts that snippets may come from.
+/// The texts from which snippets may be copied.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
     input: Vec<Folded<'a>>,
-    /// Snippets that the memory holds, folded.
+    /// Snippets of the memory, folded.
     known: Vec<String>,
-    /// The input in lower case, once it is asked for.
+    /// The input in lower case, computed on first use.
     lower: OnceCell<Vec<String>>,
 }
 
-/// A snippet as the input holds it.
+/// A snippet with the exact bytes of the input.
 pub(super) struct Own<'a> {
     pub(super) text: &'a str,
     pub(super) evidence: Evidence,
@@ -154,7 +156,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The longest passage of the input that is this snippet with other blanks; the first of equal ones.
+    /// The longest passage of the input that equals the snippet apart from blanks; the first among equals.
     pub(super) fn own(&self, snippet: &str) -> Option<Own<'a>> {
         let wanted = folded(snippet);
         if wanted.is_empty() {
@@ -177,7 +179,7 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// The first line of a snippet that stands neither in the input nor in a known snippet.
+    /// The first line of a snippet that is neither in the input nor in a known snippet.
     pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
         snippet.lines().find(|line| {
             let wanted = folded(line);
@@ -187,7 +189,7 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Whether a text stands in the input with blanks and case folded: for texts without a word to compare.
+    /// Whether a text is in the input, ignoring blanks and case: for texts without comparable words.
     pub(super) fn has(&self, text: &str) -> bool {
         let wanted = folded(text).to_lowercase();
         let lower = self.lower.get_or_init(|| {

@@ -1,38 +1,38 @@
-//! One content word: its key, by which words are compared, and how it is read.
+//! A content word and its comparison key.
 
 use super::function_words::is_function_word;
 use super::scripts::Scripts;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
-/// Characters in which two words have to be equal.
+/// Number of leading characters in which two words must be equal.
 const KEY_CHARS: usize = 6;
 
-/// The shortest word without a digit, in characters.
+/// Minimum number of characters of a word without a digit.
 const LEAST_CHARS: usize = 3;
 
-/// What words are compared by: up to six folded characters, 21 bits each.
+/// The comparison key of a word: up to six folded characters, 21 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(pub(super) u128);
 
-/// One content word of a text. A function word that matches its key is still among them: see [`Word::is_content`].
+/// A word of a text. Function words are included: see [`Word::is_content`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) key: Key,
-    /// Its bytes in the text; of a pair the two characters, of a normalised run the run.
+    /// Its byte range in the text; for a pair the two characters, for a normalised run the whole run.
     pub(super) range: Range<usize>,
     /// The scripts of its letters; none for a number.
     pub(super) scripts: Scripts,
 }
 
 impl Word {
-    /// Whether it means something by itself.
+    /// Whether it is not a function word.
     pub(super) fn is_content(&self, text: &str) -> bool {
         !is_function_word(&folded(&text[self.range.clone()]))
     }
 }
 
-/// A text as words are compared: NFKC, case folded.
+/// Normalises a text for word comparison: NFKC, case folded.
 pub(super) fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -40,7 +40,7 @@ pub(super) fn folded(text: &str) -> String {
     text.nfkc().flat_map(fold_char).collect()
 }
 
-/// Full case folding as far as lower case does not do it.
+/// Completes case folding where lower case is not sufficient.
 pub(super) fn fold_char(c: char) -> impl Iterator<Item = char> {
     let (first, second) = match c {
         'ß' | 'ẞ' => ('s', Some('s')),
@@ -52,7 +52,7 @@ pub(super) fn fold_char(c: char) -> impl Iterator<Item = char> {
     lower.into_iter().flatten().chain(special.into_iter().flatten())
 }
 
-/// A word as it is read.
+/// A word being read.
 pub(super) struct Open {
     start: usize,
     key: u128,
@@ -72,7 +72,7 @@ impl Open {
         }
     }
 
-    /// Takes a folded character.
+    /// Appends a folded character.
     pub(super) fn push(&mut self, c: char) {
         if self.chars < KEY_CHARS {
             self.key = (self.key << 21) | u128::from(u32::from(c));

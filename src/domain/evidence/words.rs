@@ -1,10 +1,11 @@
-//! Content words: what two texts are compared by.
+//! Splits text into content words, by which texts are compared.
 //!
-//! A word by Unicode word boundaries, NFKC, case folded, of three or more characters or with a digit, less function
-//! words and the DSL's own ([`super::function_words`]). Scripts that put no blanks between words, and Hangul, whose
-//! words carry their particles, give every pair of neighbouring characters of a run instead.
+//! A word has Unicode word boundaries, is NFKC normalised and case folded, and has at least three characters
+//! or a digit. Function words and keywords of the DSL are excluded ([`super::function_words`]). In scripts
+//! without blanks between words, and in Hangul, whose words include their particles, every pair of
+//! neighbouring characters counts as a word instead.
 //!
-//! Two words match if they are equal or equal in their first six characters, so a word's [`Key`] is those characters.
+//! Two words match if their first six characters are equal; these are the word's [`Key`].
 
 use super::plain_words;
 use super::scripts::{self, Scripts};
@@ -15,7 +16,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Bits of a [`Sieve`].
 const SIEVE_BITS: u32 = 14;
 
-/// Says of most keys that are not among some few that they are not, without hashing them well.
+/// A fast filter that rejects most keys that are not in a small set.
 #[derive(Debug)]
 pub(super) struct Sieve(Vec<u64>);
 
@@ -29,7 +30,7 @@ impl Sieve {
         Self(words)
     }
 
-    /// Whether the key may be among them.
+    /// Whether the key may be in the set.
     pub(super) fn may_have(&self, key: Key) -> bool {
         let (word, bit) = Self::place(key);
         self.0[word] & (1 << bit) != 0
@@ -47,14 +48,14 @@ impl Sieve {
     }
 }
 
-/// What a scan meets.
+/// A token found by a scan.
 pub(super) enum Token {
     Word(Word),
-    /// The end of a sentence, in bytes.
+    /// The byte offset of the end of a sentence.
     SentenceEnd(usize),
 }
 
-/// The content words of a short text, each key once, in their order.
+/// The content words of a short text in order, without duplicate keys.
 pub(super) fn content_words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -69,7 +70,7 @@ pub(super) fn content_words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Meets the words and sentence ends of a text in their order. Linear.
+/// Calls `meet` for the words and sentence ends of a text, in order. Linear.
 pub(super) fn scan(text: &str, mut meet: impl FnMut(Token)) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -97,7 +98,7 @@ pub(super) fn scan(text: &str, mut meet: impl FnMut(Token)) {
     }
 }
 
-/// Words of any chunk without ASCII blanks: runs of pair scripts by pairs, what stands between by Unicode's rules.
+/// Splits a chunk without ASCII blanks: runs of pair scripts into pairs, the rest by Unicode's rules.
 fn words(chunk: &str, offset: usize, meet: &mut impl FnMut(Token)) {
     let mut rest = 0;
     let mut at = 0;
@@ -121,7 +122,7 @@ fn words(chunk: &str, offset: usize, meet: &mut impl FnMut(Token)) {
     spaced_words(&chunk[rest..], offset + rest, meet);
 }
 
-/// Words of scripts that put blanks between them.
+/// Splits text in scripts with blanks between words.
 fn spaced_words(part: &str, offset: usize, meet: &mut impl FnMut(Token)) {
     if plain_words::scan(part, offset, &mut |word| meet(Token::Word(word))) {
         return;
@@ -143,7 +144,7 @@ fn spaced_words(part: &str, offset: usize, meet: &mut impl FnMut(Token)) {
 
 /// Every pair of neighbouring characters of a run.
 fn pairs(run: &str, offset: usize, meet: &mut impl FnMut(Token)) {
-    // Half-width Katakana and compatibility ideographs come to other characters.
+    // Half-width Katakana and compatibility ideographs are normalised to other characters.
     let normalised = run
         .chars()
         .any(scripts::is_compatibility)

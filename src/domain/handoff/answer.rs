@@ -1,8 +1,9 @@
-//! Lines that a model wrote, held to what it was shown.
+//! Parses the lines that a model wrote and checks them against the entries it was given.
 //!
-//! A header of the section's name (`SUMMARY:`, `START_HERE:`, `RECENT_CHANGES:`, `CURRENT_CONTEXT:`,
-//! `OPEN_QUESTIONS:`, in any case, with blanks or signs of Markdown), and below it one bullet a line, each with its
-//! citations. A line is rejected, with a [`DropReason`], rather than mended; one bad line never hides a good one.
+//! The answer has a header per section (`SUMMARY:`, `START_HERE:`, `RECENT_CHANGES:`, `CURRENT_CONTEXT:`,
+//! `OPEN_QUESTIONS:`, in any case, with blanks or Markdown decoration), and below it one bullet per line with
+//! citations. An invalid line is rejected with a [`DropReason`], never repaired, and does not affect valid
+//! lines.
 
 use super::citation::{Citation, Subject, citations_in};
 use super::draft::{Caps, Line};
@@ -13,44 +14,44 @@ use crate::domain::evidence::shares_a_word;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use strum::IntoStaticStr;
 
-/// How much of a dropped line is kept to be looked at, in characters.
+/// Number of characters of a dropped line that are kept for inspection.
 const DROPPED_CHARS: usize = 200;
 
-/// Letters by which two words are the same one: forms of a word differ in their ends.
+/// Number of leading characters in which two words must be equal: inflected forms differ at the end.
 const STEM_CHARS: usize = 4;
 
-/// Why a line of a model is not used.
+/// Why a line of a model is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum DropReason {
-    /// It cites nothing.
+    /// It has no citation.
     NoCitation,
-    /// It cites what the model was not shown.
+    /// It cites an entry that the model was not given.
     NotSupplied,
-    /// It shows what was archived or replaced as the present.
+    /// It presents an archived or replaced record as current.
     NotActive,
-    /// It says nothing.
+    /// It has no text.
     Empty,
-    /// It says more than a line may.
+    /// It is longer than allowed.
     TooLong,
-    /// The section has as many lines as it may.
+    /// The section already has the maximum number of lines.
     TooMany,
-    /// It stands under no section that the model writes.
+    /// It is in no section that the model may write.
     UnknownSection,
-    /// It names a step that what it cites does not speak of.
+    /// It names a step that the cited entries do not mention.
     Invented,
-    /// It shares no word with what it cites.
+    /// It shares no word with the cited entries.
     Unsupported,
 }
 
 impl DropReason {
-    /// Its name in manifests.
+    /// The name used in manifests.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// What a model is told to do about it.
+    /// The advice to the model in a repair request.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
@@ -71,29 +72,29 @@ impl DropReason {
     }
 }
 
-/// A line that is not used.
+/// A rejected line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
-    /// The section it stood in, if it was one.
+    /// The section it was in, if any.
     pub part: Option<Part>,
-    /// Why.
+    /// Why it was rejected.
     pub reason: DropReason,
     /// Its beginning, on one line.
     pub text: String,
 }
 
-/// An answer, read.
+/// The parsed answer of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// The good lines by section.
+    /// The accepted lines by section.
     pub lines: BTreeMap<Part, Vec<Line>>,
-    /// The others.
+    /// The rejected lines.
     pub dropped: Vec<Dropped>,
 }
 
 impl Answer {
-    /// Adds the good lines of a second answer, which was asked for because of the dropped ones of this; the dropped
-    /// ones of the second take their place.
+    /// Adds the accepted lines of a second answer, which was requested because of the rejected lines of this
+    /// one. The rejected lines of the second answer replace those of the first.
     pub fn amend(&mut self, second: Self, caps: &Caps) {
         self.dropped = second.dropped;
         for (part, lines) in second.lines {
@@ -113,7 +114,7 @@ impl Answer {
     }
 }
 
-/// Reads the answer of a model that was shown these citations. Linear; never fails.
+/// Parses the answer of a model that was given these citations. Linear; never fails.
 #[must_use]
 pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>, caps: &Caps) -> Answer {
     let mut answer = Answer::default();
@@ -129,7 +130,7 @@ pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>, 
             continue;
         }
         let Some(bullet) = bullet(&line) else {
-            // Prose before the first header and between the bullets is no line of a handoff.
+            // Prose before the first header and between bullets is ignored.
             continue;
         };
         if is_nothing(bullet) {
@@ -205,8 +206,8 @@ fn check(
     })
 }
 
-/// Whether at least half of a line's longer words stand in what it cites. A step that the memory does not name has
-/// other words.
+/// Whether at least half of a line's longer words occur in the cited entries. An invented step has other
+/// words.
 fn speaks_of(said: &str, citations: &[Citation], material: &Material) -> bool {
     let known: HashSet<String> = cited(citations, material).flat_map(stems).collect();
     let words: Vec<String> = stems(said).collect();
@@ -214,7 +215,7 @@ fn speaks_of(said: &str, citations: &[Citation], material: &Material) -> bool {
     found > 0 && found * 2 >= words.len()
 }
 
-/// What a line cites: names of sections and texts of entries.
+/// The text of what a line cites: section names and entry texts.
 fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator<Item = &'m str> {
     let cited = citations.iter().filter_map(|citation| {
         let name = match citation.subject {
@@ -226,7 +227,7 @@ fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator
     cited.flatten()
 }
 
-/// The beginnings of the words that are long enough to mean something by themselves.
+/// The leading characters of the words that are long enough to be significant.
 fn stems(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| {
@@ -235,7 +236,7 @@ fn stems(text: &str) -> impl Iterator<Item = String> {
         .map(|word| word.to_lowercase().chars().take(STEM_CHARS).collect())
 }
 
-/// The section that a line opens: `None` if it is no header, `Some(None)` for a header of something else.
+/// The section that a header line opens: `None` if the line is no header, `Some(None)` for an unknown header.
 fn header(line: &str) -> Option<Option<Part>> {
     let is_marked = line.starts_with('#') || line.starts_with("**");
     let bare = line.trim_matches(['#', '*', '_', '`', ' ', ':']);
@@ -269,7 +270,7 @@ fn bullet(line: &str) -> Option<&str> {
     })
 }
 
-/// `(none)` and the like: an empty section, said in words.
+/// `(none)` and the like: the model states that the section is empty.
 fn is_nothing(bullet: &str) -> bool {
     let bare = bullet.trim_matches(['(', ')', '[', ']', '.', ' ']);
     ["none", "nothing", "n/a"]

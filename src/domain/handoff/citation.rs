@@ -1,31 +1,31 @@
-//! What a line of a handoff stands on: `[KL-3@12]`, a record and a version it stands in, or
-//! `[Current Progress@12]`, a section that holds no records and the version it was read in.
+//! The source of a line in a handoff: `[KL-3@12]` cites a record and a version that contains it, `[Current
+//! Progress@12]` a section without records and the version it was read from.
 
 use crate::domain::document::ManagedSection;
 use crate::domain::ids::RecordId;
 use std::fmt;
 use std::str::FromStr;
 
-/// A record or a section, as it was in a version.
+/// A record or a section in a specific version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Citation {
     /// What is cited.
     pub subject: Subject,
-    /// A version in which it stands.
+    /// A version that contains it.
     pub version: i64,
 }
 
-/// What can be cited.
+/// What a citation refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// A record.
     Record(RecordId),
-    /// `Current Progress` or `Active Context`: what has no record to cite.
+    /// `Current Progress` or `Active Context`: sections without records.
     Section(ManagedSection),
 }
 
 impl Citation {
-    /// A record in a version.
+    /// Cites a record in a version.
     #[must_use]
     pub fn record(id: RecordId, version: i64) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Citation {
         }
     }
 
-    /// A section in a version.
+    /// Cites a section in a version.
     #[must_use]
     pub fn section(section: ManagedSection, version: i64) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Citation {
         }
     }
 
-    /// The cited record, if it is one.
+    /// The id of the cited record; `None` for a section.
     #[must_use]
     pub fn record_id(&self) -> Option<RecordId> {
         match self.subject {
@@ -54,7 +54,7 @@ impl Citation {
 }
 
 impl fmt::Display for Citation {
-    /// Without the brackets: `KL-3@12`.
+    /// Formats without brackets: `KL-3@12`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.subject {
             Subject::Record(id) => write!(f, "{id}@{}", self.version),
@@ -63,7 +63,7 @@ impl fmt::Display for Citation {
     }
 }
 
-/// The text is no citation.
+/// The text is not a citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoCitation;
 
@@ -86,8 +86,8 @@ impl FromStr for Citation {
     }
 }
 
-/// The text without its citations, and these in their order, each once. Several may share a pair of brackets
-/// (`[KL-1@2, KL-2@3]`). Linear.
+/// Splits a line into its text without citations, and the citations in order of first occurrence, without
+/// duplicates. One pair of brackets may contain several (`[KL-1@2, KL-2@3]`). Linear.
 #[must_use]
 pub fn citations_in(line: &str) -> (String, Vec<Citation>) {
     let mut text = String::with_capacity(line.len());
@@ -96,7 +96,7 @@ pub fn citations_in(line: &str) -> (String, Vec<Citation>) {
     while let Some(open) = rest.find('[') {
         let (before, from) = rest.split_at(open);
         text.push_str(before);
-        // Only the innermost brackets can hold one.
+        // Only the innermost brackets can contain citations.
         let inside = from[1..]
             .find(['[', ']'])
             .map(|end| (&from[1..=end], &from[end + 1..]));

@@ -1,4 +1,4 @@
-//! Lines by rules, without a model: what the records and the document say, and nothing else.
+//! Compiles the lines by rules, without a model: only what the records and the document contain.
 
 use super::citation::Citation;
 use super::draft::{Caps, Draft, Line};
@@ -8,14 +8,15 @@ use super::quote::quote;
 use crate::domain::history::{ChangeKind, Life};
 use crate::domain::ids::RecordKind;
 
-/// Citations of one line: a line about many records names the newest of them.
+/// Maximum number of citations per line; a line about more records cites the newest.
 const CITATIONS_OF_A_LINE: usize = 8;
 
-/// What begins the reason for which a superseded decision is archived, and all of it if the new one has no reason.
+/// Prefix of the reason with which a superseded decision is archived; the whole reason if the new decision
+/// has none.
 const SUPERSEDED: &str = "superseded: ";
 const SUPERSEDED_ALONE: &str = "superseded";
 
-/// The lines of the sections that are made from the memory. Equal material gives equal lines.
+/// Compiles the lines of the sections that are derived from the memory. Deterministic.
 #[must_use]
 pub fn compile(material: &Material, caps: &Caps) -> Draft {
     let mut draft = Draft::default();
@@ -51,8 +52,8 @@ fn said(life: &Life, caps: &Caps) -> String {
     quoted(&wording(life), caps)
 }
 
-/// One line a kind of records: how many there are, and how many were added, changed, and so on, by what happened to each
-/// last.
+/// One line per kind of record: the total, and the number of records per last change (added, changed, and so
+/// on).
 fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(goal) = &material.steps.goal {
@@ -94,7 +95,7 @@ fn summary(material: &Material, caps: &Caps) -> Vec<Line> {
     lines
 }
 
-/// What happened to a record last; an end that was told as an archiving may since be known as a replacement.
+/// The last change of a record. An end recorded as an archiving may later be known to be a replacement.
 fn last_change(entry: &Entry) -> ChangeKind {
     let replaced = entry
         .life
@@ -104,7 +105,7 @@ fn last_change(entry: &Entry) -> ChangeKind {
     match entry.changes.last() {
         Some(ChangeKind::Archived) if replaced => ChangeKind::Superseded,
         Some(change) if change.is_end() == entry.life.end.is_some() => *change,
-        // Restored and archived again, say: each change is told once, the state decides.
+        // For a record that was restored and archived again both changes are listed, so its state decides.
         _ if replaced => ChangeKind::Superseded,
         _ if entry.life.end.is_some() => ChangeKind::Archived,
         _ if entry.changes.contains(&ChangeKind::Restored) => ChangeKind::Restored,
@@ -122,7 +123,7 @@ fn word(change: ChangeKind) -> &'static str {
     }
 }
 
-/// What the document says is to be done, in its own words: no step is made up.
+/// The next steps as the document states them; nothing is invented.
 fn start_here(material: &Material, caps: &Caps) -> Vec<Line> {
     let steps = &material.steps;
     let status = [("Blocker", &steps.blocker), ("Goal", &steps.goal)];
@@ -193,7 +194,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
         let reason = reason.map_or_else(String::new, |reason| format!(" because {}", quoted(reason, caps)));
         let current = entry.current.and_then(|id| Some((id, material.citation_of(id)?)));
         citations.extend(current.map(|(_, citation)| citation));
-        // The reason is that of the record's own end, and stands beside what ended it: of a chain, the first link.
+        // `reason` belongs to the record's own end, so it follows the first replacement of a chain.
         let how = match (by, current) {
             (None, _) => format!("was archived{reason}"),
             (Some(by), Some((current, _))) if by == current => format!("was replaced by {by}{reason}"),
@@ -208,7 +209,7 @@ fn replaced(material: &Material, caps: &Caps) -> Vec<Line> {
     told.collect()
 }
 
-/// The blocker, bullets of the work that ask, and active records that ask: what ends in a question mark.
+/// The blocker, and progress bullets and active records that end in a question mark.
 fn open_questions(material: &Material, caps: &Caps) -> Vec<Line> {
     let steps = &material.steps;
     let blocker = steps.blocker.iter().map(|blocker| {

@@ -1,33 +1,33 @@
-//! The lines of a handoff, before they are written.
+//! The lines of a handoff, before rendering.
 
 use super::citation::Citation;
 use super::part::Part;
 use std::collections::BTreeMap;
 
-/// How large a handoff may get.
+/// Size limits of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
-    /// Lines of one section (`handoff.section_lines`).
+    /// Maximum number of lines per section (`handoff.section_lines`).
     pub section_lines: usize,
-    /// Characters quoted in one line (`handoff.line_chars`).
+    /// Maximum number of characters quoted per line (`handoff.line_chars`).
     pub line_chars: usize,
 }
 
-/// One line of a section: safe Markdown without a line break, and what it stands on.
+/// One line of a section: safe Markdown without a line break, and its citations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// At least one.
+    /// Its citations; at least one.
     pub citations: Vec<Citation>,
 }
 
-/// The lines of the sections, before they are written.
+/// The lines of the sections, before rendering.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Draft {
-    /// By section.
+    /// The lines by section.
     pub lines: BTreeMap<Part, Vec<Line>>,
-    /// How many more there would have been.
+    /// Number of lines that were left out, by section.
     pub left_out: BTreeMap<Part, usize>,
 }
 

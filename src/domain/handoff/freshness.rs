@@ -1,4 +1,4 @@
-//! Whether a handoff still says what is so, judged when it is read. Reading never changes it.
+//! Determines on reading whether a handoff is still valid. Reading never changes it.
 
 use super::Window;
 use super::citation::Subject;
@@ -10,43 +10,43 @@ use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet};
 use strum::{IntoStaticStr, VariantNames};
 
-/// Reasons of one sort that are told one by one.
+/// Maximum number of reasons of one kind that are listed individually.
 const TOLD: usize = 50;
 
-/// Changed records that are named.
+/// Maximum number of changed records that are named.
 const NAMED: usize = 20;
 
-/// What the database says now.
+/// The current state of the memory in the database.
 #[derive(Debug, Clone)]
 pub struct Facts {
-    /// The time now.
+    /// The current time.
     pub now: DateTime<Utc>,
     /// The cited records that exist, and whether they are active.
     pub records: BTreeMap<RecordId, bool>,
-    /// The last change since the handoff's version of each cited record that has one.
+    /// For each cited record that changed since the handoff's version, the last change.
     pub cited_changes: BTreeMap<RecordId, RecordEvent>,
     /// The first changes of any records since that version.
     pub changes: Vec<RecordEvent>,
-    /// There were more of them.
+    /// Whether there were more changes.
     pub has_more_changes: bool,
-    /// The newest version and its text, if it is another one than the handoff's.
+    /// The newest version and its text, if it is not the version of the handoff.
     pub newer: Option<(i64, String)>,
 }
 
-/// Whether a handoff can be relied on.
+/// Whether a handoff is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
-    /// There is none.
+    /// There is no handoff.
     Missing,
-    /// There is one, and something is not so any more.
+    /// The handoff is outdated in at least one respect.
     Stale,
-    /// Nothing has changed.
+    /// Nothing has changed since.
     Fresh,
 }
 
 impl Status {
-    /// The shown name.
+    /// The name used in responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -58,40 +58,40 @@ impl Status {
 pub struct Reason {
     /// `cited_record_gone`, `cited_record_archived`, `records_changed`, `section_changed` or `window_passed`.
     pub kind: &'static str,
-    /// A sentence.
+    /// A sentence for people.
     pub detail: String,
-    /// The record it is about, if it is about one.
+    /// The record concerned, if any.
     pub record_id: Option<RecordId>,
-    /// The version that did it, if one did.
+    /// The version that caused it, if any.
     pub version: Option<i64>,
 }
 
-/// A line that is not so any more.
+/// A line that is not valid any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaleLine {
-    /// Its number in the stored Markdown, from 1.
+    /// Its line number in the stored Markdown, from 1.
     pub line: usize,
-    /// The line.
+    /// Its text.
     pub text: String,
-    /// The citation that does not hold, without its brackets.
+    /// The invalid citation, without its brackets.
     pub citation: String,
-    /// Why, as [`Reason::kind`]; `record_changed` for a record that reads otherwise now or is active again.
+    /// Why, as [`Reason::kind`]; `record_changed` for a record that was changed or is active again.
     pub reason: &'static str,
 }
 
-/// What a reader is told.
+/// The freshness report of a handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Freshness {
     /// The state.
     pub status: Status,
-    /// Why it is stale, in the order of the design.
+    /// Why it is stale, in the order that the design defines.
     pub reasons: Vec<Reason>,
-    /// The lines it is stale in.
+    /// The stale lines.
     pub stale_lines: Vec<StaleLine>,
 }
 
 impl Freshness {
-    /// That there is no handoff.
+    /// Reports that there is no handoff.
     #[must_use]
     pub fn missing() -> Self {
         Self {
@@ -102,7 +102,8 @@ impl Freshness {
     }
 }
 
-/// Judges a handoff: its Markdown and citations, the version it was made from, when, and for which window.
+/// Determines the freshness of a handoff from its Markdown and citations, the version it was made from, its
+/// time and its window.
 #[must_use]
 pub fn freshness(
     markdown: &str,
@@ -137,12 +138,12 @@ pub fn freshness(
     }
 }
 
-/// The subjects whose citations do not hold any more, by what they were when they were cited.
+/// Citations that are not valid any more: by subject and by whether it was active when cited.
 type Broken = BTreeMap<(Subject, bool), &'static str>;
 
 fn broken_citations(citations: &[CitedLine], facts: &Facts) -> Broken {
     let mut broken = Broken::new();
-    // Read once, and only if a section is cited.
+    // Parsed once, and only if a section is cited.
     let newer = std::cell::LazyCell::new(|| {
         let newer = facts.newer.as_ref();
         newer.map(|(_, text)| Sections::of(text))

@@ -1,4 +1,4 @@
-//! What a handoff is made from: the changes of the window, each resolved to its current record or replacement.
+//! The input of a handoff: the changes in the window, each resolved to its current record or replacement.
 
 use super::citation::Citation;
 use super::steps::Steps;
@@ -9,52 +9,52 @@ use chrono::{DateTime, Utc};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A memory as the database showed it at one moment.
+/// The state of a memory as read from the database in one snapshot.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     /// Its vault.
     pub vault: VaultId,
     /// Its id.
     pub memory: MemoryId,
-    /// The moment.
+    /// Time of the snapshot.
     pub now: DateTime<Utc>,
-    /// Since when there is the memory.
+    /// When the memory was created.
     pub created_at: DateTime<Utc>,
     /// The newest version.
     pub head: Mark,
-    /// Its id.
+    /// Context id of the newest version.
     pub context_id: ContextId,
-    /// Its text.
+    /// Text of the newest version.
     pub text: String,
-    /// The changes of the window, the newest first.
+    /// The changes in the window, newest first.
     pub changes: Vec<RecordEvent>,
-    /// Older changes of the window that were too many to read.
+    /// Whether the window has older changes that were not read.
     pub has_more_changes: bool,
-    /// The records that changed, and those that took their place.
+    /// The records that changed, and their replacements.
     pub records: BTreeMap<RecordId, Life>,
 }
 
 /// A record that changed in the window.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The record as it is now.
+    /// The current state of the record.
     pub life: Life,
-    /// What happened to it, the oldest first, each once.
+    /// Its changes, oldest first, without duplicates.
     pub changes: Vec<ChangeKind>,
     /// The version of its last change in the window.
     pub last: Mark,
-    /// Itself while it is active, else the active record that took its place, if one did.
+    /// The record itself while it is active, otherwise the active record that replaced it, if any.
     pub current: Option<RecordId>,
 }
 
 impl Entry {
-    /// Whether it stands in the newest version.
+    /// Whether it is in the newest version.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.life.end.is_none()
     }
 
-    /// The record in a version in which it reads as it does now, or as it did last.
+    /// Cites the record in a version that contains its current or last state.
     #[must_use]
     pub fn citation(&self) -> Citation {
         let version = match &self.life.end {
@@ -65,31 +65,31 @@ impl Entry {
     }
 }
 
-/// What is known of something that may be cited.
+/// A citable entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Supplied {
-    /// What it says.
+    /// Its text.
     pub(super) text: String,
-    /// Whether it stands in the newest version.
+    /// Whether it is in the newest version.
     pub(super) is_active: bool,
 }
 
-/// All that the lines of a handoff may stand on.
+/// Everything that the lines of a handoff may cite.
 #[derive(Debug, Clone)]
 pub struct Material {
     /// The newest version.
     pub head: Mark,
-    /// The records that changed, the newest change first.
+    /// The records that changed, latest change first.
     pub entries: Vec<Entry>,
-    /// Active records that took the place of such, and did not change in the window themselves.
+    /// Active records that replaced changed ones and did not change in the window themselves.
     pub replacements: Vec<Life>,
-    /// What the document says about the work.
+    /// The current work as the document states it.
     pub steps: Steps,
-    /// The window had more changes than were read.
+    /// Whether the window had more changes than were read.
     pub has_more_changes: bool,
     pub(super) supplied: BTreeMap<Citation, Supplied>,
     active_by_id: BTreeMap<RecordId, Citation>,
-    /// All records of the newest version by kind, those with the largest numbers first.
+    /// Citations of all records in the newest version, by kind, largest number first.
     standing: BTreeMap<RecordKind, Vec<Citation>>,
 }
 
@@ -143,7 +143,7 @@ impl Material {
         material
     }
 
-    /// Takes notice of the records of the newest version, whether they changed or not.
+    /// Registers the records of the newest version, changed or not.
     fn stand(&mut self, document: &str) {
         for record in records(document) {
             let changed = self.active_by_id.get(&record.id).copied();
@@ -155,7 +155,7 @@ impl Material {
         }
     }
 
-    /// Whether what is cited stands in the newest version.
+    /// Whether the cited subject is in the newest version.
     #[must_use]
     pub fn is_active(&self, citation: &Citation) -> bool {
         match self.supplied.get(citation) {
@@ -168,19 +168,19 @@ impl Material {
         }
     }
 
-    /// How the records of a kind in the newest version are cited, those with the largest numbers first.
+    /// Citations of the records of a kind in the newest version, largest number first.
     #[must_use]
     pub fn standing(&self, kind: RecordKind) -> &[Citation] {
         self.standing.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// How an active record or replacement is cited; `None` for one that is not among them.
+    /// The citation of an active changed record or replacement; `None` for any other record.
     #[must_use]
     pub fn citation_of(&self, id: RecordId) -> Option<Citation> {
         self.active_by_id.get(&id).copied()
     }
 
-    /// The records that lines about the present may be about, each once.
+    /// The records that lines about the current state may cite, without duplicates.
     pub fn active(&self) -> impl Iterator<Item = (&Life, Citation)> {
         let changed = self.entries.iter().filter(|entry| entry.is_active());
         let replacements = self.replacements.iter();
@@ -189,13 +189,13 @@ impl Material {
             .chain(replacements.map(|life| (life, self.citation_of_replacement(life))))
     }
 
-    /// `Current Progress` in the newest version.
+    /// Cites `Current Progress` in the newest version.
     #[must_use]
     pub fn progress(&self) -> Citation {
         Citation::section(ManagedSection::CurrentProgress, self.head.version)
     }
 
-    /// `Active Context` in the newest version.
+    /// Cites `Active Context` in the newest version.
     #[must_use]
     pub fn status(&self) -> Citation {
         Citation::section(ManagedSection::ActiveContext, self.head.version)
@@ -254,8 +254,8 @@ impl Material {
     }
 }
 
-/// The active record at the end of a chain of replacements. A record never takes its own place, so a chain ends; one
-/// that does not is broken off.
+/// Follows a chain of replacements to the active record at its end. A record never replaces itself, so the
+/// chain ends; a cycle in the data yields `None`.
 fn current(records: &BTreeMap<RecordId, Life>, id: RecordId) -> Option<RecordId> {
     let mut seen: HashSet<RecordId> = HashSet::new();
     let mut at = id;
@@ -268,7 +268,7 @@ fn current(records: &BTreeMap<RecordId, Life>, id: RecordId) -> Option<RecordId>
     None
 }
 
-/// What a record says, in the words of its line.
+/// The text of a record as on its line.
 pub(super) fn wording(life: &Life) -> String {
     let mut text = String::new();
     if let Some(reason) = &life.reason {
@@ -287,7 +287,7 @@ pub(super) fn wording(life: &Life) -> String {
     text
 }
 
-/// A kind of records in a word.
+/// The name of a record kind.
 pub(super) fn noun(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Learning => "Learning",

@@ -1,13 +1,14 @@
-//! Handoffs: a Markdown view of recent changes for whoever continues (DESIGN §7).
+//! Handoffs: a Markdown summary of recent changes for the agent that continues the work (DESIGN §7).
 //!
-//! The way of a handoff: [`Material::of`] takes what the database read at one moment and resolves each record that
-//! changed in the [`Window`] to its current record or its replacement; [`compile`] makes lines of that by rules;
-//! [`read_answer`] takes lines of a model instead, where they stand on what it was shown; [`render`] writes the eight
-//! sections, and tells which line cites what; [`freshness`] judges later whether that is still so.
+//! [`Material::of`] takes a database snapshot and resolves each record that changed in the [`Window`] to its
+//! current record or replacement. [`compile`] derives lines from it by rules; [`read_answer`] instead accepts
+//! lines of a model that cite what it was given. [`render`] writes the eight sections and records which line
+//! cites what. [`freshness`] later checks whether the citations are still valid.
 //!
-//! Citations (see [`Citation`]) name a version in which the cited thing stands: of an active record the version of its
-//! last change in the window, of an archived one the last version with it, of a section the version that was read.
-//! Text of records, of the document, of models and of callers is quoted: one line, its signs made harmless.
+//! A citation (see [`Citation`]) names a version that contains the cited subject: for an active record the
+//! version of its last change in the window, for an archived one the last version with it, for a section the
+//! version that was read. All text from records, documents, models and callers is quoted: one line, with
+//! Markdown escaped.
 
 mod answer;
 mod citation;

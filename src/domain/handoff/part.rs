@@ -3,26 +3,26 @@
 /// The sections of a handoff, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// What happened in few lines.
+    /// A short overview.
     Summary,
-    /// Goal, blocker, work in progress and work left, as the document says.
+    /// Goal, blocker, work in progress and remaining work, from the document.
     StartHere,
-    /// Each record that changed, the newest change first.
+    /// Each record that changed, latest change first.
     RecentChanges,
     /// The active records among them, and active replacements.
     CurrentContext,
-    /// Those that ended, and what took their place.
+    /// The archived records among them, and their replacements.
     Replaced,
-    /// What the document asks.
+    /// Open questions in the document.
     OpenQuestions,
-    /// The caller's folder.
+    /// The caller's working directory.
     Workspace,
-    /// Everything that is cited.
+    /// All cited subjects.
     Sources,
 }
 
 impl Part {
-    /// All eight.
+    /// All sections.
     pub const ALL: [Self; 8] = [
         Self::Summary,
         Self::StartHere,
@@ -34,7 +34,7 @@ impl Part {
         Self::Sources,
     ];
 
-    /// Those whose lines a model may write.
+    /// The sections whose lines a model may write.
     pub const PROSE: [Self; 5] = [
         Self::Summary,
         Self::StartHere,
@@ -43,7 +43,7 @@ impl Part {
         Self::OpenQuestions,
     ];
 
-    /// Its heading.
+    /// The heading.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Part {
         }
     }
 
-    /// Its name in manifests and in answers of models.
+    /// The name in manifests and in model answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

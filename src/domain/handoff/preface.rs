@@ -1,13 +1,13 @@
-//! What stands above a handoff when it is read: its freshness.
+//! The preface shown above a handoff when it is read: its freshness.
 
 use super::freshness::{Freshness, Status};
 use std::fmt::Write as _;
 
-/// Lines of reasons, and of stale lines, that a preface shows.
+/// Maximum number of reasons, and of stale lines, in a preface.
 const SHOWN: usize = 20;
 
-/// The freshness as a Markdown quotation with an empty line behind it. It says no time of its own, so that equal
-/// states have equal prefaces.
+/// Renders the freshness as a Markdown quotation followed by an empty line. It contains no current time, so
+/// equal states have equal prefaces.
 #[must_use]
 pub fn preface(
     freshness: &Freshness,

@@ -1,11 +1,11 @@
-//! Text of others, made fit to stand inside one line of Markdown: it cannot end the line, open a heading, a link, a
-//! tag or a citation, nor hide anything.
+//! Escapes foreign text for a single line of Markdown: it cannot end the line, open a heading, a link, a tag
+//! or a citation, or hide anything.
 
-/// The text on one line, at most `max_chars` characters before escaping, blanks folded.
+/// Returns the text on one line, at most `max_chars` characters before escaping, with whitespace folded.
 ///
-/// Brackets, backticks, asterisks, tildes and backslashes get a backslash, `_` where it could mean emphasis and `>` at
-/// the start, and `<` and `&` become entities. Control characters, line and paragraph separators and the invisible characters
-/// that turn or hide text count as blanks.
+/// Brackets, backticks, asterisks, tildes and backslashes are escaped with a backslash, as are `_` where it
+/// could mean emphasis and `>` at the start; `<` and `&` become entities. Control characters, line and
+/// paragraph separators, and invisible characters (including bidirectional controls) count as whitespace.
 #[must_use]
 pub fn quote(text: &str, max_chars: usize) -> String {
     let line = shortened(&one_line(text), max_chars);
@@ -15,7 +15,7 @@ pub fn quote(text: &str, max_chars: usize) -> String {
     while let Some(character) = characters.next() {
         match character {
             '<' => safe.push_str("&lt;"),
-            // At the start of a line it would open a quotation; elsewhere it means nothing without a `<`.
+            // Only at the start of a line `>` opens a quotation; elsewhere it has no meaning without a `<`.
             '>' if safe.is_empty() => safe.push_str("\\>"),
             '&' => safe.push_str("&amp;"),
             '\\' | '`' | '*' | '[' | ']' | '~' => {
@@ -37,7 +37,7 @@ pub fn quote(text: &str, max_chars: usize) -> String {
     safe
 }
 
-/// The text without line breaks and invisible characters, blanks folded.
+/// Removes line breaks and invisible characters and folds whitespace.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

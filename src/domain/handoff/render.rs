@@ -1,4 +1,4 @@
-//! The eight sections as Markdown, and which line cites what.
+//! Renders the eight sections as Markdown and records which line cites what.
 
 use super::citation::{Citation, Subject};
 use super::draft::{Caps, Draft, Line};
@@ -11,51 +11,51 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The caller's folder, as the caller tells of it.
+/// The caller's working directory, as the caller describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workspace {
     /// Its path.
     pub folder: Option<String>,
     /// The git branch.
     pub branch: Option<String>,
-    /// The commit.
+    /// The commit id.
     pub head: Option<String>,
-    /// Files with changes that are not committed.
+    /// Files with uncommitted changes.
     pub dirty_files: Vec<String>,
 }
 
-/// A citation in a line, with the state it was in.
+/// A citation in a line, and the state of its subject at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cited {
-    /// What is cited.
+    /// The citation.
     pub citation: Citation,
-    /// Whether it stood in the newest version.
+    /// Whether the subject was in the newest version.
     pub is_active: bool,
-    /// Of a section the SHA-256 of its text, in hexadecimal.
+    /// For a section the SHA-256 of its text, in hexadecimal.
     pub sha256: Option<String>,
 }
 
 /// A line with citations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedLine {
-    /// Its number in the Markdown, from 1.
+    /// Its line number in the Markdown, from 1.
     pub line: usize,
-    /// What it cites.
+    /// Its citations.
     pub cited: Vec<Cited>,
 }
 
-/// A handoff, written.
+/// A rendered handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The Markdown.
     pub markdown: String,
     /// Its lines with citations.
     pub citations: Vec<CitedLine>,
-    /// How many lines each section has.
+    /// Number of lines per section.
     pub counts: BTreeMap<Part, usize>,
 }
 
-/// Writes a handoff.
+/// Renders a handoff.
 #[must_use]
 pub fn render(
     snapshot: &Snapshot,
@@ -82,10 +82,10 @@ pub fn render(
     }
 }
 
-/// Whether a handoff tells of this folder.
+/// Whether a handoff describes this workspace.
 #[must_use]
 pub fn tells_of(markdown: &str, workspace: Option<&Workspace>, caps: &Caps) -> bool {
-    // No quoted text makes a heading, so that these two are the service's own.
+    // Quoted text cannot form a heading, so these two are written by the service.
     let heading = format!("\n## {}\n", Part::Workspace.title());
     let (_, behind) = markdown.split_once(&heading).unwrap_or_default();
     let section = behind.split("\n\n## ").next().unwrap_or_default();
@@ -127,7 +127,7 @@ fn workspace_text(workspace: Option<&Workspace>, caps: &Caps) -> String {
 pub(super) struct Sections<'d>(Vec<(ManagedSection, &'d str)>);
 
 impl<'d> Sections<'d> {
-    /// Reads a document once.
+    /// Parses a document once.
     #[must_use]
     pub(super) fn of(document: &'d str) -> Self {
         let found = outline(document).into_iter();
@@ -138,7 +138,7 @@ impl<'d> Sections<'d> {
         )
     }
 
-    /// The hash of a section's text; of one that is not there, of no text.
+    /// The hash of a section's text; a missing section is hashed as an empty text.
     #[must_use]
     pub(super) fn hash(&self, section: ManagedSection) -> String {
         let found = self.0.iter().find(|(managed, _)| *managed == section);
@@ -150,7 +150,7 @@ fn hex_digest(text: &str) -> String {
     hex::encode(Sha256::digest(text))
 }
 
-/// A page while it is written.
+/// The page being rendered.
 struct Page<'m> {
     material: &'m Material,
     markdown: String,
@@ -229,7 +229,7 @@ impl<'m> Page<'m> {
             .citations
             .iter()
             .map(|citation| match part {
-                // Its lines count records without naming them one by one.
+                // Its lines count records without listing them.
                 Part::Summary => self.shown(citation),
                 _ => format!("[{citation}]"),
             })
@@ -247,7 +247,7 @@ impl<'m> Page<'m> {
         self.sources.extend(&line.citations);
     }
 
-    /// A citation in its brackets; one of a record that does not stand in the newest version says so.
+    /// Formats a citation in brackets and marks a record that is not in the newest version.
     fn shown(&self, citation: &Citation) -> String {
         let mark = if self.material.is_active(citation) {
             ""
@@ -321,7 +321,7 @@ impl<'m> Page<'m> {
     }
 }
 
-/// An id has no sign of Markdown but `_`.
+/// Ids contain no Markdown characters except `_`.
 fn quote_id(id: &impl std::fmt::Display) -> String {
     format!("`{id}`")
 }

@@ -1,4 +1,4 @@
-//! What a model is shown to write a handoff from.
+//! The input text for a model that writes a handoff.
 
 use super::citation::Citation;
 use super::material::{Material, noun, wording};
@@ -6,13 +6,14 @@ use super::quote::one_line;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Records that a model is shown, the newest changes first.
+/// Maximum number of records in the input, latest change first.
 const RECORDS: usize = 100;
 
-/// Characters of one entry.
+/// Maximum number of characters per entry.
 const ENTRY_CHARS: usize = 500;
 
-/// The entries as text, one a line behind its citation, and what may be cited therefore.
+/// Renders the entries as text, one line each after its citation, and returns the citations that the model
+/// may use.
 #[must_use]
 pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
     let mut text = String::new();

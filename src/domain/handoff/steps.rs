@@ -1,15 +1,15 @@
-//! What the document itself says about the work: `Current Progress` and `Active Context`, read and never made up.
+//! The current work according to the document: `Current Progress` and `Active Context`.
 
 use super::quote::one_line;
 use crate::domain::document::{Fence, ManagedSection, outline};
 use crate::domain::window::Status;
 
-/// Goal, blocker, and the bullets of the work, each on one line as the document says it.
+/// Goal, blocker and progress bullets, each on one line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Steps {
-    /// `Goal:` of Active Context, unless it says that there is none.
+    /// `Goal:` of Active Context; `None` if it says that there is none.
     pub goal: Option<String>,
-    /// `Blocker:` of Active Context, unless it says that there is none.
+    /// `Blocker:` of Active Context; `None` if it says that there is none.
     pub blocker: Option<String>,
     /// `In Progress` of Current Progress.
     pub in_progress: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Reads a document. Linear.
+    /// Parses a document. Linear.
     #[must_use]
     pub fn of(document: &str) -> Self {
         let Status { goal, blocker, .. } = Status::of(document);
@@ -96,12 +96,12 @@ impl List {
     }
 }
 
-/// Whether it says something, and not that there is nothing.
+/// Whether a text has content and does not say "none".
 fn is_told(text: &str) -> bool {
     says_something(text) && !is_none(text.trim())
 }
 
-/// Whether there is a letter or digit in it, in any script.
+/// Whether a text contains a letter or digit of any script.
 fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }

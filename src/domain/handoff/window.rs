@@ -1,18 +1,19 @@
-//! How far back a handoff looks: a duration in the form of ISO 8601 (`PT2H`, `P1DT12H`), or short (`2h`): see [`duration`].
+//! The period that a handoff covers: an ISO 8601 duration (`PT2H`, `P1DT12H`) or its short form (`2h`); see
+//! [`duration`].
 
 use crate::domain::duration;
 use chrono::TimeDelta;
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest window, in seconds: 366 days.
+/// Maximum length in seconds: 366 days.
 pub const MAX_SECONDS: i64 = 366 * 86_400;
 
 /// A duration from one second to 366 days, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Window(i64);
 
-/// Why a text or a number is no window. The message is fit to be shown to a client.
+/// Why a text or a number is not a valid window. The message may be shown to a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be a duration from PT1S to P366D in whole weeks, days, hours, minutes and seconds, such as PT2H, P1DT12H or 2h"
@@ -23,9 +24,10 @@ impl Window {
     /// Two hours.
     pub const DEFAULT: Self = Self(7_200);
 
-    /// A window of so many seconds.
+    /// Creates a window of this many seconds.
     ///
     /// # Errors
+    ///
     /// Less than 1, or more than [`MAX_SECONDS`].
     pub fn of_seconds(seconds: i64) -> Result<Self, InvalidWindow> {
         (1..=MAX_SECONDS)
@@ -57,7 +59,7 @@ impl FromStr for Window {
 }
 
 impl fmt::Display for Window {
-    /// The shortest form of ISO 8601.
+    /// Formats the shortest ISO 8601 form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&duration::iso(self.0.unsigned_abs()))
     }

@@ -1,4 +1,4 @@
-//! Applying operations to a document: all or nothing, in the order of the design.
+//! Applies operations to a document: all or nothing, in the order that the design defines.
 
 use super::Limits;
 use super::counters::{Counters, IdsExhausted};
@@ -11,18 +11,18 @@ use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
 use strum::{IntoStaticStr, VariantNames};
 
-/// The state of a memory after operations.
+/// The state of a memory after operations were applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
-    /// The document; equal to the one before if nothing changed.
+    /// The document; equal to the previous one if nothing changed.
     pub text: String,
-    /// The numbers given so far.
+    /// The largest id numbers in use.
     pub counters: Counters,
-    /// What was done, in the order in which it was done. An operation that changed nothing is not in it.
+    /// The applied operations, in order. An operation that changed nothing is omitted.
     pub operations: Vec<AppliedOperation>,
 }
 
-/// What kind of change an operation made.
+/// The kind of change that an operation made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum OperationName {
@@ -37,65 +37,66 @@ pub enum OperationName {
 }
 
 impl OperationName {
-    /// The stable name used in answers.
+    /// The stable name used in responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// An operation that was applied, told as it stands in the document.
+/// An applied operation, described as it is in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppliedOperation {
-    /// What it did.
+    /// The kind of change.
     pub op: OperationName,
     /// The record added or archived.
     pub id: Option<RecordId>,
     /// The record's label; VC only.
     pub label: Option<String>,
-    /// Why: of an addition the record's reason, of an archive the reason given for it.
+    /// For an addition the record's reason, for an archived record the reason of the archiving.
     pub reason: Option<String>,
     /// The record's content, or the new body of `Current Progress`.
     pub content: Option<String>,
-    /// Of an archived record the one that takes its place.
+    /// The record that replaces an archived one.
     pub superseded_by: Option<RecordId>,
-    /// What of an update's input carries it.
+    /// Passages of the update's input that support it.
     pub evidence: Vec<Evidence>,
 }
 
-/// Why operations could not be applied; nothing was. The message is fit to be shown to a client.
+/// Why operations could not be applied. Nothing was changed. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// The document would be over the cap.
+    /// The document would exceed the limit.
     #[error(
         "the context would have {bytes} bytes, over limits.context_bytes = {limit}; it has {before_bytes} now"
     )]
     TooLarge {
-        /// How long the document would be.
+        /// Size it would have, in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// Maximum size in bytes.
         limit: usize,
-        /// How long it is.
+        /// Current size in bytes.
         before_bytes: usize,
     },
     /// No id is left for a new record.
     #[error(transparent)]
     IdsExhausted(#[from] IdsExhausted),
-    /// An `ARCHIVE` names a record that is not active; [`validate`](super::validate()) does not accept it.
+    /// An `ARCHIVE` names a record that is not active; [`validate`](super::validate()) rejects this.
     #[error("{0} is not an active record")]
     NotActive(RecordId),
 }
 
-/// Applies operations: `Current Progress` (of several the last counts), then kind by kind the archives and
-/// then the additions, whatever their order in the list. An addition that replaces a record which no archiving of
-/// the list names archives it itself, for its own reason. Linear in the document and the operations.
+/// Applies operations: first `Current Progress` (the last rewrite counts), then for each kind of record the
+/// archivings and after them the additions, regardless of their order in the list. An addition that replaces
+/// a record not archived by an operation of its own archives that record, with the reason of the addition.
+/// Linear in the document and the operations.
 ///
-/// `counters` are the numbers stored for the memory; the document's own are seen here.
+/// `counters` are the stored counters of the memory; the numbers in the document are taken into account too.
 ///
 /// # Errors
 ///
-/// [`ApplyError`]; then nothing is applied. Operations that [`validate`](super::validate()) accepted for this document
-/// fail for size or exhausted ids only.
+/// [`ApplyError`]; nothing is applied. Operations that [`validate`](super::validate()) accepted for this
+/// document can only fail because of size or exhausted ids.
 pub fn apply(
     document: &str,
     counters: Counters,
@@ -119,7 +120,7 @@ pub fn apply(
                 continue;
             };
             let added = edit.add(kind, &record)?;
-            // What somebody else archived meanwhile is not replaced any more.
+            // A record that was archived concurrently is not marked as replaced.
             let replaced = operation.replaces().and_then(|id| archived.get(&id));
             if let Some(place) = replaced {
                 done[*place].superseded_by = Some(added.id);
@@ -143,7 +144,8 @@ pub fn apply(
     })
 }
 
-/// What is archived and why: by archivings first, then by additions that replace what none of them names.
+/// Ids and reasons of all archivings: explicit ones first, then those implied by additions that replace a
+/// record.
 fn archivings(operations: &[Operation]) -> Vec<(RecordId, &str)> {
     let named = operations.iter().filter_map(|operation| match operation {
         Operation::Archive { id, reason } => Some((*id, reason.as_str())),
@@ -184,7 +186,7 @@ fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<App
         })
 }
 
-/// What an operation adds to the records of a kind.
+/// Returns the record that an operation adds, if it adds one of this kind.
 fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> {
     match (operation, kind) {
         (Operation::AddLearning { reason, content, .. }, RecordKind::Learning) => Some(NewRecord {
@@ -210,7 +212,7 @@ fn new_record(operation: &Operation, kind: RecordKind) -> Option<NewRecord<'_>> 
 }
 
 impl AppliedOperation {
-    /// An addition, told as the record reads.
+    /// Describes an addition from the added record.
     pub(in crate::domain) fn added(record: Record) -> Self {
         let Record {
             id,
@@ -230,7 +232,7 @@ impl AppliedOperation {
         }
     }
 
-    /// An archiving and its reason.
+    /// Describes an archiving and its reason.
     pub(in crate::domain) fn archived(record: Record, reason: &str) -> Self {
         let Record {
             id, label, content, ..

@@ -1,34 +1,34 @@
-//! Signs that a text put as a whole has lost what the document said, or says it under ids that meant something else.
+//! Detects that a replaced document lost much of its content, or reuses ids with another meaning.
 
 use super::project::RecordChange;
 use crate::domain::ids::RecordId;
 
-/// What a text put as a whole would lose.
+/// A possible loss when a document is replaced as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Collapse {
-    /// More than half of the bytes.
+    /// More than half of the bytes were dropped.
     BytesDropped {
-        /// The size of the document before, in bytes.
+        /// Size of the old document in bytes.
         before: usize,
-        /// The size of the text, in bytes.
+        /// Size of the new document in bytes.
         after: usize,
     },
-    /// Active records, which it archives as left out, in the order of the document before.
+    /// Active records that the new document lacks, which archives them; in the order of the old document.
     RecordsDropped(Vec<RecordId>),
-    /// Ids that were given before and were not active: under them other records are found now.
+    /// Ids of archived records that the new document uses for new records.
     IdsReused(Vec<RecordId>),
 }
 
 impl Collapse {
-    /// Whether something is lost by it: what an id meant before is still read in its record's history.
+    /// Whether content is lost. A reused id loses nothing: its earlier meaning stays in the history.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         !matches!(self, Self::IdsReused(_))
     }
 }
 
-/// What the step from one document to a text put in its place loses; `changes` are what it does to the records.
-/// Nothing if there was no document.
+/// Detects losses between a document and its replacement; `changes` are the record changes between them.
+/// Empty if there was no document.
 #[must_use]
 pub fn collapse(before: &str, after: &str, changes: &[RecordChange]) -> Vec<Collapse> {
     let mut found = Vec::new();

@@ -1,23 +1,23 @@
-//! What lies between two documents, record by record.
+//! Compares two documents record by record.
 
 use super::project::{RecordChange, project};
 use crate::domain::document::{Record, SectionsChanged, records, sections_changed};
 use std::collections::HashMap;
 
-/// What is different in one document against another.
+/// The differences between two documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Comparison {
-    /// Records that only the document after has, in its order.
+    /// Records that only the new document contains, in its order.
     pub added: Vec<Record>,
-    /// Records that both have and that read differently: before, after; in the order of the document after.
+    /// Records that differ between the documents, as (old, new), in the order of the new document.
     pub changed: Vec<(Record, Record)>,
-    /// Records that only the document before has, in its order.
+    /// Records that only the old document contains, in its order.
     pub archived: Vec<Record>,
-    /// Sections without records.
+    /// Differences in the sections without records.
     pub sections: SectionsChanged,
 }
 
-/// Compares any two documents of one memory. Linear.
+/// Compares two documents of one memory. Linear.
 #[must_use]
 pub fn compare(before: &str, after: &str) -> Comparison {
     let mut was: HashMap<_, _> = records(before)

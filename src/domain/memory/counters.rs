@@ -1,28 +1,29 @@
-//! The numbers given so far, by kind, so that no id is ever used again.
+//! The largest id number used per kind of record, so that no id is reused.
 
 use crate::domain::document::RecordLines;
 use crate::domain::ids::{RecordId, RecordKind};
 
-/// The largest number ever given to a record of each kind of one memory; 0 where there was none.
+/// The largest number ever used for each kind of record of one memory; 0 if none was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters([i64; RecordKind::ALL.len()]);
 
-/// Every number of a kind is used up. The message is fit to be shown to a client.
+/// All numbers of a kind are used. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no number is left for a new {} record: {} is taken", kind.prefix(), RecordId::new(*kind, i64::MAX))]
 pub struct IdsExhausted {
-    /// Of which kind.
+    /// The kind of record.
     pub kind: RecordKind,
 }
 
 impl Counters {
-    /// The largest numbers on the record lines of a document. Ids in free text or in a snippet do not count.
+    /// Reads the largest numbers on the record lines of a document. Ids in free text or in snippets do not
+    /// count.
     #[must_use]
     pub fn seen_in(text: &str) -> Self {
         Self::seen_on(&RecordLines::of(text))
     }
 
-    /// The same, of a document whose record lines are found.
+    /// Like [`Self::seen_in`], for record lines that were already found.
     pub(super) fn seen_on(lines: &RecordLines<'_>) -> Self {
         Self(lines.largest_numbers())
     }
@@ -33,13 +34,13 @@ impl Counters {
         self.0[kind as usize]
     }
 
-    /// Takes notice of a number that is in use.
+    /// Raises the counter of a kind to at least `number`.
     pub fn raise(&mut self, kind: RecordKind, number: i64) {
         let counter = &mut self.0[kind as usize];
         *counter = number.max(*counter);
     }
 
-    /// Takes notice of every number that other counters know.
+    /// Raises every counter to at least that of `other`.
     #[must_use]
     pub fn raised_by(mut self, other: &Self) -> Self {
         for kind in RecordKind::ALL {
@@ -48,11 +49,11 @@ impl Counters {
         self
     }
 
-    /// Gives the next id of a kind.
+    /// Allocates the next id of a kind.
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] when the number 2^63-1 is in use.
+    /// [`IdsExhausted`] if the number 2^63-1 is in use.
     pub fn give(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
         let number = self.get(kind).checked_add(1).ok_or(IdsExhausted { kind })?;
         self.raise(kind, number);

@@ -1,4 +1,4 @@
-//! One service-made change of a document: bytes cut out and lines put in, everything else untouched.
+//! Edits a document in place: removes byte ranges and inserts lines, and leaves everything else unchanged.
 
 use super::counters::{Counters, IdsExhausted};
 use crate::domain::document::{
@@ -9,15 +9,15 @@ use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// A change in the making. Operations are collected against the document as it was; [`Edit::finish`] writes
-/// them all in one pass.
+/// A pending edit. Operations are collected against the original document; [`Edit::finish`] writes all of
+/// them in one pass.
 ///
-/// The first operation on a section numbers its bullets that have no id, in place and in document order.
-/// New KL and VC records go last in their section, behind its last line that is not blank; new T and D records
-/// go before its first bullet, or last where it has none. A section the document lacks is appended.
+/// The first operation on a section assigns ids to its bullets that have none, in document order. New KL and
+/// VC records are inserted at the end of their section, after its last line that is not blank. New T and D
+/// records are inserted before its first bullet, or at the end if it has none. A missing section is appended.
 ///
-/// Where a fence is open at the end of the text, what would be written behind it could not be read: a line that
-/// closes the fence is written first. The text before it stays as it is, and means what it meant.
+/// Text written after an open fence at the end of the document could not be parsed, so a line that closes the
+/// fence is written first. The text before it is unchanged and keeps its meaning.
 #[derive(Debug, Clone)]
 pub struct Edit<'t> {
     text: &'t str,
@@ -30,28 +30,28 @@ pub struct Edit<'t> {
     splices: Vec<Splice>,
 }
 
-/// What is put into one section.
+/// The insertions into one section.
 #[derive(Debug, Clone, Default)]
 struct SectionChange {
-    /// Put in the place of the body, but for the blank lines at its end.
+    /// Replaces the body except its trailing blank lines.
     body: Option<String>,
-    /// Put before the first bullet, the newest record first.
+    /// Inserted before the first bullet, newest record first.
     first: Vec<String>,
-    /// Put behind the last written line.
+    /// Inserted after the last line that is not blank.
     last: String,
 }
 
-/// Bytes cut out and text put in their place.
+/// A byte range to remove and the text to insert in its place.
 #[derive(Debug, Clone)]
 struct Splice {
     range: Range<usize>,
     text: String,
-    /// Whether the text must begin on a line of its own.
+    /// Whether the inserted text must start on a new line.
     on_own_line: bool,
 }
 
 impl<'t> Edit<'t> {
-    /// Begins a change. The counters are raised to the numbers the document itself holds.
+    /// Starts an edit. The counters are raised to the numbers in the document.
     #[must_use]
     pub fn new(text: &'t str, counters: Counters, now: DateTime<Utc>) -> Self {
         let layout = Layout::of(text);
@@ -74,12 +74,12 @@ impl<'t> Edit<'t> {
         }
     }
 
-    /// Takes an active record out of the document, with its own lines but not the blank lines behind them, and
-    /// gives it back. None if the id is not active; then nothing is changed.
+    /// Removes an active record from the document and returns it. Removes its own lines but not the blank
+    /// lines after them. Returns `None` and changes nothing if the id is not active.
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] when a bullet of the section needs an id and none is left.
+    /// [`IdsExhausted`] if a bullet of the section needs an id and none is left.
     pub fn archive(&mut self, id: RecordId) -> Result<Option<Record>, IdsExhausted> {
         let Some(index) = self.active.remove(&id) else {
             return Ok(None);
@@ -94,16 +94,16 @@ impl<'t> Edit<'t> {
         Ok(entry.into_record())
     }
 
-    /// Adds a record and gives it back as it will be read.
+    /// Adds a record and returns it as it will be parsed.
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] when no number is left for it, or for a bullet of its section that needs one.
+    /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
     pub fn add(&mut self, kind: RecordKind, record: &NewRecord<'_>) -> Result<Record, IdsExhausted> {
         self.add_of(kind, record, self.now)
     }
 
-    /// As [`Edit::add`], with the time that is written on the record.
+    /// Like [`Edit::add`], with an explicit time on the record.
     ///
     /// # Errors
     ///
@@ -127,18 +127,18 @@ impl<'t> Edit<'t> {
         Ok(added)
     }
 
-    /// Gives an id to a record that does not stand in the document.
+    /// Allocates an id for a record that is not written into the document.
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] when no number is left for it, or for a bullet of its section that needs one.
+    /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
     pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
         self.counters.give(kind)
     }
 
-    /// Replaces the whole body of a section that holds no records; blank lines at its end stay. False, and
-    /// nothing changed, if the body says that already: it has the same lines, blank ones and blanks at the ends
-    /// of lines aside.
+    /// Replaces the body of a section that contains no records; its trailing blank lines stay. Returns
+    /// `false` and changes nothing if the body has the same lines already, ignoring blank lines and trailing
+    /// blanks.
     pub fn rewrite(&mut self, section: ManagedSection, body: String) -> bool {
         debug_assert!(section.record_kind().is_none(), "records are never rewritten");
         let current = self
@@ -152,8 +152,8 @@ impl<'t> Edit<'t> {
         differs
     }
 
-    /// The document after the change, and the counters after it. Equal to the document before if nothing was
-    /// changed.
+    /// Returns the edited document and the updated counters. Without changes the document is equal to the
+    /// original.
     #[must_use]
     pub fn finish(mut self) -> (String, Counters) {
         let mut closing_line = self.layout.closing_line();
@@ -171,8 +171,8 @@ impl<'t> Edit<'t> {
         (text, self.counters)
     }
 
-    /// Makes the splices of a section that exists. The line that closes an open fence is taken where it is
-    /// written, or no longer needed.
+    /// Creates the splices for an existing section. Consumes the line that closes an open fence when it is
+    /// written or no longer needed.
     fn place(
         &mut self,
         section: ManagedSection,
@@ -209,14 +209,15 @@ impl<'t> Edit<'t> {
         self.splice_lines(end..end, last);
     }
 
-    /// Notes that a section is changed, and at the first time numbers its bullets that have no id.
+    /// Marks a section as changed; the first time, assigns ids to its bullets that have none.
     fn touch(&mut self, kind: RecordKind) -> Result<(), IdsExhausted> {
         let section = ManagedSection::of_records(kind);
         if self.changes.contains_key(&section) {
             return Ok(());
         }
         self.changes.insert(section, SectionChange::default());
-        // An empty bullet is nothing to keep; but one that repeats an id would be that record once the first is gone.
+        // Empty bullets get no id, except one that repeats an id: it would become that record once the first
+        // is removed.
         let counts = |e: &Entry| !e.is_empty() || !e.id_place.is_empty();
         let unnumbered = |e: &&Entry| e.kind == kind && e.id.is_none() && counts(e);
         for entry in self.entries.iter().filter(unnumbered) {
@@ -246,7 +247,7 @@ impl<'t> Edit<'t> {
         }
     }
 
-    /// The text with the splices made. They do not overlap; at one place what is put in stands first.
+    /// Applies the splices to the text. They do not overlap; at the same position insertions come first.
     fn spliced(&mut self) -> String {
         self.splices
             .sort_by_key(|splice| (splice.range.start, splice.range.end));
@@ -274,15 +275,15 @@ impl SectionChange {
     }
 }
 
-/// What a body says, line by line.
+/// The non-blank lines of a body, without trailing blanks.
 fn said_lines(body: &str) -> impl Iterator<Item = &str> {
     body.split('\n')
         .map(|line| line.trim_end_matches([' ', '\t', '\r']))
         .filter(|line| !line.is_empty())
 }
 
-/// Appends a section: a newline if the text lacks one, an empty line, the section. Into an empty text it goes
-/// at the first byte.
+/// Appends a section: ends the last line if needed, adds an empty line, then the section. In an empty text
+/// the section starts at the first byte.
 fn append_section(text: &mut String, closing_line: Option<String>, section: ManagedSection, body: &str) {
     end_line(text);
     text.push_str(&closing_line.unwrap_or_default());

@@ -1,13 +1,12 @@
 //! What operations do to a memory: validation, application, and the records that a version changed
 //! (DESIGN §1 and §2).
 //!
-//! The way of an update: [`validate()`] takes what the DSL parser read and says which items this memory accepts;
-//! [`apply()`] makes the accepted ones into a new document, all or nothing; [`project()`] tells from two documents
-//! what happened to the records, [`compare()`] everything that lies between them, and [`collapse()`] whether much was
-//! lost. [`Edit`] is the change of a document that [`apply()`] is made of; tasks,
-//! decisions and status use it too.
+//! An update works as follows: [`validate()`] decides which parsed items this memory accepts; [`apply()`]
+//! applies the accepted ones to produce a new document, all or nothing; [`project()`] derives record changes
+//! from two documents, [`compare()`] all differences between them, and [`collapse()`] whether much was lost.
+//! [`apply()`] uses [`Edit`] to change the document; so do tasks, decisions and status.
 //!
-//! Ids are never used again: [`Counters`] know the largest number ever given.
+//! Ids are never reused: [`Counters`] hold the largest number ever used.
 
 mod apply;
 mod collapse;
@@ -27,14 +26,14 @@ pub use edit::Edit;
 pub use project::{RecordChange, project, project_and_count};
 pub use validate::{Validated, View, validate};
 
-/// The limits that a memory sets to what is written into it.
+/// The limits on what may be written into a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many records of a kind one update adds (`pipeline.max_additions`).
+    /// Maximum number of records of a kind that one update adds (`pipeline.max_additions`).
     pub max_additions: usize,
-    /// How long an insight or a snippet may be, in bytes (`limits.item_bytes`).
+    /// Maximum size of an insight or a snippet in bytes (`limits.item_bytes`).
     pub item_bytes: usize,
-    /// How long a document may be, in bytes (`limits.context_bytes`).
+    /// Maximum size of a document in bytes (`limits.context_bytes`).
     pub context_bytes: usize,
 }
 

@@ -1,5 +1,5 @@
-//! What a version did to the records, from the two documents alone: so puts, updates and restores are told
-//! alike, and the table of records can be rebuilt from the versions.
+//! Derives what a version did to the records from the two documents alone. Puts, updates and restores are
+//! therefore treated alike, and the table of records can be rebuilt from the versions.
 
 use super::Counters;
 use crate::domain::document::{Record, RecordLines};
@@ -7,25 +7,25 @@ use crate::domain::ids::RecordId;
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
 
-/// What happened to one record between two documents.
+/// The change of one record between two documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordChange {
-    /// It is active and was not: new, or brought back.
+    /// It is active now and was not before: new or restored.
     Added(Record),
-    /// It is active and was, with another time, reason, label or content; this is the new state.
+    /// It was and is active, but its time, reason, label or content changed; contains the new state.
     Changed(Record),
-    /// It was active and is no longer.
+    /// It was active and is not any more.
     Archived(RecordId),
 }
 
-/// The changes of the records from one document to the next: first what was archived, in the order of the
-/// document before, then what was added or changed, in the order of the document after. Linear.
+/// Returns the record changes from one document to the next: first the archived records, in the order of the
+/// old document, then the added and changed ones, in the order of the new document. Linear.
 #[must_use]
 pub fn project(before: &str, after: &str) -> Vec<RecordChange> {
     changes(&RecordLines::of(before), &RecordLines::of(after))
 }
 
-/// As [`project`], with the largest numbers that the document after speaks of.
+/// Like [`project`], and returns the largest id numbers in the new document.
 #[must_use]
 pub fn project_and_count(before: &str, after: &str) -> (Vec<RecordChange>, Counters) {
     let after = RecordLines::of(after);
@@ -35,7 +35,7 @@ pub fn project_and_count(before: &str, after: &str) -> (Vec<RecordChange>, Count
     )
 }
 
-/// Most records stay where and as they are, letter by letter: only the others are looked up, and read.
+/// Most records are unchanged and in the same order; only the others are looked up and parsed.
 fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChange> {
     let same = |((old, _), (new, _)): &(_, _)| old == new;
     let head = before.all().zip(after.all()).take_while(same).count();
@@ -59,7 +59,7 @@ fn changes(before: &RecordLines<'_>, after: &RecordLines<'_>) -> Vec<RecordChang
     archived.map(RecordChange::Archived).chain(changed).collect()
 }
 
-/// What happened to an active record whose lines were `old`, if it was active.
+/// The change of a record that is active now, given its previous lines if it was active.
 fn change_of(id: RecordId, old: Option<&str>, lines: &str) -> Option<RecordChange> {
     match old {
         None => Some(RecordChange::Added(RecordLines::read(id, lines))),
@@ -77,7 +77,7 @@ mod tests {
     use crate::domain::document::records;
     use proptest::prelude::*;
 
-    /// As it is defined: by all records of both.
+    /// Reference implementation that compares all records.
     fn by_definition(before: &str, after: &str) -> Vec<RecordChange> {
         let (before, after) = (records(before), records(after));
         let archived = before

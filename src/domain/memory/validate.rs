@@ -1,4 +1,4 @@
-//! Which items of a text a memory accepts: the rules of the fault table that need the memory.
+//! Decides which items a memory accepts: the rules of the fault table that depend on the memory.
 
 use super::Limits;
 use crate::domain::document::{Entry, Layout, entries, normalised_snippet};
@@ -8,35 +8,37 @@ use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-/// A memory as validation sees it.
+/// The state of a memory that validation needs.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// Its document.
     pub document: &'a str,
-    /// Ids that existed once and are not active, at least all that the text names. An id that is active all
-    /// the same counts as active.
+    /// Ids that were used before and are not active; at least all those that the text names. An id that is
+    /// active in the document counts as active.
     pub ended: &'a BTreeSet<RecordId>,
 }
 
-/// What is left of a text after validation.
+/// The result of validation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Validated {
     /// The accepted items, in input order.
     pub items: Vec<Item>,
-    /// The faults of the parser and those found here, in input order; one for an item, the first of the table. The
-    /// first [`KEPT_FAULTS`].
+    /// The faults of the parser and of validation, in input order, at most one per item: the first that
+    /// applies in the fault table. Contains the first [`KEPT_FAULTS`].
     pub faults: Vec<Fault>,
-    /// How many more are found here.
+    /// Number of further faults found by validation.
     pub omitted: Omitted,
 }
 
-/// Validates what the parser read against a memory. `earlier` are the operations accepted from an earlier text
-/// of the same update: what they archive is archived, what they add is there and counts for the limit.
+/// Validates parsed items against a memory. `earlier` are the operations accepted from an earlier text of the
+/// same update: the records they archive count as archived, and the records they add exist and count towards
+/// the limit.
 ///
-/// An addition that replaces a record archives it, unless an item of its own does; both stand or fall together then.
+/// An addition that replaces a record also archives it, unless the text archives it explicitly; then both are
+/// accepted or rejected together.
 ///
-/// A `placeholder` in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which is earlier in the
-/// table; a warning about an item that is rejected goes. Linear in the document and the items.
+/// A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
+/// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
 #[must_use]
 pub fn validate(
     items: Vec<Item>,
@@ -63,7 +65,7 @@ pub fn validate(
     let mut omitted = Omitted::default();
     let mut told: BTreeMap<usize, usize> = BTreeMap::new();
     for (mut item, verdict) in items.into_iter().zip(verdicts) {
-        // Where the archiving of the replaced record is rejected, the addition is one like any other.
+        // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
         let replaces = item.operation.replaces();
         if verdict.is_none() && replaces.is_some_and(|id| !archives.ended_now.contains(&id)) {
             item.operation.replace_nothing();
@@ -95,18 +97,18 @@ pub fn validate(
     }
 }
 
-/// Why an item is rejected, with the sentence that says so.
+/// Why an item is rejected, and the message.
 type Verdict = Option<(FaultKind, String)>;
 
-/// Which records there are, and which are archived on the way.
+/// Which records exist, and which are archived during validation.
 struct Archives<'a> {
     active: HashSet<RecordId>,
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
     ended_now: HashSet<RecordId>,
-    /// What an item of this text, or an earlier text, archives by name, whether that is accepted or not.
+    /// Ids that an item of this text or an earlier text archives explicitly, whether accepted or not.
     named: HashSet<RecordId>,
-    /// What earlier additions replace.
+    /// Ids that earlier additions replace.
     replaced: HashSet<RecordId>,
 }
 
@@ -148,7 +150,7 @@ impl<'a> Archives<'a> {
             return Some((FaultKind::AlreadyArchived, detail));
         }
         if self.named.contains(&id) {
-            // The archiving is an item of its own: it says what is wrong about it, and the addition is good.
+            // The explicit archiving reports its own faults; the addition itself is valid.
             return None;
         }
         let detail =
@@ -156,7 +158,7 @@ impl<'a> Archives<'a> {
         self.judge_end(id, detail)
     }
 
-    /// Whether a record can be archived; if so, it is.
+    /// Archives a record if that is possible; otherwise returns the fault.
     fn judge_end(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
         if !self.existed(id) {
             return Some((FaultKind::UnknownId, never_existed(id)));
@@ -167,7 +169,7 @@ impl<'a> Archives<'a> {
         Some((FaultKind::AlreadyArchived, again()))
     }
 
-    /// A placeholder that names a record that never existed is told as the latter.
+    /// Converts a placeholder fault that names a record that never existed to `unknown_id`.
     fn without_placeholder(&self, mut fault: Fault) -> Fault {
         if fault.kind == FaultKind::Placeholder
             && let Some(id) = fault.id.filter(|id| !self.existed(*id))
@@ -179,10 +181,10 @@ impl<'a> Archives<'a> {
     }
 }
 
-/// What two records are compared by: label and content, as far as they count.
+/// The key for detecting duplicates: kind, normalised label and normalised content.
 type Likeness = (RecordKind, String, String);
 
-/// Where something stands that is added again.
+/// Where the existing duplicate of an addition is.
 #[derive(Debug, Clone, Copy)]
 enum Standing {
     Record(Option<RecordId>),
@@ -199,17 +201,17 @@ impl fmt::Display for Standing {
     }
 }
 
-/// What there is already, and how many more may come.
+/// Existing records and the number of further additions allowed.
 struct Additions<'a> {
     limits: &'a Limits,
-    /// What is compared, with where it stands.
+    /// Duplicate key of each known record, and where it is.
     known: HashMap<Likeness, Standing>,
-    /// Valid additions so far.
+    /// Number of accepted additions per kind.
     counts: HashMap<RecordKind, usize>,
 }
 
 impl<'a> Additions<'a> {
-    /// `like` are the records of the kinds that are added.
+    /// `like` are the existing records of the kinds that are added.
     fn of<'e>(like: impl Iterator<Item = &'e Entry>, earlier: &[Operation], limits: &'a Limits) -> Self {
         let mut additions = Self {
             limits,
@@ -258,7 +260,7 @@ impl<'a> Additions<'a> {
     }
 }
 
-/// What an operation adds: kind, label, content.
+/// The kind, label and content that an operation adds.
 fn addition(operation: &Operation) -> Option<(RecordKind, Option<&str>, &str)> {
     match operation {
         Operation::AddLearning { content, .. } => Some((RecordKind::Learning, None, content)),
@@ -278,7 +280,7 @@ fn likeness(kind: RecordKind, label: Option<&str>, content: &str) -> Likeness {
     }
 }
 
-/// A text in lower case with single blanks.
+/// Converts a text to lower case with single blanks.
 fn folded(text: &str) -> String {
     let lower = text.to_lowercase();
     let mut folded = String::with_capacity(lower.len());
@@ -295,8 +297,8 @@ fn never_existed(id: RecordId) -> String {
     format!("{id} never existed in this memory; name an id that the memory shows.")
 }
 
-/// Whether a fault only warns of how an item is written, of which something worse is told: `told` are the
-/// ranges of such items, start and end.
+/// Whether a fault is only a warning about the form of an item that is rejected for another reason; `told`
+/// maps the start to the end of the ranges of such items.
 fn is_warning_within(told: &BTreeMap<usize, usize>, fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::MultiLineInsight | FaultKind::UnclosedFence)
         && told

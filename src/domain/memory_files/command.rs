@@ -1,63 +1,63 @@
-//! A command as the model wrote it. Members that are not known are passed over.
+//! Parses the commands of a model. Unknown members are ignored.
 
 use super::path::FilePath;
 use super::refusal::Refusal;
 use super::view::ViewRange;
 use serde_json::{Map, Value};
 
-/// The commands that change something.
+/// The commands that change files.
 const EDITS: [&str; 5] = ["create", "str_replace", "insert", "delete", "rename"];
 
-/// What the model wants done.
+/// A parsed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// Shows a file, or lists a directory.
     View {
-        /// Which.
+        /// Path of the file or directory.
         path: FilePath,
-        /// Which lines of a file.
+        /// The lines of a file to show.
         range: ViewRange,
     },
-    /// Makes a file, and the directories it is in.
+    /// Creates a file and its directories.
     Create {
-        /// Where.
+        /// Path of the file.
         path: FilePath,
-        /// Its whole text.
+        /// Its complete text.
         text: String,
     },
-    /// Replaces a text that stands in a file once.
+    /// Replaces a text that occurs exactly once in a file.
     StrReplace {
-        /// Which file.
+        /// Path of the file.
         path: FilePath,
-        /// The text.
+        /// The text to replace.
         old: String,
-        /// What it becomes.
+        /// The replacement.
         new: String,
     },
     /// Inserts lines into a file.
     Insert {
-        /// Which file.
+        /// Path of the file.
         path: FilePath,
-        /// Behind which line; 0 is in front of the first.
+        /// Number of the line to insert after; 0 inserts before the first line.
         line: i128,
-        /// The lines.
+        /// The lines to insert.
         text: String,
     },
-    /// Takes a file, or a directory with all that is in it, out of the tree.
+    /// Deletes a file, or a directory with everything in it.
     Delete {
-        /// Which.
+        /// Path of the file or directory.
         path: FilePath,
     },
-    /// Gives a file or a directory another path.
+    /// Renames a file or a directory.
     Rename {
-        /// Which.
+        /// The current path.
         from: FilePath,
         /// Its new path.
         to: FilePath,
     },
 }
 
-/// Whether a command changes something, by its name alone.
+/// Whether a command changes files, by its name alone.
 #[must_use]
 pub fn is_edit(members: &Map<String, Value>) -> bool {
     let name = members.get("command").and_then(Value::as_str);
@@ -65,10 +65,11 @@ pub fn is_edit(members: &Map<String, Value>) -> bool {
 }
 
 impl Command {
-    /// Reads a command.
+    /// Parses a command.
     ///
     /// # Errors
-    /// What of it cannot be carried out, whatever the files are.
+    ///
+    /// What is invalid, regardless of the existing files.
     pub fn read(members: &Map<String, Value>) -> Result<Self, Refusal> {
         let text = |name| text(members, name);
         let path = |name| FilePath::parse(text(name)?);
@@ -132,7 +133,7 @@ fn wrong_type(members: &Map<String, Value>, name: &str, expected: &str) -> Refus
     ))
 }
 
-/// A whole number, written without a decimal point.
+/// An integer, written without a decimal point.
 fn integer(value: &Value) -> Option<i128> {
     let signed = value.as_i64().map(i128::from);
     signed.or_else(|| value.as_u64().map(i128::from))

@@ -1,23 +1,24 @@
-//! What `create`, `str_replace` and `insert` make of a file.
+//! Applies `create`, `str_replace` and `insert` to a file.
 
 use super::path::FilePath;
 use super::refusal::Refusal;
 use super::{occurrences, push_numbered};
 
-/// Lines shown before and behind the line of a replacement.
+/// Number of lines shown before and after a replaced line.
 const LINES_AROUND: usize = 2;
 
-/// A file as it is to be saved.
+/// A file to be saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// Its whole text.
+    /// Its complete text.
     pub text: String,
-    /// What the model is told.
+    /// The response to the model.
     pub told: String,
 }
 
 impl Edited {
-    /// A text that can be saved: at most `limit` bytes, no NUL. Alone among documents it may be empty or blank.
+    /// Checks that the text can be saved: at most `limit` bytes, no NUL. Unlike other documents it may be
+    /// empty or blank.
     fn new(path: &FilePath, text: String, told: String, limit: usize) -> Result<Self, Refusal> {
         if text.len() > limit {
             return Err(Refusal::too_large(path, text.len(), limit));
@@ -29,19 +30,21 @@ impl Edited {
     }
 }
 
-/// A new file.
+/// Creates a file.
 ///
 /// # Errors
-/// If it is over `limit` bytes or holds a NUL character.
+///
+/// The text exceeds `limit` bytes or contains a NUL character.
 pub fn new_file(path: &FilePath, text: &str, limit: usize) -> Result<Edited, Refusal> {
     let told = format!("File created successfully at: {path}");
     Edited::new(path, text.to_owned(), told, limit)
 }
 
-/// Replaces the one place of `old` in a file.
+/// Replaces the only occurrence of `old` in a file.
 ///
 /// # Errors
-/// If there is no such place or more than one, or the file cannot be saved.
+///
+/// There is no occurrence or more than one, or the file cannot be saved.
 pub fn str_replace(
     path: &FilePath,
     text: &str,
@@ -75,10 +78,12 @@ pub fn str_replace(
     Edited::new(path, edited, told, limit)
 }
 
-/// Inserts a text behind a line of a file; 0 is in front of the first. The file ends with a line end afterwards.
+/// Inserts a text after a line of a file; 0 inserts before the first line. The resulting file ends with a
+/// line end.
 ///
 /// # Errors
-/// If there is no such line, or the file cannot be saved.
+///
+/// There is no such line, or the file cannot be saved.
 pub fn insert(
     path: &FilePath,
     text: &str,
@@ -105,7 +110,7 @@ pub fn insert(
     Edited::new(path, edited, told, limit)
 }
 
-/// The numbers of the lines of places, which come in order.
+/// The line numbers of byte offsets, which must be in ascending order.
 fn lines_of(text: &str, places: &[usize]) -> Vec<usize> {
     let mut line = 1;
     let mut counted = 0;
@@ -166,7 +171,7 @@ mod tests {
             "No replacement was performed. Multiple occurrences of old_str `a` in lines: 1, 2, 3. Please ensure it is \
              unique"
         );
-        // Places that overlap are one, as long as no two of them are apart.
+        // Overlapping occurrences count as one, as long as no two of them are disjoint.
         assert_eq!(replaced("aaa", "aa", "b").unwrap().text, "ba");
         assert!(
             replaced("aaaa", "aa", "b")

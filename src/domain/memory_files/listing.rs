@@ -1,20 +1,20 @@
-//! What `view` shows of a directory: two levels of names with their sizes, hidden ones left out.
+//! Formats the listing of a directory for `view`: two levels of names with sizes, without hidden entries.
 
 use super::path::FilePath;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A name of the first level, and one of the second below it. A directory stands before what is in it.
+/// A name of the first level, and optionally one of the second. A directory sorts before its content.
 type Place = (String, Option<String>);
 
-/// What is known of a place.
+/// An entry of the listing.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     bytes: u64,
     is_directory: bool,
 }
 
-/// A directory, told its files one by one, in any order.
+/// Collects the files of a directory, in any order.
 #[derive(Debug)]
 pub struct Listing {
     directory: FilePath,
@@ -35,7 +35,7 @@ impl Listing {
         }
     }
 
-    /// Adds a file that stands somewhere below.
+    /// Adds a file below the directory.
     pub fn add(&mut self, file: &FilePath, bytes: u64) {
         self.bytes += bytes;
         self.files += 1;
@@ -51,13 +51,13 @@ impl Listing {
         }
     }
 
-    /// Whether there is such a directory: it has a file, or it is the one that is always there.
+    /// Whether the directory exists: it contains a file, or it is the root.
     #[must_use]
     pub fn exists(&self) -> bool {
         self.files > 0 || self.directory.is_root()
     }
 
-    /// As the model sees it.
+    /// Formats the listing for the model.
     #[must_use]
     pub fn render(&self) -> String {
         let Self { directory, bytes, .. } = self;
@@ -90,7 +90,7 @@ fn is_shown(name: &str) -> bool {
     !name.starts_with('.')
 }
 
-/// A size in the largest unit that it fills, with one decimal unless it is whole.
+/// Formats a size in the largest unit with a value of at least 1, with one decimal unless it is whole.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["B", "K", "M", "G"];
     let tens = bytes.checked_ilog2().unwrap_or_default() / 10;

@@ -1,11 +1,13 @@
-//! The memory tool of Anthropic's API (`memory_20250818`): its commands, and what they do to the text of a file.
+//! The memory tool of Anthropic's API (`memory_20250818`): its commands and their effects on a file's text.
 //!
-//! A model speaks of files below `/memories`. Each file is a memory, and its document is the file. What is answered is
-//! text for the model, in the words of the reference implementation (`_beta_builtin_memory_tool.py` of Anthropic's
-//! Python SDK), so that an agent sees no difference; where that one fails without words of its own, or accepts what a
-//! service cannot keep, the words are those of [`Refusal`].
+//! A model addresses files below `/memories`. Each file is a memory whose document is the file's text.
+//! Responses are texts for the model, worded like the reference implementation
+//! (`_beta_builtin_memory_tool.py` of Anthropic's Python SDK), so that an agent sees no difference. Where
+//! that one fails without a message, or accepts what a service cannot store, the messages are those of
+//! [`Refusal`].
 //!
-//! Where it differs from a file system: a directory exists by the files below it, and its size is the sum of theirs.
+//! Differences from a file system: a directory exists if there are files below it, and its size is the sum of
+//! their sizes.
 
 mod command;
 mod edit;
@@ -23,25 +25,25 @@ pub use path::{FilePath, MAX_PATH_BYTES, MAX_PATH_SEGMENTS};
 pub use refusal::Refusal;
 pub use view::{ViewRange, view_file};
 
-/// How many characters a line number takes, as wide as the largest one that is shown.
+/// Width of a line number, sufficient for the largest one shown.
 const LINE_NUMBER_WIDTH: usize = 6;
 
-/// The most lines of a file that is shown.
+/// Maximum number of lines of a file that can be shown.
 const MAX_LINES: usize = 999_999;
 
-/// What a successful deletion says.
+/// The response to a successful deletion.
 #[must_use]
 pub fn deleted(path: &FilePath) -> String {
     format!("Successfully deleted {path}")
 }
 
-/// What a successful renaming says.
+/// The response to a successful renaming.
 #[must_use]
 pub fn renamed(from: &FilePath, to: &FilePath) -> String {
     format!("Successfully renamed {from} to {to}")
 }
 
-/// Adds a line as the model sees it, with its number.
+/// Appends a line with its number, in the format for the model.
 fn push_numbered(shown: &mut String, number: usize, line: &str) {
     use std::fmt::Write as _;
     // Writing to a string cannot fail.

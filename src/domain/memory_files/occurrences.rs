@@ -1,7 +1,7 @@
-//! Where a text stands in another, in time linear in both.
+//! Finds all occurrences of a text in another, in time linear in both.
 
-/// The places of `wanted` in `text`, in bytes, overlapping ones too. An empty text stands in front of every character
-/// and at the end.
+/// The byte offsets of `wanted` in `text`, including overlapping ones. An empty text occurs before every
+/// character and at the end.
 pub(super) fn all(text: &str, wanted: &str) -> Vec<usize> {
     if wanted.is_empty() {
         let starts = text.char_indices().map(|(at, _)| at);
@@ -10,7 +10,8 @@ pub(super) fn all(text: &str, wanted: &str) -> Vec<usize> {
     if wanted.len() > text.len() {
         return Vec::new();
     }
-    // Knuth, Morris, Pratt: searching anew behind every place would be quadratic in a text of one repeated character.
+    // Knuth-Morris-Pratt: restarting the search after every match would be quadratic for a text of one
+    // repeated character.
     let wanted = wanted.as_bytes();
     let borders = borders(wanted);
     let mut matched = 0;
@@ -29,7 +30,7 @@ pub(super) fn all(text: &str, wanted: &str) -> Vec<usize> {
     places
 }
 
-/// How many there are next to each other, counted from the first; `places` as [`all`] gives them.
+/// Number of disjoint occurrences, counted from the first; `places` as returned by [`all`].
 pub(super) fn count_apart(places: &[usize], length: usize) -> usize {
     let mut free_from = 0;
     let mut count = 0;
@@ -42,7 +43,7 @@ pub(super) fn count_apart(places: &[usize], length: usize) -> usize {
     count
 }
 
-/// For every beginning of a text the longest shorter one that it also ends with.
+/// For every prefix of a text the length of its longest proper prefix that is also its suffix.
 fn borders(text: &[u8]) -> Vec<usize> {
     let mut borders = vec![0; text.len()];
     let mut matched = 0;

@@ -1,4 +1,4 @@
-//! Paths of files: `/memories` or below it by whole segments, in one spelling each.
+//! Paths of files: `/memories` or a path below it, each with a single spelling.
 
 use super::refusal::Refusal;
 use crate::domain::ids::MemoryId;
@@ -6,22 +6,22 @@ use std::fmt;
 use unicode_normalization::UnicodeNormalization as _;
 use uuid::Uuid;
 
-/// The longest path, in bytes.
+/// Maximum length of a path in bytes.
 pub const MAX_PATH_BYTES: usize = 1_024;
 
-/// The most segments of a path, `memories` included.
+/// Maximum number of segments of a path, including `memories`.
 pub const MAX_PATH_SEGMENTS: usize = 20;
 
-/// What all paths begin with.
+/// The root of all paths.
 const ROOT: &str = "/memories";
 
-/// Percent-encoded characters that mean something in a path, in lower case.
+/// Percent-encoded characters with a special meaning in paths, in lower case.
 const ENCODED: [&str; 4] = ["%2e", "%2f", "%5c", "%00"];
 
-/// Characters of a file's name that its memory's id takes over at most.
+/// Maximum number of characters of a file name that are used in the id of its memory.
 const NAME_IN_ID: usize = 64;
 
-/// A path of the memory tool: NFC, without a closing slash, and with no segment that means another one.
+/// A path of the memory tool: NFC, without a trailing slash and without `.` or `..` segments.
 ///
 /// ```
 /// use working_memory::domain::memory_files::FilePath;
@@ -33,12 +33,13 @@ const NAME_IN_ID: usize = 64;
 pub struct FilePath(String);
 
 impl FilePath {
-    /// Reads a path as a model wrote it.
+    /// Parses a path from a model.
     ///
     /// # Errors
-    /// What is wrong with it.
+    ///
+    /// What is invalid.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        // Normalised first: what is looked at has to be what is kept.
+        // Normalised first, so that the checked path is the stored path.
         let mut path: String = text.nfc().collect();
         if path.len() > 1 && path.ends_with('/') {
             path.pop();
@@ -70,13 +71,13 @@ impl FilePath {
         self.0 == ROOT
     }
 
-    /// Its segments below another path, which it must be or stand below.
+    /// Its segments below `directory`, which must be the path itself or a parent.
     pub(super) fn segments_below<'p>(&'p self, directory: &Self) -> impl Iterator<Item = &'p str> + use<'p> {
         let below = self.0.strip_prefix(directory.as_str()).unwrap_or_default();
         below.split('/').skip(1)
     }
 
-    /// Whether it stands below a directory.
+    /// Whether it is below a directory.
     #[must_use]
     pub fn is_below(&self, directory: &Self) -> bool {
         self.0
@@ -84,23 +85,24 @@ impl FilePath {
             .is_some_and(|below| below.starts_with('/'))
     }
 
-    /// The directories it is in, without `/memories`.
+    /// Its parent directories, without `/memories`.
     #[must_use]
     pub fn directories(&self) -> Vec<Self> {
         let slashes = self.0.match_indices('/').skip(2);
         slashes.map(|(at, _)| Self(self.0[..at].to_owned())).collect()
     }
 
-    /// Where it is when `from`, which it is or stands below, has become `to`.
+    /// The path after renaming `from`, which must be the path itself or a parent, to `to`.
     ///
     /// # Errors
-    /// If that is too long or too deep.
+    ///
+    /// The new path is too long or too deep.
     pub fn moved(&self, from: &Self, to: &Self) -> Result<Self, Refusal> {
         let below = self.0.strip_prefix(from.as_str()).unwrap_or_default();
         Self(format!("{to}{below}")).bounded()
     }
 
-    /// The id of the memory of a new file here: what a reader recognises of the name, and what makes it unique.
+    /// The memory id of a new file: a readable part of its name and a unique part.
     #[must_use]
     pub fn new_memory_id(&self, unique: Uuid) -> MemoryId {
         let name = self.0.rsplit('/').next().unwrap_or_default();
@@ -134,7 +136,7 @@ impl fmt::Display for FilePath {
     }
 }
 
-/// What is wrong with a path.
+/// Path errors.
 impl Refusal {
     fn outside(path: impl fmt::Display) -> Self {
         Self::new(format!("Path must start with /memories, got: {path}"))

@@ -1,6 +1,6 @@
-//! What is answered where a command is not carried out.
+//! The responses to commands that cannot be executed.
 
-/// Why a command was not carried out, in words for the model. Nothing was changed.
+/// Why a command was not executed, worded for the model. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(String);

@@ -1,10 +1,10 @@
-//! What commands are refused with for what is at their paths.
+//! Errors of commands that depend on what exists at a path.
 
 use super::path::FilePath;
 use super::refusal::Refusal;
 
 impl Refusal {
-    /// `view`, `str_replace` and `insert`: there is neither file nor directory.
+    /// `view`, `str_replace` and `insert`: the path does not exist.
     #[must_use]
     pub fn no_such_path(path: &FilePath) -> Self {
         Self::new(format!(
@@ -12,31 +12,31 @@ impl Refusal {
         ))
     }
 
-    /// `delete` and `rename`: there is neither file nor directory.
+    /// `delete` and `rename`: the path does not exist.
     #[must_use]
     pub fn nothing_there(path: &FilePath) -> Self {
         Self::new(format!("The path {path} does not exist"))
     }
 
-    /// `str_replace` and `insert`: it is a directory.
+    /// `str_replace` and `insert`: the path is a directory.
     #[must_use]
     pub fn not_a_file(path: &FilePath) -> Self {
         Self::new(format!("The path {path} is not a file."))
     }
 
-    /// `create`: there is a file or a directory already.
+    /// `create`: the path already exists.
     #[must_use]
     pub fn file_exists(path: &FilePath) -> Self {
         Self::new(format!("File {path} already exists"))
     }
 
-    /// `rename`: there is a file or a directory at the new path.
+    /// `rename`: the new path already exists.
     #[must_use]
     pub fn destination_exists(path: &FilePath) -> Self {
         Self::new(format!("The destination {path} already exists"))
     }
 
-    /// `create` and `rename`: what would have to be a directory is a file.
+    /// `create` and `rename`: a parent of the path is a file.
     #[must_use]
     pub fn below_a_file(path: &FilePath, file: &FilePath) -> Self {
         Self::new(format!(
@@ -44,19 +44,19 @@ impl Refusal {
         ))
     }
 
-    /// `delete`: all of it.
+    /// `delete`: the path is the root.
     #[must_use]
     pub fn root_is_not_deleted() -> Self {
         Self::new("Cannot delete the /memories directory itself")
     }
 
-    /// `rename`: all of it.
+    /// `rename`: the path is the root.
     #[must_use]
     pub fn root_is_not_renamed() -> Self {
         Self::new("Cannot rename the /memories directory itself")
     }
 
-    /// `rename`: a directory below itself.
+    /// `rename`: the new path is below the old one.
     #[must_use]
     pub fn into_itself(from: &FilePath, to: &FilePath) -> Self {
         Self::new(format!(

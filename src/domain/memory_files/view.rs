@@ -1,26 +1,26 @@
-//! What `view` shows of a file.
+//! Formats a file for `view`.
 
 use super::path::FilePath;
 use super::refusal::Refusal;
 use super::{MAX_LINES, push_numbered};
 
-/// The longest quotation of a range that cannot be read, in characters.
+/// Maximum number of characters quoted of an invalid range.
 const QUOTE_CHARS: usize = 60;
 
-/// Which lines are asked for.
+/// The requested lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ViewRange {
     /// All of them.
     All,
-    /// From the first to the last; a last of -1 is the end.
+    /// From the first to the last line; a last line of -1 is the end of the file.
     Lines(i128, i128),
-    /// Something else than two whole numbers, as it was written.
+    /// An invalid range, as it was written.
     Unreadable(String),
 }
 
 impl ViewRange {
-    /// The index of the first line and of the one behind the last, of this many lines. As in the reference a first line
-    /// before 1 is 1, and a last one behind the end is the end.
+    /// Converts the range to indices (first, end) for a file of this many lines. As in the reference
+    /// implementation, a first line below 1 becomes 1, and a last line after the end becomes the end.
     fn of(&self, lines: usize) -> Result<(usize, usize), Refusal> {
         let (first, last) = match self {
             Self::All => return Ok((0, lines)),
@@ -56,10 +56,11 @@ impl ViewRange {
     }
 }
 
-/// The lines of a file with their numbers.
+/// Formats the lines of a file with their numbers.
 ///
 /// # Errors
-/// If it has more lines than can be shown, or the range holds none of them.
+///
+/// The file has too many lines, or the range contains none of them.
 pub fn view_file(path: &FilePath, text: &str, range: &ViewRange) -> Result<String, Refusal> {
     let lines = text.matches('\n').count() + 1;
     if lines > MAX_LINES {

@@ -1,4 +1,4 @@
-//! Assembling a prompt: its parts in their order, its text, and what it counts.
+//! Assembles a prompt: its parts in order, its text, and its token counts.
 
 use super::budget::{Dropped, OverBudget, fit};
 use super::category::{DATETIME, STABLE, WORKFLOW};
@@ -16,38 +16,38 @@ use chrono_tz::Tz;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
-/// What a prompt is assembled of.
+/// The input of a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Material<'m> {
-    /// The items that are shown: the vault's before the memory's, each in the order they were added.
+    /// The visible items: the vault's before the memory's, each in insertion order.
     pub items: &'m [PromptItem],
     /// The document, if the memory has one.
     pub document: Option<&'m str>,
-    /// The time that the prompt tells.
+    /// The time to show.
     pub time: DateTime<Utc>,
-    /// Where it is told.
+    /// The time zone to show it in.
     pub zone: Tz,
-    /// Which parts are wanted.
+    /// The selected parts.
     pub selection: &'m Selection,
 }
 
-/// A prompt.
+/// An assembled prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assembly {
     /// Its parts, in order.
     pub parts: Vec<Part>,
-    /// What a budget took out of it, in the order of the parts.
+    /// What the budget removed, in the order of the parts.
     pub dropped: Vec<Dropped>,
-    /// How much records matter to the query, in thousandths; empty without one.
+    /// The relevance of records to the query, in thousandths; empty without a query.
     pub scores: Vec<(RecordId, usize)>,
 }
 
-/// Assembles the parts of a prompt in their order (see the module), and drops what is over the budget. `max_tokens`
-/// is the budget with what counts tokens; without it nothing is dropped, and nothing is counted. Linear, but for the
-/// sorting of categories.
+/// Assembles the parts of a prompt in order (see the module) and drops what exceeds the budget. `max_tokens`
+/// is the budget and the token counter; without it nothing is dropped or counted. Linear, except for sorting
+/// the categories.
 ///
 /// # Errors
-/// [`OverBudget`] if the rules alone are over the budget.
+/// [`OverBudget`] if the rules alone exceed the budget.
 pub fn assemble(
     material: &Material<'_>,
     max_tokens: Option<(usize, Count<'_>)>,
@@ -92,7 +92,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     let is_empty = material.items.is_empty() && material.document.is_none();
     let datetime = match told_datetime {
         Some(told) => Some(told),
-        // Of nothing at all the prompt is empty, unless the time was asked for.
+        // Without any content the prompt is empty, unless the time was requested explicitly.
         None if is_empty && material.selection.include.is_none() => None,
         None => Some(of_clock(material)),
     };
@@ -123,7 +123,8 @@ fn of_items(name: &str, pieces: Vec<Piece>) -> Part {
     }
 }
 
-/// Free text first, then the managed sections in the order of a prompt, which is not that of documents.
+/// The position of a document part: free text first, then the managed sections in prompt order, which differs
+/// from document order.
 fn place_among_sections(name: &str) -> usize {
     const ORDER: [ManagedSection; 6] = [
         ManagedSection::KeyLearnings,
@@ -138,14 +139,15 @@ fn place_among_sections(name: &str) -> usize {
 }
 
 impl Assembly {
-    /// Its text: no line end behind the last part.
+    /// The text of the prompt, without a line end after the last part.
     #[must_use]
     pub fn text(&self) -> String {
         written(&pieces(&self.parts))
     }
 
-    /// The SHA-256, in hexadecimal, of what `rules`, `user_information` and `tool_guidance` are in this prompt: as
-    /// long as it is the same, the prompt begins with the same bytes. Of nothing, if it has none of them.
+    /// The SHA-256, in hexadecimal, of `rules`, `user_information` and `tool_guidance` in this prompt: while
+    /// it is unchanged, the prompt begins with the same bytes. Without these parts, the hash of the empty
+    /// text.
     #[must_use]
     pub fn prefix_hash(&self) -> String {
         let stable = self
@@ -156,7 +158,7 @@ impl Assembly {
         hex::encode(Sha256::digest(written(&pieces(&self.parts[..stable]))))
     }
 
-    /// The tokens of each part, with the empty line behind it; their sum is that of the text.
+    /// The tokens of each part, including the empty line after it; their sum is the count of the text.
     #[must_use]
     pub fn tokens(&self, count: Count<'_>) -> Vec<usize> {
         let mut tokens = vec![0; self.parts.len()];

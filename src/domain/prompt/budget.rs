@@ -1,12 +1,12 @@
-//! What a prompt loses where it is to have fewer tokens.
+//! Decides what a prompt loses to fit into a token budget.
 
 use super::category::{DATETIME, FREE, GENERATED, STABLE, WORKFLOW};
 use super::joined::{Count, tokens};
 use super::part::{Part, PartSource, Piece, PieceId};
 use super::relevance::Relevance;
 
-/// Sections whose records go first, one by one, and where the oldest stands in them: tasks and decisions are
-/// written at the top.
+/// Sections that are reduced record by record first, and the position of their oldest record: tasks and
+/// decisions are inserted at the top.
 const BY_RECORD: [(&str, Oldest); 4] = [
     ("recent_tasks", Oldest::Last),
     ("decisions", Oldest::Last),
@@ -20,10 +20,10 @@ enum Oldest {
     Last,
 }
 
-/// What goes as a whole behind those, before the categories that only their components know.
+/// Dropped as a whole after that, before the custom categories.
 const BEFORE_CATEGORIES: [&str; 1] = [FREE];
 
-/// And behind those categories.
+/// Dropped as a whole after the custom categories.
 const BEHIND_CATEGORIES: [&str; 6] = [
     "active_context",
     "current_progress",
@@ -33,46 +33,47 @@ const BEHIND_CATEGORIES: [&str; 6] = [
     STABLE[1],
 ];
 
-/// One step: a record, or what is left of a part.
+/// One step: dropping a record, or the rest of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drop {
-    /// The part, by its place.
+    /// Index of the part.
     pub part: usize,
-    /// The piece, by its place in the part; `None` for all that is left of the part.
+    /// Index of the piece in the part; `None` for the rest of the part.
     pub piece: Option<usize>,
 }
 
-/// The rules alone are over the budget.
+/// The rules alone exceed the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the rules alone have {needed} tokens, and they are never dropped")]
 pub struct OverBudget {
-    /// How many tokens the rules have.
+    /// The number of tokens of the rules.
     pub needed: usize,
 }
 
-/// What a budget took out of one part.
+/// What the budget removed from one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
     /// The part's name.
     pub name: String,
-    /// What the part is made of.
+    /// The source of the part.
     pub source: PartSource,
-    /// Whether nothing of it is left.
+    /// Whether the whole part was removed.
     pub whole: bool,
-    /// What went.
+    /// The removed pieces.
     pub pieces: Vec<PieceId>,
 }
 
-/// What is dropped, in this order, until the prompt fits:
+/// The order in which content is dropped until the prompt fits:
 ///
-/// 1. `recent_tasks`, `decisions`, `verbatim_context`, `key_learnings`, in this order: record by record from the
-///    oldest on, and with the last record what is left of the section;
+/// 1. `recent_tasks`, `decisions`, `verbatim_context`, `key_learnings`, in this order: record by record,
+///   oldest first; the rest of the section is dropped with its last record;
 /// 2. `free` as a whole;
-/// 3. other categories as a whole, the last by name first;
-/// 4. as a whole `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`, `user_information`.
+/// 3. other categories as a whole, in reverse order of their names;
+/// 4. `active_context`, `current_progress`, `workflow`, `datetime`, `tool_guidance`, `user_information`, each
+///   as a whole.
 ///
-/// `rules` are never dropped. With a query the records of 1. that do not matter to it ([`Relevance`]) go first, in that
-/// order, then the others, of each section those that matter least first.
+/// `rules` are never dropped. With a query, the records of step 1 that are not relevant ([`Relevance`]) are
+/// dropped first, in that order, then the others, within each section the least relevant first.
 #[must_use]
 pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
@@ -89,11 +90,11 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
         if let Oldest::Last = oldest {
             records.reverse();
         }
-        // Stable: of those that matter alike the oldest stays first.
+        // The sort is stable: among equally relevant records the oldest stays first.
         records.sort_by_key(|(score, _)| *score);
         let unwanted = records.partition_point(|(score, _)| *score == 0);
         let goes_at_once = unwanted == records.len();
-        // What is left goes with the last record.
+        // The rest is dropped with the last record.
         records.pop();
         for (index, (_, piece)) in records.into_iter().enumerate() {
             let steps = if index < unwanted {
@@ -127,10 +128,12 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<Drop> {
     steps
 }
 
-/// Drops as few steps of [`drops`] as make the parts fit, and says what went.
+/// Applies as few steps of [`drops`] as needed to make the parts fit. Returns the remaining parts and what
+/// was dropped.
 ///
 /// # Errors
-/// [`OverBudget`] if nothing but the rules is left and they do not fit.
+///
+/// [`OverBudget`] if only the rules are left and they do not fit.
 pub(super) fn fit(
     parts: Vec<Part>,
     query: Option<&Relevance>,
@@ -149,7 +152,7 @@ pub(super) fn fit(
     if needed > max_tokens {
         return Err(OverBudget { needed });
     }
-    // Each step takes tokens away, so those that are too few stand before those that are enough.
+    // The token count falls with every step, so binary search finds the smallest sufficient number of steps.
     let (mut too_few, mut enough) = (0, steps.len());
     while enough - too_few > 1 {
         let middle = too_few + (enough - too_few) / 2;
@@ -162,7 +165,7 @@ pub(super) fn fit(
     Ok(Kept::without(&parts, &steps[..enough]).divide(parts))
 }
 
-/// Which pieces are left: by part, then by piece.
+/// Which pieces remain: by part, then by piece.
 struct Kept(Vec<Vec<bool>>);
 
 impl Kept {
@@ -188,7 +191,7 @@ impl Kept {
         .collect()
     }
 
-    /// What is left, and what is not.
+    /// Splits the parts into what remains and what was dropped.
     fn divide(self, parts: Vec<Part>) -> (Vec<Part>, Vec<Dropped>) {
         let (mut left, mut gone) = (Vec::new(), Vec::new());
         for (part, kept) in parts.into_iter().zip(self.0) {

@@ -1,29 +1,29 @@
-//! Categories that mean something, and those that items cannot have.
+//! Categories with a special meaning, and names that items cannot use.
 
 use crate::domain::ids::Category;
 
-/// Static rules and anti-goals; only administrators write them, and no budget drops them.
+/// Static rules and anti-goals; only administrators may write them, and no budget drops them.
 pub const RULES: &str = "rules";
 
-/// What the agent knows of its user.
+/// Facts about the user.
 pub(super) const USER_INFORMATION: &str = "user_information";
 
-/// How tools are to be used.
+/// Instructions for using tools.
 pub(super) const TOOL_GUIDANCE: &str = "tool_guidance";
 
-/// The steps of the work under way.
+/// The steps of the current work.
 pub(super) const WORKFLOW: &str = "workflow";
 
-/// Date and time: made when a prompt is asked for, unless there are items of this category.
+/// Date and time: generated for each prompt, unless there are items of this category.
 pub(super) const DATETIME: &str = "datetime";
 
-/// The part of the document that no operation of the service writes.
+/// The free part of the document, which no operation of the service changes.
 pub(super) const FREE: &str = "free";
 
-/// The parts in front, whose bytes are the stable prefix.
+/// The first parts, whose bytes are the stable prefix.
 pub(super) const STABLE: [&str; 3] = [RULES, USER_INFORMATION, TOOL_GUIDANCE];
 
-/// The names of parts that are made of the document.
+/// The names of parts generated from the document.
 pub(super) const GENERATED: [&str; 7] = [
     FREE,
     "key_learnings",
@@ -34,10 +34,10 @@ pub(super) const GENERATED: [&str; 7] = [
     "current_progress",
 ];
 
-/// The categories of items that have places of their own in a prompt.
+/// Item categories with a fixed position in a prompt.
 pub(super) const PLACED: [&str; 5] = [RULES, USER_INFORMATION, TOOL_GUIDANCE, WORKFLOW, DATETIME];
 
-/// The names of all parts that a prompt may have whatever items there are, in their order.
+/// The names of all built-in parts of a prompt, in order.
 pub const PARTS: [&str; 12] = [
     RULES,
     USER_INFORMATION,
@@ -53,22 +53,23 @@ pub const PARTS: [&str; 12] = [
     DATETIME,
 ];
 
-/// Why items cannot have a category. The message is fit to be shown to a client.
+/// Why items cannot use a category. The message may be shown to a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReservedCategory {
-    /// The name of a part that is not made of items.
+    /// The name of a generated part.
     #[error("{0} is a part of the prompt that is not made of items; choose another name")]
     Generated(&'static str),
-    /// A known name in another case, which would be another category.
+    /// A built-in name in another case, which would be a different category.
     #[error("must be written {0}")]
     Spelling(&'static str),
 }
 
-/// Checks that items can have a category: not the name of a part that is made otherwise, and no other spelling of
-/// a known name, so that what looks like the rules is the rules.
+/// Checks that items may use a category: not the name of a generated part, and no other spelling of a
+/// built-in name, so that nothing can be mistaken for the rules.
 ///
 /// # Errors
-/// What the category is instead.
+///
+/// The name that it conflicts with.
 pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
     let name = category.as_str();
     if let Some(generated) = GENERATED

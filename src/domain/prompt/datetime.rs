@@ -1,9 +1,9 @@
-//! The part that tells the date and the time.
+//! The part that shows date and time.
 
 use chrono::{DateTime, Offset, Utc};
 use chrono_tz::Tz;
 
-/// The date and time in a zone, to the minute: within one minute the bytes are the same.
+/// Formats date and time in a zone, to the minute: within one minute the bytes are the same.
 pub(super) fn line(time: DateTime<Utc>, zone: Tz) -> String {
     let local = time.with_timezone(&zone);
     let shown = local.format("Current date and time: %A, %Y-%m-%d %H:%M");

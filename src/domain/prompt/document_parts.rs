@@ -1,10 +1,10 @@
-//! What the document brings to a prompt.
+//! Splits the document into parts of a prompt.
 
 use super::category::FREE;
 use super::part::{Part, PartSource, Piece, PieceId, without_blank_edges};
 use crate::domain::document::{Entry, Layout, ManagedSection, Section, entries};
 
-/// The name of the part that a managed section is.
+/// The part name of a managed section.
 pub(super) fn name_of(section: ManagedSection) -> &'static str {
     match section {
         ManagedSection::CurrentProgress => "current_progress",
@@ -16,7 +16,7 @@ pub(super) fn name_of(section: ManagedSection) -> &'static str {
     }
 }
 
-/// The parts of a document that hold anything, in no order. Linear.
+/// The non-empty parts of a document, in no particular order. Linear.
 pub(super) fn document_parts(text: &str) -> Vec<Part> {
     let layout = Layout::of(text);
     let records: Vec<Entry> = entries(text, &layout).collect();
@@ -25,7 +25,7 @@ pub(super) fn document_parts(text: &str) -> Vec<Part> {
         .sections
         .first()
         .map_or(text.len(), |first| first.range.start);
-    // Only what stands last in a document can leave a fence open.
+    // Only the last text of a document can end inside an open fence.
     let closing = |end: usize| layout.closing_line().filter(|_| end == text.len());
     let mut free: Vec<_> = Piece::of(PieceId::Text, &text[..before], closing(before))
         .into_iter()
@@ -51,7 +51,7 @@ fn part(name: &str, pieces: Vec<Piece>) -> Part {
     }
 }
 
-/// A managed section, its records as pieces of their own; `None` if there is nothing under its heading.
+/// A managed section with its records as separate pieces; `None` if there is nothing below its heading.
 fn managed_part(
     text: &str,
     managed: ManagedSection,
@@ -64,7 +64,7 @@ fn managed_part(
     }
     let first = records.partition_point(|entry| entry.range.start < section.range.start);
     let last = records.partition_point(|entry| entry.range.start < section.range.end);
-    // Where a piece begins, and what it is; each ends where the next begins.
+    // Start and kind of each piece; a piece ends where the next begins.
     let mut begins = vec![(section.range.start, PieceId::Text)];
     for entry in &records[first..last] {
         begins.push((entry.range.start, PieceId::Record(entry.id)));
@@ -88,7 +88,7 @@ fn managed_part(
     Some(part(name_of(managed), pieces))
 }
 
-/// Lines and the blank ones behind them; `None` if all are blank.
+/// A piece with the blank lines after it; `None` if all lines are blank.
 fn piece(id: PieceId, lines: &str) -> Option<Piece> {
     let shown = without_blank_edges(lines);
     let begin = lines.find(shown)?;
@@ -99,7 +99,7 @@ fn piece(id: PieceId, lines: &str) -> Option<Piece> {
     })
 }
 
-/// The start of the first line at or behind `from`, a line's start, that is not blank.
+/// The start of the first non-blank line at or after `from`, which must be the start of a line.
 fn first_line_that_says(text: &str, from: usize) -> usize {
     let blank = &text[from..];
     match blank.find(|c: char| !c.is_whitespace()) {

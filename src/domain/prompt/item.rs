@@ -1,37 +1,37 @@
-//! Prompt items: parts of a system prompt that components own.
+//! Prompt items: parts of a system prompt that clients own.
 
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use chrono::{DateTime, Datelike as _, Utc};
 use serde_json::{Map, Value};
 
-/// The largest metadata of an item, as compact JSON, in bytes.
+/// Maximum size of an item's metadata as compact JSON, in bytes.
 pub const MAX_METADATA_BYTES: usize = 8_192;
 
-/// How much a memory's own items, or a vault's own items, may hold.
+/// Limits for the items of one memory, or of one vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemLimits {
-    /// The content of one item, in bytes.
+    /// Maximum size of one item's content, in bytes.
     pub item_bytes: usize,
-    /// How many there may be.
+    /// Maximum number of items.
     pub max_items: usize,
-    /// All contents together, in bytes.
+    /// Maximum total size of all contents, in bytes.
     pub total_bytes: usize,
 }
 
-/// An item as it is stored. It never changes: it is added and removed.
+/// A stored item. It is immutable: it can only be added and removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptItem {
     /// Its id.
     pub item_id: ItemId,
-    /// The memory it belongs to; `None` for an item of the vault, which belongs to all of its memories.
+    /// The memory it belongs to; `None` for an item of the vault, which applies to all of its memories.
     pub memory: Option<MemoryId>,
     /// Its category.
     pub category: Category,
     /// Its text.
     pub content: String,
-    /// What its component wants to know of it.
+    /// Free metadata of the client that owns it.
     pub metadata: Map<String, Value>,
-    /// From when on it is never shown; `None` if it stays.
+    /// When it expires; `None` if it does not.
     pub expires_at: Option<DateTime<Utc>>,
     /// When it was added.
     pub created_at: DateTime<Utc>,
@@ -44,25 +44,25 @@ pub struct PromptItem {
 pub struct NewItem {
     /// Its text.
     pub content: String,
-    /// What its component wants to know of it.
+    /// Free metadata of the client that owns it.
     pub metadata: Map<String, Value>,
-    /// From when on it is never shown; `None` if it stays.
+    /// When it expires; `None` if it does not.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
 /// Why an item cannot be added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidItem {
-    /// The content holds nothing but blanks.
+    /// The content contains only blanks.
     #[error("is empty or blank; it must hold text")]
     Blank,
-    /// The content or the metadata holds a NUL character, which cannot be stored.
+    /// The content or the metadata contains a NUL character, which cannot be stored.
     #[error("holds a NUL character; remove it")]
     Nul {
         /// `content` or `metadata`.
         field: &'static str,
     },
-    /// The content or the metadata is over its limit.
+    /// The content or the metadata exceeds its limit.
     #[error("has {bytes} bytes, at most {limit} are taken")]
     TooLarge {
         /// `content` or `metadata`.
@@ -80,29 +80,29 @@ pub enum InvalidItem {
     TooFar,
 }
 
-/// Why items cannot be added beside those that are there.
+/// Why items cannot be added to the existing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooManyItems {
-    /// Too many.
+    /// Too many items.
     #[error("there would be {items} items here, at most {limit} are kept; remove some")]
     Items {
-        /// How many there would be.
+        /// The resulting number of items.
         items: usize,
-        /// How many there may be.
+        /// The maximum number of items.
         limit: usize,
     },
-    /// Too large.
+    /// Too large in total.
     #[error("the items here would come to {bytes} bytes, at most {limit} are kept; remove some")]
     Bytes {
-        /// What the contents would come to.
+        /// The resulting total size of the contents, in bytes.
         bytes: usize,
-        /// What they may come to.
+        /// The maximum total size, in bytes.
         limit: usize,
     },
 }
 
 impl InvalidItem {
-    /// The member that is wrong.
+    /// The name of the invalid member.
     #[must_use]
     pub fn field(&self) -> &'static str {
         match self {
@@ -114,10 +114,11 @@ impl InvalidItem {
 }
 
 impl NewItem {
-    /// Checks an item by itself.
+    /// Checks a single item.
     ///
     /// # Errors
-    /// What is wrong first.
+    ///
+    /// The first problem found.
     pub fn check(&self, limits: &ItemLimits, now: DateTime<Utc>) -> Result<(), InvalidItem> {
         if self.content.len() > limits.item_bytes {
             return Err(InvalidItem::TooLarge {
@@ -154,7 +155,7 @@ impl NewItem {
         }
     }
 
-    /// Whether a stored item says the same.
+    /// Whether a stored item is equal.
     #[must_use]
     pub fn is(&self, item: &PromptItem) -> bool {
         self.content == item.content && self.metadata == item.metadata && self.expires_at == item.expires_at
@@ -162,10 +163,11 @@ impl NewItem {
 }
 
 impl ItemLimits {
-    /// Checks what there would be altogether: how many items, and the bytes of their contents.
+    /// Checks the resulting total: the number of items and the bytes of their contents.
     ///
     /// # Errors
-    /// Which bound is broken.
+    ///
+    /// The limit that would be exceeded.
     pub fn hold(&self, items: usize, bytes: usize) -> Result<(), TooManyItems> {
         if items > self.max_items {
             return Err(TooManyItems::Items {
@@ -183,7 +185,7 @@ impl ItemLimits {
     }
 }
 
-/// Bounded in depth, since the value was parsed.
+/// The recursion depth is bounded by the JSON parser.
 fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),

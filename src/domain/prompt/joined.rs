@@ -1,12 +1,12 @@
-//! Pieces of parts behind each other: their text, and what it counts.
+//! Joins the pieces of parts into text and counts their tokens.
 
 use super::part::{EMPTY_LINE, Piece};
 
-/// How many tokens a text has.
+/// Counts the tokens of a text.
 pub type Count<'c> = &'c dyn Fn(&str) -> usize;
 
-/// The tokens of pieces as they stand behind each other, with the places of their parts. A tokenizer begins anew
-/// where a line begins that is not blank, so each piece is counted by itself, and the counts can be kept.
+/// Counts the tokens of consecutive pieces, given with the indices of their parts. A tokenizer starts a new
+/// token at a non-blank line, so each piece can be counted separately and the counts can be cached.
 pub(super) fn tokens(pieces: &[(usize, &Piece)], count: Count<'_>) -> usize {
     joined(pieces)
         .map(|(_, text, gap)| count(&[text, gap].concat()))
@@ -22,7 +22,7 @@ pub(super) fn written(pieces: &[(usize, &Piece)]) -> String {
     written
 }
 
-/// Each piece with the place of its part and what stands behind it: its own gap within a part, an empty line
+/// Each piece with the index of its part and the separator after it: its own gap within a part, an empty line
 /// between parts, nothing at the end.
 pub(super) fn joined<'p>(pieces: &[(usize, &'p Piece)]) -> impl Iterator<Item = (usize, &'p str, &'p str)> {
     let next = pieces.iter().skip(1).map(|(part, _)| Some(*part)).chain([None]);

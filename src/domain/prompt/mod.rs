@@ -2,8 +2,8 @@
 //!
 //! # The order of the parts
 //!
-//! What changes least stands first, so that a provider can cache the beginning, and what changes with every
-//! request stands last:
+//! The most stable parts come first, so that a provider can cache the prefix; parts that change with every
+//! request come last:
 //!
 //! ```text
 //! rules, user_information, tool_guidance     items; the stable prefix
@@ -18,18 +18,18 @@
 //!
 //! # What a part is
 //!
-//! A category is one part: the vault's items before the memory's, each in the order they were added. The content of
-//! an item and a section of the document stand there as their author wrote them, but for blank lines around them; a
-//! section keeps its heading, a category has none unless an item writes it. One empty line stands between two items,
-//! two free sections, and two parts. A part without text is no part: a managed section with a bare heading, say.
+//! A category is one part: the vault's items before the memory's, each in insertion order. Items and sections
+//! are included unchanged, except that surrounding blank lines are removed. A section keeps its heading; a
+//! category has none unless an item contains it. Items, free sections and parts are separated by one empty
+//! line. A part without text is omitted, for example a managed section with only a heading.
 //!
-//! Where an author left a code fence open, the line that closes it is added, so that no part swallows the one
-//! behind it. Nothing else is marked: a text can look like another part, and which part a byte came from is told by
-//! the receipt, not by the text.
+//! If a text ends inside an open code fence, the closing line is added, so that the fence does not extend
+//! into the next part. Nothing else is marked: a text can look like another part, and only the receipt, not
+//! the text, tells which part a byte belongs to.
 //!
 //! # What a budget drops
 //!
-//! [`drops`] lists it: records of the document from the oldest on, then whole parts, never `rules`.
+//! [`drops`] defines the order: records of the document, oldest first, then whole parts, never `rules`.
 
 mod assembly;
 mod budget;

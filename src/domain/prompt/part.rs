@@ -1,57 +1,57 @@
-//! A part of a prompt, and the pieces it can lose.
+//! A part of a prompt, and the pieces that can be dropped from it.
 
 use crate::domain::ids::{ItemId, RecordId};
 
-/// What stands between two parts, and between two items: the end of a line and an empty line.
+/// The separator between two parts and between two items: the end of a line and an empty line.
 pub(super) const EMPTY_LINE: &str = "\n\n";
 
-/// What a part is made of.
+/// The source of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartSource {
     /// Items of a category.
     Items,
     /// Text of the document.
     Document,
-    /// The clock.
+    /// The current time.
     Clock,
 }
 
-/// What a piece of a part is.
+/// The kind of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PieceId {
-    /// Text that goes only with its part.
+    /// Text that is dropped only with its part.
     Text,
     /// An item.
     Item(ItemId),
-    /// A bullet of a section that holds records; without an id it is not a record yet.
+    /// A bullet of a section with records; without an id it is not a record yet.
     Record(Option<RecordId>),
 }
 
-/// Some lines of a part, without blank lines around them and without the end of the last one.
+/// Some lines of a part, without surrounding blank lines and without the last line end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// What it is.
+    /// Its kind.
     pub id: PieceId,
     /// Its text.
     pub text: String,
-    /// What stands between it and the next piece of its part: line ends and blank lines.
+    /// The separator before the next piece of its part: line ends and blank lines.
     pub(super) gap: String,
 }
 
 /// A part of a prompt. It has at least one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The category of its items, or the name of what it is.
+    /// The category of its items, or its built-in name.
     pub name: String,
-    /// What it is made of.
+    /// Its source.
     pub source: PartSource,
     /// Its pieces, in order.
     pub pieces: Vec<Piece>,
 }
 
 impl Piece {
-    /// A piece that an empty line follows; `None` if the text holds nothing but blanks. `closing` is the line that
-    /// closes a code fence which is open at its end.
+    /// A piece followed by an empty line; `None` if the text contains only blanks. `closing` is the line that
+    /// closes a code fence left open at its end.
     pub(super) fn of(id: PieceId, text: &str, closing: Option<String>) -> Option<Self> {
         let mut text = without_blank_edges(text).to_owned();
         if text.is_empty() {
@@ -69,9 +69,9 @@ impl Piece {
     }
 }
 
-/// A text without the blank lines at its beginning and end, and without the end of its last line. A line is blank
-/// if it holds nothing but Unicode blanks; in front a CR alone ends one, and a byte order mark goes too. What is left
-/// begins on a line that says something: there a tokenizer begins anew, so that pieces can be counted one by one.
+/// Removes leading and trailing blank lines and the last line end. A line is blank if it contains only
+/// Unicode whitespace; at the start a CR alone also ends a line, and a byte order mark is removed. The result
+/// begins at a non-blank line, where a tokenizer starts a new token, so pieces can be counted separately.
 pub(super) fn without_blank_edges(text: &str) -> &str {
     let text = text.trim_start_matches('\u{feff}');
     let Some(first) = text.find(|c: char| !c.is_whitespace()) else {

@@ -1,14 +1,15 @@
-//! Which records matter to what a prompt is for.
+//! The relevance of records to the query of a prompt.
 
 use super::part::{Part, Piece, PieceId};
 use crate::domain::ids::RecordId;
 use crate::domain::search::words::{folded, words};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a word counts; a similarity is in the same unit, so that it decides between as many words.
+/// The score of a word. Similarities use the same unit, so they decide between records with the same number
+/// of words.
 const OF_A_WORD: usize = 1_000;
 
-/// What a prompt is for, as records are compared with it.
+/// The query of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Relevance {
     words: BTreeSet<String>,
@@ -16,7 +17,8 @@ pub struct Relevance {
 }
 
 impl Relevance {
-    /// By the words of a query, and by the similarity, in thousandths, of the records nearest to it in meaning.
+    /// Combines the words of a query with the similarity, in thousandths, of the semantically nearest
+    /// records.
     #[must_use]
     pub fn of(query: &str, near: &BTreeMap<RecordId, u16>) -> Self {
         Self {
@@ -25,7 +27,8 @@ impl Relevance {
         }
     }
 
-    /// How much a piece matters: its words of the query, each once, and its similarity; 0 is not at all.
+    /// The score of a piece: the number of distinct query words in it plus its similarity; 0 means
+    /// irrelevant.
     pub(super) fn score(&self, piece: &Piece) -> usize {
         let near = match piece.id {
             PieceId::Record(Some(id)) => self.near.get(&id).copied().unwrap_or(0),
@@ -38,7 +41,7 @@ impl Relevance {
         same * OF_A_WORD + usize::from(near)
     }
 
-    /// What the records of parts score, in thousandths, in their order.
+    /// The scores of all records of the parts, in thousandths, in order.
     pub(super) fn scores(&self, parts: &[Part]) -> Vec<(RecordId, usize)> {
         let pieces = parts.iter().flat_map(|part| &part.pieces);
         pieces
@@ -50,7 +53,7 @@ impl Relevance {
     }
 }
 
-/// The words of a text, each once.
+/// The distinct words of a text.
 fn words_of(text: &str) -> BTreeSet<String> {
     words(text).map(|word| folded(&text[word])).collect()
 }

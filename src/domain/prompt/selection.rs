@@ -1,4 +1,4 @@
-//! Which parts a prompt is to have.
+//! Selects the parts of a prompt.
 
 use super::category::{GENERATED, PLACED};
 use super::item::PromptItem;
@@ -6,28 +6,28 @@ use super::item::PromptItem;
 use crate::domain::ids::RecordId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of parts: those that are wanted, and those that are not.
+/// Names of parts to include and to exclude.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Only these; all, if it is `None`.
+    /// Only these parts; all parts if `None`.
     pub include: Option<BTreeSet<String>>,
-    /// None of these.
+    /// None of these parts.
     pub exclude: BTreeSet<String>,
-    /// What the prompt is for: under a budget, records that matter to it are kept before others.
+    /// The purpose of the prompt: under a budget, records relevant to it are dropped last.
     pub query: Option<String>,
-    /// The records that are nearest to it in meaning, with their similarity in thousandths.
+    /// The semantically nearest records, with their similarity in thousandths.
     pub near: BTreeMap<RecordId, u16>,
 }
 
 impl Selection {
-    /// Whether a part is wanted.
+    /// Whether a part is selected.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
         let included = self.include.as_ref().is_none_or(|names| names.contains(name));
         included && !self.exclude.contains(name)
     }
 
-    /// The names that are wanted and that neither a part nor a category of these items has: most likely misspelt.
+    /// Included names that match neither a part nor a category of these items: most likely misspelt.
     #[must_use]
     pub fn unknown(&self, items: &[PromptItem]) -> Vec<&str> {
         let known = |name: &&str| {

@@ -1,4 +1,4 @@
-//! Parts, their order and their edges; laws in `tests/domain/prompt_laws.rs`.
+//! Parts, their order and their edges; properties are in `tests/domain/prompt_laws.rs`.
 
 use super::*;
 use chrono::DateTime;
@@ -28,7 +28,7 @@ fn assembled(items: &[PromptItem], document: &str, zone: Tz) -> Assembly {
     assemble(&material, None).unwrap()
 }
 
-/// A count that a reader can follow: one for every byte.
+/// A token count that is easy to follow: one per byte.
 fn bytes(text: &str) -> usize {
     text.len()
 }

@@ -1,43 +1,44 @@
-//! The part of a document that shows what was searched for.
+//! Extracts of a document that show the search matches.
 
 use super::matches::{Matches, Terms};
 use super::query::Query;
 use super::words::{BYTES, Byte, count_words, words};
 use std::collections::VecDeque;
 
-/// How many words an extract shows.
+/// Number of words in an extract.
 const WORDS: usize = 32;
 
-/// How many of them stand before the first match.
+/// Number of words before the first match.
 const WORDS_BEFORE: usize = 6;
 
-/// From how many words on, the match and those behind it, an extract is made.
+/// Number of words from the first match to the end of an extract.
 const IN_SIGHT: usize = WORDS - WORDS_BEFORE;
 
-/// How many matches are looked at to find the best place.
+/// Maximum number of matches examined to find the best position.
 const MATCHES: usize = 1_000;
 
-/// The characters of one word, or between two words, that are shown.
+/// Maximum number of characters shown of one word, or between two words.
 const PART_CHARS: usize = 80;
 
-/// The bytes of most extracts, with their marks.
+/// Usual size of an extract with its marks, in bytes.
 const ROOM: usize = 512;
 
-/// The part of `text` with most different words of the query, as HTML: the words stand in `<mark>…</mark>`, everything
-/// else is escaped, blanks and line breaks are single blanks. The beginning of the text if none is in it.
+/// Returns the part of `text` with most distinct words of the query, as HTML: matches are in
+/// `<mark>…</mark>`, everything else is escaped, and whitespace is folded. Returns the beginning of the text
+/// if there is no match.
 #[must_use]
 pub fn extract(text: &str, query: &Query) -> String {
     Extractor::new(query).extract(text).0
 }
 
-/// Shows texts of one search.
+/// Makes extracts of several texts for one query.
 #[derive(Debug)]
 pub struct Extractor<'q> {
     terms: Terms<'q>,
 }
 
 impl<'q> Extractor<'q> {
-    /// For the words of a query.
+    /// Prepares the words of a query.
     #[must_use]
     pub fn new(query: &'q Query) -> Self {
         Self {
@@ -45,7 +46,7 @@ impl<'q> Extractor<'q> {
         }
     }
 
-    /// As [`extract`], with the byte at which what was searched for stands; `None` where nothing of it does.
+    /// Like [`extract`], and returns the byte offset of the match; `None` if there is none.
     #[must_use]
     pub fn extract(&self, text: &str) -> (String, Option<usize>) {
         let best = best_place(text, &self.terms);
@@ -78,12 +79,12 @@ impl<'q> Extractor<'q> {
     }
 }
 
-/// The byte of the match from which most different words of the query are in sight; of several the first. The text is
-/// read only as far as a better one can come.
+/// The byte offset of the match whose window contains most distinct words of the query; the first among
+/// equals. Stops reading when no better match is possible.
 fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
     let mut best: Option<(u32, usize)> = None;
-    // Matches whose sight may still grow: which word of the text each is, its byte, and the terms that are in its sight,
-    // a bit for each; from some number on they share the last.
+    // Matches whose window is still open: word index, byte offset, and a bit set of the terms in the window;
+    // terms from 63 on share the last bit.
     let mut open: VecDeque<(usize, usize, u64)> = VecDeque::new();
     let bit = |term: usize| 1_u64 << term.min(63);
     let all = terms.all().fold(0, |all, term| all | bit(term));
@@ -95,7 +96,7 @@ fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
     };
     let (mut index, mut end) = (0, 0);
     for (word, term) in Matches::new(text, terms).take(MATCHES) {
-        // Words that are farther away than one can see are not counted.
+        // Beyond the window size words are not counted.
         let between = count_words(&text[end..word.start], IN_SIGHT);
         index += between + 1;
         end = word.end;
@@ -106,7 +107,7 @@ fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
         for (.., in_sight) in &mut open {
             *in_sight |= bit(term);
         }
-        // Nothing can be better than a place with all of them, and nothing before it has as many.
+        // A window with all terms cannot be improved, and no earlier one has as many.
         if open.iter().any(|(.., in_sight)| *in_sight == all) {
             break;
         }
@@ -115,12 +116,13 @@ fn best_place(text: &str, terms: &Terms<'_>) -> Option<usize> {
     best.map(|(_, at)| at)
 }
 
-/// Where an extract begins that shows some words before this one; `None` if the text begins there.
+/// Where an extract begins that shows some words before this one; `None` if that is the beginning of the
+/// text.
 fn words_before(text: &str, word: usize) -> Option<usize> {
     let mut from = word;
     let mut parts = WORDS_BEFORE + 1;
     loop {
-        // What ASCII divides are whole words, of some scripts many.
+        // Parts separated by ASCII characters contain at least one word, in some scripts many.
         for _ in 0..parts {
             from = part_before(text, from);
         }
@@ -135,7 +137,7 @@ fn words_before(text: &str, word: usize) -> Option<usize> {
     }
 }
 
-/// Where the part of a text begins that ends at `end`, with what divides it from what is behind.
+/// The start of the part that ends at `end`, including the separators after it.
 fn part_before(text: &str, end: usize) -> usize {
     let divides = |byte: &u8| BYTES[usize::from(*byte)] == Byte::Divides;
     let bytes = &text.as_bytes()[..end];
@@ -147,9 +149,9 @@ fn part_before(text: &str, end: usize) -> usize {
     divider.map_or(0, |divider| divider + 1)
 }
 
-/// Adds text, escaped and shortened.
+/// Appends text, escaped and shortened.
 fn push(html: &mut String, text: &str) {
-    // What divides most words.
+    // The most frequent separator.
     if text == " " {
         if !html.ends_with(' ') {
             html.push(' ');
@@ -229,7 +231,7 @@ mod tests {
         }
     }
 
-    /// The definition: of all matches the first from which most different words are in sight.
+    /// Reference implementation: of all matches the first with most distinct words in its window.
     fn defined(text: &str, terms: &Terms<'_>) -> Option<usize> {
         let words: Vec<_> = words(text).collect();
         let found: Vec<_> = words

@@ -1,15 +1,15 @@
-//! One order out of several: reciprocal rank fusion.
+//! Combines ranked lists by reciprocal rank fusion.
 //!
-//! What stands at the place `n` of a list, counted from 1, counts 1 / (60 + n) there. Ranks and similarities are never
-//! added: they are not of one scale.
+//! An entry at rank `n` of a list, counted from 1, scores 1 / (60 + n). Ranks and similarities are never
+//! added, because they have different scales.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 const DAMPING: f32 = 60.0;
 
-/// What several lists hold, each once, best first: with what it counts. Of equals the one that the first list holds
-/// earlier goes first.
+/// Merges lists without duplicates, best score first, with the scores. Entries with equal scores are ordered
+/// by first occurrence.
 #[must_use]
 pub fn fused<K: Clone + Eq + Hash>(lists: &[Vec<K>]) -> Vec<(K, f32)> {
     let mut order: Vec<(K, f32)> = Vec::new();
@@ -26,7 +26,7 @@ pub fn fused<K: Clone + Eq + Hash>(lists: &[Vec<K>]) -> Vec<(K, f32)> {
             }
         }
     }
-    // Stable.
+    // The sort is stable.
     order.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     order
 }

@@ -1,17 +1,17 @@
-//! The words of a text that were searched for.
+//! Finds the words of a query in a text.
 
 use super::query::Query;
 use super::words::{BYTES, Byte, matches, word_from};
 use std::ops::Range;
 
-/// Bytes that are passed over at once, and of how many words at most the beginnings are known for that.
+/// Number of bytes skipped at once, and the maximum number of words for which that is possible.
 const BLOCK: usize = 32;
 const FIRST: usize = 4;
 
-/// The bit that makes an ASCII letter small; of what is none it makes something else.
+/// The bit that converts an ASCII letter to lower case; it changes other characters too.
 const SMALL: u8 = 0x20;
 
-/// The first two bytes of a word, letters small: behind the first, what stands under `mask` is compared.
+/// The first two bytes of a word, lower case; only the bits of the second byte under `mask` are compared.
 #[derive(Debug, Clone, Copy)]
 struct Beginning {
     first: u8,
@@ -20,7 +20,7 @@ struct Beginning {
 }
 
 impl Beginning {
-    /// Of no word.
+    /// Matches no word.
     const NONE: Self = Self {
         first: u8::MAX,
         second: 0,
@@ -41,8 +41,8 @@ impl Beginning {
     }
 }
 
-/// Whether a word that begins like one of these, or with a character that is not ASCII, may begin in a block behind its
-/// first byte and before its last. Without branches, so that it is done for many bytes at once.
+/// Whether a word that begins like one of these, or with a non-ASCII character, may begin in a block after
+/// its first and before its last byte. Branch-free, so that the compiler can vectorise it.
 fn may_begin(block: &[u8], beginnings: [Beginning; FIRST]) -> bool {
     let (before, bytes, behind) = (&block[..BLOCK], &block[1..=BLOCK], &block[2..BLOCK + 2]);
     let mut any = false;
@@ -52,7 +52,7 @@ fn may_begin(block: &[u8], beginnings: [Beginning; FIRST]) -> bool {
         for beginning in beginnings {
             is_like |= (small == beginning.first) & (next & beginning.mask == beginning.second);
         }
-        // What is not ASCII may be an accent.
+        // A non-ASCII byte may be a combining accent.
         let is_one = is_like | !behind.is_ascii();
         let is_letter = (before | SMALL).wrapping_sub(b'a') < 26;
         let is_digit = before.wrapping_sub(b'0') < 10;
@@ -61,27 +61,27 @@ fn may_begin(block: &[u8], beginnings: [Beginning; FIRST]) -> bool {
     any
 }
 
-/// What a byte of a text is to the words that are looked for.
+/// The role of a byte when searching for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// It divides words.
+    /// It separates words.
     Divides,
-    /// One of the words may begin with it.
+    /// A searched word may begin with it.
     Begins,
-    /// Of a word.
+    /// It is part of a word.
     Word,
-    /// Of a character that has to be decoded.
+    /// It is part of a character that must be decoded.
     Other,
 }
 
-/// The words that are marked.
+/// The searched words.
 #[derive(Debug)]
 pub(super) struct Terms<'q> {
-    /// Each with whether longer ones that begin with it are too.
+    /// Each word, and whether it also matches longer words that begin with it.
     words: Vec<(&'q str, bool)>,
-    /// By the byte.
+    /// The role of each byte.
     roles: [Role; 256],
-    /// What they begin with; `None` if they are too many.
+    /// The beginnings of the words; `None` if there are too many words.
     beginnings: Option<[Beginning; FIRST]>,
 }
 
@@ -117,13 +117,13 @@ impl<'q> Terms<'q> {
         self.roles[usize::from(byte)]
     }
 
-    /// The beginning of the first block behind `at` in which one of them may begin, or of the last part of the text. Most
-    /// of a text is passed over here, some bytes at once.
+    /// The start of the first block after `at` in which a word may begin, or of the last part of the text.
+    /// Skips most of a text in blocks.
     fn pass_over(&self, bytes: &[u8], mut at: usize) -> usize {
         let Some(beginnings) = self.beginnings else {
             return at;
         };
-        // What stands before the first byte of a text divides.
+        // The start of the text counts as a separator.
         while at > 0
             && let Some(block) = bytes.get(at - 1..=at + BLOCK)
             && !may_begin(block, beginnings)
@@ -133,15 +133,15 @@ impl<'q> Terms<'q> {
         at
     }
 
-    /// Their places.
+    /// The indices of the words.
     pub(super) fn all(&self) -> std::ops::Range<usize> {
         0..self.words.len()
     }
 
-    /// Which of them a word of a text is.
+    /// The index of the term that matches a word of a text.
     pub(super) fn position(&self, word: &str) -> Option<usize> {
         let first = *word.as_bytes().first()?;
-        // What is not ASCII may be an accented form of what is.
+        // A non-ASCII character may be an accented form of an ASCII letter.
         if self.role(first) == Role::Word {
             return None;
         }
@@ -151,12 +151,12 @@ impl<'q> Terms<'q> {
     }
 }
 
-/// The words of a text that are among the terms, each with which of them it is. Only a word that may be one is divided
-/// from the others.
+/// Iterates over the words of a text that match a term, with the term's index. Only possible matches are
+/// split into words.
 pub(super) struct Matches<'t, 'q> {
     text: &'t str,
     terms: &'t Terms<'q>,
-    /// Where a word may begin.
+    /// Where the next word may begin.
     at: usize,
 }
 
@@ -165,7 +165,7 @@ impl<'t, 'q> Matches<'t, 'q> {
         Self { text, terms, at: 0 }
     }
 
-    /// The next word that has to be looked at.
+    /// The next word to compare.
     fn candidate(&self) -> Option<Range<usize>> {
         let bytes = self.text.as_bytes();
         let mut at = self.at;

@@ -1,10 +1,10 @@
-//! Full text: which words a document has, which ones a query asks for, and an extract that shows them.
+//! Full-text search: the words of a document, the words of a query, and extracts that show the matches.
 //!
-//! One rule divides documents, queries and extracts into words ([`words`]), so that the three always agree, whatever
-//! language the text is in and whatever locale the database has. The database gets finished lexemes and does what it
-//! is good at: finding and ranking them.
+//! Documents, queries and extracts are split into words by the same rule ([`words`]), so they always agree,
+//! regardless of the language of the text and the locale of the database. The database receives finished
+//! lexemes and does the matching and ranking.
 //!
-//! A query is written as on the web:
+//! The query syntax follows web search engines:
 //!
 //! ```text
 //! query  = branch { "or" branch }        either of them
@@ -12,9 +12,9 @@
 //! term   = [ "-" ] ( chunk | '"' text '"' )
 //! ```
 //!
-//! `-` excludes. The words of a quoted text, and those of a chunk without blanks such as `src/main.rs`, stand next to
-//! each other. The last word of a query also finds longer words that begin with it, unless it is quoted, excluded or
-//! a single letter.
+//! `-` excludes. The words of a quoted text, and those of a chunk without blanks such as `src/main.rs`, must
+//! be adjacent. The last word of a query also matches longer words that begin with it, unless it is quoted,
+//! excluded or a single letter.
 
 mod extract;
 pub mod fusion;

@@ -1,30 +1,30 @@
-//! The passages of a memory: what is found by its meaning, each by itself.
+//! The passages of a memory: the units of semantic search.
 //!
-//! A record is a passage, with its label and its reason; one that is long is several. What a document says besides
-//! its records is divided at blank lines, headings and bullets, so that a passage is about one thing.
+//! A record is one passage, with its label and its reason, or several if it is long. The free text of a
+//! document is split at blank lines, headings and bullets, so that a passage covers one topic.
 
 use crate::domain::document::{outline, record_places};
 use crate::domain::ids::RecordId;
 use sha2::{Digest as _, Sha256};
 use std::ops::Range;
 
-/// From how many bytes on the next paragraph or bullet begins a passage of its own.
+/// Above this size in bytes the next paragraph or bullet starts a new passage.
 const ENOUGH: usize = 200;
 
-/// The longest passage, in bytes: what small models read.
+/// Maximum size of a passage in bytes: the context of small models.
 const LONGEST: usize = 1_200;
 
-/// Which passage it is, among those of its memory.
+/// The hash that identifies a passage within its memory.
 pub type PassageHash = [u8; 16];
 
-/// A part of a memory that says one thing.
+/// A part of a memory that covers one topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The record that it is of; none for free text.
+    /// The record it belongs to; `None` for free text.
     pub record: Option<RecordId>,
-    /// The title of its section, where it is free text below a heading.
+    /// The title of its section, for free text below a heading.
     pub section: Option<String>,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
@@ -47,7 +47,7 @@ impl Passage {
             section: None,
             text: text[range].trim().to_owned(),
         };
-        // A record is about one thing: it is only divided where it is too long for a model.
+        // A record covers one topic: it is split only if it is too long for a model.
         if text.len() <= LONGEST {
             return match text.trim().is_empty() {
                 true => Vec::new(),
@@ -57,7 +57,7 @@ impl Passage {
         pieces(&text).into_iter().map(passage).collect()
     }
 
-    /// The passages of what a document says outside its records. Linear.
+    /// The passages of a document outside its records. Linear.
     #[must_use]
     pub fn of_document(text: &str) -> Vec<Self> {
         let records = record_places(text);
@@ -81,7 +81,7 @@ impl Passage {
         passages
     }
 
-    /// What a model is shown: the text, and what it is about.
+    /// The text for the embedding model: the passage, preceded by its section title.
     #[must_use]
     pub fn shown(&self) -> String {
         match &self.section {
@@ -90,7 +90,7 @@ impl Passage {
         }
     }
 
-    /// The same for the same record, section and text; made by a hash, so that it tells nothing of them.
+    /// Equal for the same record, section and text. A hash, so that it reveals nothing about them.
     #[must_use]
     pub fn hash(&self) -> PassageHash {
         let mut hash = Sha256::new();
@@ -115,7 +115,7 @@ fn push(passages: &mut Vec<Passage>, title: Option<&str>, text: &str) {
     }));
 }
 
-/// Divides a text; what holds no letter or digit is left out.
+/// Splits a text; pieces without letters or digits are omitted.
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -143,13 +143,14 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Whether a new thing may begin with a line.
+/// Whether a line may begin a new topic.
 fn begins_anew(line: &str) -> bool {
     let line = line.trim_start();
     line.is_empty() || line.starts_with(['#', '-', '*', '•'])
 }
 
-/// Where a text that is too long ends: behind its last blank, or where it has none, behind its last character that fits.
+/// Where to cut a text that is too long: after the last blank that fits or, if there is none, after the last
+/// character that fits.
 fn shortened(text: &str) -> usize {
     let fits = text.floor_char_boundary(LONGEST);
     match text[..fits].rfind(char::is_whitespace) {

@@ -1,10 +1,10 @@
-//! What a client searches for.
+//! Parses search queries.
 
 use super::vector::vault_lexeme;
 use super::words::{folded, stands_alone, words};
 use crate::domain::ids::VaultId;
 
-/// A query that was read; the grammar is the module's above.
+/// A parsed query; the grammar is in the documentation of the parent module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     branches: Vec<Vec<Term>>,
@@ -14,11 +14,11 @@ pub struct Query {
 pub(super) struct Term {
     excluded: bool,
     words: Vec<String>,
-    /// Whether the last of the words may go on.
+    /// Whether the last word also matches longer words.
     prefix: bool,
 }
 
-/// A part of the query's text.
+/// A token of the query's text.
 struct Token<'q> {
     text: &'q str,
     quoted: bool,
@@ -26,7 +26,7 @@ struct Token<'q> {
 }
 
 impl Query {
-    /// Reads a query. Every text is one; what has no words in it is left out.
+    /// Parses a query. Every text is valid; tokens without words are ignored.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let tokens = tokens(text);
@@ -51,13 +51,13 @@ impl Query {
         Self { branches }
     }
 
-    /// Whether it asks for nothing, and so finds nothing.
+    /// Whether it has no terms, and so matches nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.branches.is_empty()
     }
 
-    /// What is asked for, in the text form of a `tsquery`.
+    /// The query as the text of a `tsquery`.
     #[must_use]
     pub fn tsquery(&self) -> String {
         let branches = self.branches.iter().map(|branch| {
@@ -67,8 +67,8 @@ impl Query {
         branches.collect::<Vec<_>>().join(" | ")
     }
 
-    /// What an index of words can tell of it within one vault: the same without words having to stand next to each
-    /// other. It finds all that the query does; more only if [`Self::has_neighbours`].
+    /// The query for the index of one vault: the same without adjacency. It matches everything that the query
+    /// matches, and more only if [`Self::has_neighbours`].
     #[must_use]
     pub fn candidates(&self, vault: &VaultId) -> String {
         let lexeme = vault_lexeme(vault);
@@ -80,14 +80,14 @@ impl Query {
         branches.collect::<Vec<_>>().join(" | ")
     }
 
-    /// Whether words have to stand next to each other, which only the document itself can tell.
+    /// Whether words must be adjacent, which only the document itself can show.
     #[must_use]
     pub fn has_neighbours(&self) -> bool {
         self.branches.iter().flatten().any(|term| term.words.len() > 1)
     }
 
-    /// The share of documents that have its words, by the shares of those words; words stand in documents as if by
-    /// chance. `None` if any of the words that are looked for is in no list.
+    /// Estimates the share of documents that match, from the shares of the single words, assuming that words
+    /// are independent. `None` if any required word is unknown.
     #[must_use]
     pub fn share(&self, of_word: impl Fn(&str) -> Option<f32>) -> Option<f32> {
         let of_term = |term: &Term| {
@@ -101,12 +101,12 @@ impl Query {
         self.branches.iter().filter_map(of_branch).reduce(f32::max)
     }
 
-    /// Each of them is enough; the terms of one all have to hold.
+    /// The alternatives: at least one must match, and within it all terms.
     pub(super) fn branches(&self) -> &[Vec<Term>] {
         &self.branches
     }
 
-    /// The words to be marked in an extract, each with whether longer ones that begin with it are too.
+    /// The words to mark in an extract, each with whether it also matches longer words.
     pub(super) fn marked(&self) -> Vec<(&str, bool)> {
         let wanted = self.branches.iter().flatten().filter(|term| !term.excluded);
         wanted
@@ -120,17 +120,17 @@ impl Query {
 }
 
 impl Term {
-    /// Whether a text that has it is not found.
+    /// Whether a text with these words is excluded.
     pub(super) fn is_excluded(&self) -> bool {
         self.excluded
     }
 
-    /// Its words, next to each other; at least one.
+    /// Its words, which must be adjacent; at least one.
     pub(super) fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Whether the last word may be the beginning of a longer one.
+    /// Whether the last word also matches longer words.
     pub(super) fn is_prefix(&self) -> bool {
         self.prefix
     }
@@ -139,7 +139,7 @@ impl Term {
         self.joined(" <-> ")
     }
 
-    /// A document may have the words of an excluded text, only not next to each other.
+    /// A document may contain the words of an excluded text if they are not adjacent.
     fn candidates(&self) -> Option<String> {
         let tells = !self.excluded || self.words.len() == 1;
         tells.then(|| self.joined(" & "))
@@ -158,7 +158,7 @@ impl Token<'_> {
         !self.quoted && !self.excluded && self.text.eq_ignore_ascii_case("or")
     }
 
-    /// `None` if there is no word in it.
+    /// `None` if it contains no word.
     fn term(&self, last: bool) -> Option<Term> {
         let words: Vec<_> = words(self.text).map(|place| folded(&self.text[place])).collect();
         let final_word = words.last()?;
@@ -171,7 +171,7 @@ impl Token<'_> {
     }
 }
 
-/// Chunks between blanks and quoted texts. A quote that is not closed runs to the end.
+/// Splits at blanks, except in quoted texts. A quote that is not closed extends to the end.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim();

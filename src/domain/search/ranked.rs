@@ -1,20 +1,20 @@
-//! Texts that are few enough to be read one by one: those of one memory.
+//! Ranks a small set of texts, those of one memory, by reading each of them.
 
 use super::query::{Query, Term};
 use super::words::{matches, words};
 use std::ops::Range;
 
-/// How soon more of a word counts no more, and how much a long text is held against it: the usual values of BM25.
+/// BM25 parameters: saturation of repeated words, and penalty for long texts. The usual values.
 const SATURATION: f32 = 1.2;
 const LENGTH: f32 = 0.75;
 
-/// Which of the texts a query finds, best first: by their places, with what they count (BM25 over these texts). Of
-/// equals the earlier one goes first. Linear in all texts together.
+/// Returns the indices of matching texts with their BM25 scores over these texts, best first; earlier texts
+/// first among equals. Linear in all texts together.
 #[must_use]
 pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
     let branches = query.branches();
     let terms: Vec<&Term> = branches.iter().flatten().collect();
-    // How often each text has each term, and how many words it has.
+    // For each text the count of each term and the number of words.
     let counted: Vec<(Vec<u16>, usize)> = texts
         .iter()
         .map(|text| {
@@ -62,7 +62,7 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
     found
 }
 
-/// How often a text has the words of a term next to each other.
+/// How often a text contains the adjacent words of a term.
 fn count(term: &Term, text: &str, places: &[Range<usize>]) -> u16 {
     let wanted = term.words();
     let at = |window: &[Range<usize>]| {

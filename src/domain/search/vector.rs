@@ -1,26 +1,27 @@
-//! A document as PostgreSQL indexes it.
+//! Builds the PostgreSQL `tsvector` of a document.
 
 use super::words::{MAX_WORD_BYTES, fold, words};
 use crate::domain::ids::VaultId;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// The last position a `tsvector` knows: words behind it are found, but not next to each other.
+/// The last position that a `tsvector` can store: later words are found, but not as adjacent.
 const LAST_POSITION: usize = 16_383;
 
-/// The positions of one word that a `tsvector` keeps.
+/// Maximum number of positions that a `tsvector` stores per word.
 const MAX_POSITIONS: usize = 255;
 
-/// A `tsvector` holds less than 1 MiB; words beyond this are not found. A document of 100 KiB has about a third of it.
+/// A `tsvector` must be smaller than 1 MiB; words beyond this limit are not found. A document of 100 KiB
+/// needs about a third of it.
 const MAX_BYTES: usize = 900_000;
 
-/// A lexeme that every document of a vault has and no word can be: it holds a character that divides words. With it
-/// a search looks at its own vault only, however many others share the index.
+/// A lexeme that every document of a vault contains and that cannot be a word, because it contains a
+/// separator. With it a search reads only its own vault, however many others share the index.
 pub(super) fn vault_lexeme(vault: &VaultId) -> String {
     format!("'/{vault}'")
 }
 
-/// The document's words in the text form of a `tsvector`.
+/// The document's words as the text of a `tsvector`.
 #[must_use]
 pub fn vector(vault: &VaultId, text: &str) -> String {
     let mut lexemes: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
@@ -33,7 +34,7 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
             None => lexemes.entry(lexeme.clone()).or_default(),
         };
         if positions.len() < MAX_POSITIONS && bytes < MAX_BYTES {
-            // A lexeme has at most 128 bytes and a few of bookkeeping.
+            // A lexeme has at most 128 bytes and some overhead.
             bytes += if positions.is_empty() { 136 } else { 2 };
             positions.push((index + 1).min(LAST_POSITION));
         }
@@ -42,7 +43,7 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
     vector.reserve(text.len() + lexemes.len() * 4);
     let mut digits = itoa::Buffer::new();
     for (lexeme, positions) in lexemes.iter().filter(|(_, positions)| !positions.is_empty()) {
-        // A lexeme holds letters and digits only, nothing to escape.
+        // A lexeme contains only letters and digits, so nothing needs escaping.
         vector.push_str(" '");
         vector.push_str(lexeme);
         vector.push('\'');

@@ -1,16 +1,16 @@
-//! Vectors as they are kept and compared.
+//! Storage and comparison of embedding vectors.
 //!
-//! A number of a vector is kept as one byte, since the angle between two vectors hardly depends on more, and as the bit
-//! that is its sign, by which a hundred thousand are compared in the time of a few thousand. The nearest by signs are
-//! compared again by their bytes.
+//! Each component is stored as one byte, because the angle between two vectors hardly depends on higher
+//! precision, and additionally as its sign bit. Comparing sign bits is fast enough for a hundred thousand
+//! vectors; the nearest by sign bits are then compared by their bytes.
 
-/// How many bytes the signs of a vector take.
+/// Number of bytes of the sign bits of a vector.
 #[must_use]
 pub fn sign_bytes(dimensions: usize) -> usize {
     dimensions.div_ceil(8)
 }
 
-/// The numbers of a vector in a byte each, scaled so that the largest uses all of it.
+/// Quantises a vector to one byte per component, scaled so that the largest uses the full range.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "from -127 to 127")]
 pub fn quantised(vector: &[f32]) -> Vec<u8> {
@@ -24,7 +24,7 @@ pub fn quantised(vector: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// A bit for each number: whether it is positive.
+/// The sign bits of a vector: set for positive components.
 #[must_use]
 pub fn signs(vector: &[f32]) -> Vec<u8> {
     let byte = |numbers: &[f32]| {
@@ -34,7 +34,7 @@ pub fn signs(vector: &[f32]) -> Vec<u8> {
     vector.chunks(8).map(byte).collect()
 }
 
-/// How many signs differ; both are equally long.
+/// The Hamming distance of two sign vectors of equal length.
 #[must_use]
 pub fn distance(one: &[u8], other: &[u8]) -> u32 {
     let (mut ones, mut others) = (one.chunks_exact(8), other.chunks_exact(8));
@@ -53,7 +53,7 @@ fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The cosine of the angle between a vector and one that was kept, from -1 to 1; 0 where one of them is nothing.
+/// The cosine similarity of a vector and a quantised one, from -1 to 1; 0 if one of them is zero.
 #[must_use]
 pub fn similarity(query: &[f32], kept: &[u8]) -> f32 {
     let (mut product, mut of_query, mut of_kept) = (0.0_f32, 0.0_f32, 0.0_f32);

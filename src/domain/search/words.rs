@@ -1,21 +1,21 @@
-//! How text is divided into words.
+//! Splits text into words.
 //!
-//! A word is a run of letters and digits, in lower case; every other character divides words, so that `src/main.rs`
-//! has three. Combining marks belong to the word that they stand in or behind. Scripts that write no blanks between
-//! words (Chinese, Japanese) are divided into characters.
+//! A word is a run of letters and digits, in lower case; every other character is a separator, so
+//! `src/main.rs` has three words. Combining marks belong to the word that they are in or after. Scripts
+//! without blanks between words (Chinese, Japanese) are split into single characters.
 //!
-//! Words are compared in NFC and without accents, so that one word is found however it is spelt: `Ärger` as one
-//! character or as a letter and a mark, and also as `arger`. Marks of other scripts stay, because there they make
-//! another letter.
+//! Words are compared in NFC and without accents, so that spelling variants match: `Ärger` as one character,
+//! as a letter and a mark, and as `arger`. Marks of other scripts are kept, because there they change the
+//! letter.
 
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The bytes of a word that count: of a longer one (a key, a blob) the beginning.
+/// Number of leading bytes of a word that count; longer words (keys, blobs) are cut.
 pub const MAX_WORD_BYTES: usize = 128;
 
-/// The words of a text, in their order, by their places.
+/// The byte ranges of the words of a text, in order.
 pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -25,7 +25,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// How many words a text has, counted as far as to `most`. Of ASCII their beginnings are counted, many bytes at once.
+/// Counts the words of a text, up to `most`. For ASCII it counts the beginnings of words in blocks.
 pub(super) fn count_words(text: &str, most: usize) -> usize {
     if !text.is_ascii() {
         return words(text).take(most).count();
@@ -33,7 +33,7 @@ pub(super) fn count_words(text: &str, most: usize) -> usize {
     let bytes = text.as_bytes();
     let is_word = |byte: &u8| ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10);
     let begins = |(before, byte): (&u8, &u8)| u8::from(is_word(byte) & !is_word(before));
-    // So many that a byte can count them, and the processor as many at once as bytes.
+    // Blocks small enough for a byte counter, so that the compiler can vectorise the loop.
     let parts = bytes
         .chunks(128)
         .zip(bytes.get(1..).unwrap_or_default().chunks(128));
@@ -43,18 +43,18 @@ pub(super) fn count_words(text: &str, most: usize) -> usize {
     most.min(begun + usize::from(bytes.first().is_some_and(is_word)))
 }
 
-/// What a byte is to a word.
+/// The role of a byte in a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Byte {
-    /// It divides words.
+    /// It separates words.
     Divides,
     /// A letter or digit.
     Word,
-    /// Of a character that has to be decoded.
+    /// It is part of a character that must be decoded.
     Other,
 }
 
-/// By the byte: a look into a table is the cheapest test where a whole document is divided.
+/// Indexed by byte: a table lookup is the cheapest test when splitting a whole document.
 pub(super) static BYTES: [Byte; 256] = {
     let mut bytes = [Byte::Other; 256];
     let mut byte = 0_u8;
@@ -69,8 +69,8 @@ pub(super) static BYTES: [Byte; 256] = {
     bytes
 };
 
-/// The first word that begins at `from`, which is the start of a character, or behind it. Most texts are mostly ASCII,
-/// of which no character has to be decoded.
+/// The first word that begins at or after `from`, which must be the start of a character. Most texts are
+/// mostly ASCII, whose characters need no decoding.
 #[inline]
 pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
@@ -81,7 +81,7 @@ pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
             Byte::Word => break (at, false),
             Byte::Other => {
                 let c = text[at..].chars().next()?;
-                // A mark may be a letter too, and a word of marks alone would be folded to nothing.
+                // A mark may be a letter too, but a word of marks alone would be folded to nothing.
                 if c.is_alphanumeric() && !is_combining_mark(c) {
                     break (at, stands_alone(c));
                 }
@@ -109,7 +109,7 @@ pub(super) fn word_from(text: &str, from: usize) -> Option<Range<usize>> {
     Some(start..at)
 }
 
-/// A word as it is compared.
+/// Normalises a word for comparison.
 #[must_use]
 pub fn folded(word: &str) -> String {
     let mut folded = String::with_capacity(word.len().min(MAX_WORD_BYTES));
@@ -117,7 +117,7 @@ pub fn folded(word: &str) -> String {
     folded
 }
 
-/// As [`folded`], in place of what `folded` holds.
+/// Like [`folded`], replacing the content of `folded`.
 pub(super) fn fold(word: &str, folded: &mut String) {
     folded.clear();
     if word.is_ascii() {
@@ -133,7 +133,7 @@ pub(super) fn fold(word: &str, folded: &mut String) {
     }
 }
 
-/// Whether a word of a text is this folded word, or begins with it. Without copying: a document has many words.
+/// Whether a word of a text equals this folded word, or begins with it. Does not allocate.
 pub(super) fn matches(word: &str, folded: &str, prefix: bool) -> bool {
     if word.is_ascii() {
         let word = &word.as_bytes()[..word.len().min(MAX_WORD_BYTES)];
@@ -161,16 +161,16 @@ fn folded_chars(word: &str) -> impl Iterator<Item = char> + '_ {
         .filter(|c| !is_accent(*c))
         .nfc()
         .flat_map(char::to_lowercase)
-        // Lower case of one letter may be a letter and an accent (İ).
+        // The lower case of one letter may be a letter and an accent (İ).
         .filter(|c| !is_accent(*c))
 }
 
-/// The marks of Latin, Greek and Cyrillic letters.
+/// The combining marks of Latin, Greek and Cyrillic letters.
 fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Kana and Han characters.
+/// Whether it is a Kana or Han character.
 pub(super) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
@@ -230,7 +230,7 @@ mod tests {
         assert!(matches(&longer, &long, false) && !matches(&longer, &long[1..], false));
     }
 
-    /// The definition, character by character.
+    /// Reference implementation, character by character.
     fn defined(text: &str) -> Vec<Range<usize>> {
         let mut chars = text.char_indices().peekable();
         let mut words = Vec::new();

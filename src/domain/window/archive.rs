@@ -1,4 +1,4 @@
-//! What stands in the archive: one line a task, and roll-ups of them.
+//! The archive: one line per task, and roll-ups of tasks.
 
 use super::derived_id::is_derived;
 use super::task::{FAILED, one_line};
@@ -6,27 +6,27 @@ use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Utc};
 
-/// A task that has left the window.
+/// A task that was archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivedTask {
-    /// Its record.
+    /// The id of its record.
     pub id: RecordId,
-    /// What its writer calls it.
+    /// The caller's id of the task.
     pub task_id: Option<TaskId>,
     /// When it was done, in whole seconds.
     pub time: DateTime<Utc>,
-    /// What was to be done; empty if it was redacted.
+    /// What was to be done; empty if redacted.
     pub intent: String,
-    /// The first sentence of what was done.
+    /// The first sentence of the summary.
     pub summary: String,
-    /// The larger work it is a part of.
+    /// The epic it belongs to.
     pub epic: Option<String>,
-    /// Whether its outcome says that it failed.
+    /// Whether its outcome reports a failure.
     pub failed: bool,
 }
 
 impl ArchivedTask {
-    /// Its line: time, both ids, intent and first sentence. An id that was derived at an import is not shown.
+    /// Formats its line: time, both ids, intent and first sentence. An id derived by an import is omitted.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!("{} {}", written_time(self.time), self.id);
@@ -49,32 +49,32 @@ impl ArchivedTask {
     }
 }
 
-/// What roll-ups are made by.
+/// How archived tasks are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
     /// The ISO week of the task's time in UTC, such as `2026-W47`.
     Week,
-    /// The epic it names.
+    /// The epic of the task.
     Epic,
 }
 
 /// A roll-up of archived tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Epic {
-    /// The week or the epic; `None` for tasks that name no epic.
+    /// The week or the epic; `None` for tasks without an epic.
     pub name: Option<String>,
-    /// How many tasks.
+    /// Number of tasks.
     pub tasks: i64,
-    /// When the first was done.
+    /// When the first task was completed.
     pub first: DateTime<Utc>,
-    /// When the last was done.
+    /// When the last task was completed.
     pub last: DateTime<Utc>,
-    /// The last ones, in the order of time.
+    /// The latest tasks, ordered by time.
     pub latest: Vec<ArchivedTask>,
 }
 
-/// The first sentence of a text as one line: to the first `.`, `!` or `?` with a blank or the end behind it.
-/// A full stop behind a single letter or between digits ends nothing (`e. g.`, `v1.2`).
+/// Returns the first sentence of a text as one line: up to the first `.`, `!` or `?` followed by a blank or
+/// the end. A full stop after a single letter or between digits does not count (`e. g.`, `v1.2`).
 #[must_use]
 pub fn first_sentence(text: &str) -> String {
     let mut line = one_line(text);
@@ -91,7 +91,7 @@ pub fn first_sentence(text: &str) -> String {
     line
 }
 
-/// Whether a word is usually written with a full stop that ends no sentence.
+/// Whether a word is an abbreviation that usually ends with a full stop.
 fn is_known(word: &str) -> bool {
     let word = word.trim_start_matches(['(', '"', '\'']);
     ["e.g", "i.e", "etc", "cf", "vs", "no", "dr", "mr", "mrs", "approx"]

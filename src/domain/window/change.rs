@@ -1,4 +1,4 @@
-//! Changes of a document by a task, a decision or a status.
+//! Changes a document to record a task, a decision or a status.
 
 use super::status::Status;
 use super::task::{Task, one_line, task_line, without_reason};
@@ -8,14 +8,14 @@ use crate::domain::memory::{AppliedOperation, Counters, Edit, IdsExhausted, Oper
 use chrono::{DateTime, SubsecRound as _, Utc};
 use std::cmp::Reverse;
 
-/// How much stands in the window, and how long the document may be.
+/// Limits of the window and of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Tasks (`window.tasks`).
+    /// Maximum number of tasks (`window.tasks`).
     pub tasks: usize,
-    /// Decisions (`window.decisions`).
+    /// Maximum number of decisions (`window.decisions`).
     pub decisions: usize,
-    /// The document in bytes (`limits.context_bytes`).
+    /// Maximum size of the document in bytes (`limits.context_bytes`).
     pub context_bytes: usize,
 }
 
@@ -33,47 +33,47 @@ impl Sizes {
 pub struct Written {
     /// The text.
     pub text: String,
-    /// The counters after it.
+    /// The counters after the change.
     pub counters: Counters,
-    /// What was done; empty if nothing but `Updated:` would have moved, which is no change.
+    /// The applied operations; empty if only `Updated:` would have changed, which does not count as a change.
     pub operations: Vec<AppliedOperation>,
-    /// The record that was added; a status adds none.
+    /// The added record; `None` for a status.
     pub added: Option<RecordId>,
-    /// What left the document for it, the superseded decision first.
+    /// The records that were archived for it, the superseded decision first.
     pub archived: Vec<RecordId>,
 }
 
-/// Why a change was not made. The message is fit to be shown to a client.
+/// Why a change was rejected. The message may be shown to a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WindowError {
-    /// The document would be over the cap.
+    /// The document would exceed the limit.
     #[error("the document has {before} bytes and would have {bytes}, over limits.context_bytes = {limit}")]
     TooLarge {
-        /// How long it is.
+        /// Current size in bytes.
         before: usize,
-        /// How long it would be.
+        /// Size it would have, in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// Maximum size in bytes.
         limit: usize,
     },
     /// No id is left for a new record.
     #[error(transparent)]
     IdsExhausted(#[from] IdsExhausted),
-    /// The decision to be superseded does not stand in the document.
+    /// The decision to supersede is not in the document.
     #[error("{id} is not an active decision")]
     NotActive {
-        /// What was named.
+        /// The id that was given.
         id: RecordId,
-        /// The decisions that stand there.
+        /// The decisions in the document.
         active: Vec<RecordId>,
     },
 }
 
-/// Writes a completed task: first in `Recent Tasks`; the oldest beyond the window are archived.
+/// Adds a completed task at the top of `Recent Tasks` and archives the oldest tasks beyond the window.
 ///
 /// # Errors
 ///
-/// [`WindowError`]; then nothing is changed.
+/// [`WindowError`]; nothing is changed.
 pub fn record_task(
     document: &str,
     counters: Counters,
@@ -86,12 +86,12 @@ pub fn record_task(
     change.finish(sizes)
 }
 
-/// Writes a decision, with its reason if it has one: first in `Decisions`; the one it supersedes and the oldest beyond
-/// the window are archived.
+/// Adds a decision, with its reason if it has one, at the top of `Decisions`. Archives the decision it
+/// supersedes and the oldest beyond the window.
 ///
 /// # Errors
 ///
-/// [`WindowError`]; then nothing is changed.
+/// [`WindowError`]; nothing is changed.
 pub fn record_decision(
     document: &str,
     counters: Counters,
@@ -131,15 +131,15 @@ pub fn record_decision(
     change.finish(sizes)
 }
 
-/// What becomes of goal or blocker.
+/// How an update treats the goal or the blocker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Told<'t> {
-    /// It stays as it stands.
+    /// Keeps the current value.
     #[default]
     Kept,
-    /// There is none from now on.
+    /// Removes the value.
     Cleared,
-    /// It says this.
+    /// Sets the value.
     Said(&'t str),
 }
 
@@ -153,11 +153,11 @@ impl Told<'_> {
     }
 }
 
-/// Writes goal and blocker. No operation, and the same text, if that is what stands there already.
+/// Sets goal and blocker. Returns no operation and the same text if they are unchanged.
 ///
 /// # Errors
 ///
-/// [`WindowError`]; then nothing is changed.
+/// [`WindowError`]; nothing is changed.
 pub fn set_status(
     document: &str,
     counters: Counters,
@@ -173,7 +173,7 @@ pub fn set_status(
     change.finish(sizes)
 }
 
-/// A change in the making.
+/// A pending change.
 pub(super) struct Change<'t> {
     document: &'t str,
     edit: Edit<'t>,
@@ -182,9 +182,9 @@ pub(super) struct Change<'t> {
     operations: Vec<AppliedOperation>,
     added: Option<RecordId>,
     archived: Vec<RecordId>,
-    /// Whether a record went straight to the archive.
+    /// Whether a record went directly to the archive.
     reserved: bool,
-    /// What `Updated:` says after it.
+    /// The new value of `Updated:`.
     updated: DateTime<Utc>,
 }
 
@@ -203,18 +203,18 @@ impl<'t> Change<'t> {
         }
     }
 
-    /// `Updated:` says this time after it, or what it says now if that is later; never a time to come.
+    /// Sets `Updated:` to this time, or keeps the current value if it is later; never a time in the future.
     pub(super) fn as_of(&mut self, time: DateTime<Utc>) {
         let standing = Status::of(self.document).updated;
         self.updated = time.max(standing.unwrap_or(time)).min(self.now);
     }
 
-    /// Goal and blocker as they stand in the document.
+    /// Goal and blocker as they are in the document.
     pub(super) fn status(&self) -> &Status {
         &self.status
     }
 
-    /// Sets goal and blocker, unless they are that.
+    /// Sets goal and blocker, unless they are unchanged.
     pub(super) fn set_status(&mut self, wanted: Status) {
         if self.status.says_the_same(&wanted) && self.status.updated.is_some() {
             return;
@@ -247,7 +247,7 @@ impl<'t> Change<'t> {
         Ok(id)
     }
 
-    /// Adds a task; the oldest beyond the window are archived.
+    /// Adds a task and archives the oldest beyond the window.
     pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), WindowError> {
         self.prune(RecordKind::Task, 1, sizes)?;
         let content = task_line(task);
@@ -260,7 +260,7 @@ impl<'t> Change<'t> {
         Ok(())
     }
 
-    /// Replaces the body of `Current Progress`, unless it says that already.
+    /// Replaces the body of `Current Progress`, unless it is unchanged.
     pub(super) fn rewrite_progress(&mut self, body: String) {
         if self.edit.rewrite(ManagedSection::CurrentProgress, body.clone()) {
             self.operations.push(AppliedOperation {
@@ -275,7 +275,7 @@ impl<'t> Change<'t> {
         }
     }
 
-    /// Gives an id to a record that goes straight to the archive.
+    /// Allocates an id for a record that goes directly to the archive.
     pub(super) fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, WindowError> {
         self.reserved = true;
         Ok(self.edit.reserve(kind)?)
@@ -289,13 +289,14 @@ impl<'t> Change<'t> {
         Ok(())
     }
 
-    /// The operation that archived a record.
+    /// Returns the operation that archived a record.
     fn archiving_of(&mut self, id: RecordId) -> Option<&mut AppliedOperation> {
         let mut operations = self.operations.iter_mut();
         operations.find(|operation| operation.op == OperationName::Archive && operation.id == Some(id))
     }
 
-    /// The records of a kind with their times, the oldest first. One without a time is as old as the one above it.
+    /// The records of a kind with their times, oldest first. A record without a time gets that of the record
+    /// above it.
     pub(super) fn oldest_first(&self, kind: RecordKind) -> Vec<(DateTime<Utc>, RecordId)> {
         let mut time = self.now;
         let mut found: Vec<_> = records(self.document)
@@ -311,7 +312,7 @@ impl<'t> Change<'t> {
         found.into_iter().map(|(time, _, id)| (time, id)).collect()
     }
 
-    /// How many bullets of a kind have no id yet.
+    /// Number of bullets of a kind without an id.
     pub(super) fn unnumbered(&self, kind: RecordKind) -> usize {
         let layout = Layout::of(self.document);
         entries(self.document, &layout)
@@ -319,8 +320,8 @@ impl<'t> Change<'t> {
             .count()
     }
 
-    /// Archives the oldest records of a kind that have no place beside `coming` new ones. Bullets that have no id
-    /// yet take their places and stay: a person has just written them.
+    /// Archives the oldest records of a kind so that `coming` new ones fit into the window. Bullets without
+    /// an id count but are kept, because a person has just written them.
     pub(super) fn prune(
         &mut self,
         kind: RecordKind,
@@ -340,7 +341,7 @@ impl<'t> Change<'t> {
         Ok(())
     }
 
-    /// The document after it, `Updated:` moved if anything was done.
+    /// Returns the changed document, with `Updated:` set if anything changed.
     pub(super) fn finish(mut self, sizes: &Sizes) -> Result<Written, WindowError> {
         if self.reserved || !self.operations.is_empty() {
             self.status.updated = Some(self.updated.trunc_subsecs(0));

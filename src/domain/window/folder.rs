@@ -1,4 +1,4 @@
-//! The window and its archive as a folder of Markdown files, and back:
+//! Converts the window and its archive to a folder of Markdown files and back:
 //!
 //! ```text
 //! CONTEXT.md                    the rules
@@ -9,16 +9,17 @@
 //! archive/weekly/2026-W47.md    the same by ISO week
 //! ```
 //!
-//! Whatever [`render`] writes [`parse`] reads back as it was. Where a line alone would not say everything (several
-//! lines of text, an outcome, a colon in an intent), an HTML comment behind it holds the rest as JSON. If a person has
-//! changed such a line since, the line counts.
+//! [`parse`] restores exactly what [`render`] wrote. If a line alone cannot represent an entry (several lines
+//! of text, an outcome, a colon in an intent), an HTML comment after it contains the rest as JSON. If a
+//! person has changed such a line since, the line takes precedence.
 //!
-//! A line of a task begins with its ids: that of its record, and the caller's (`T-7 task-1: [failed] intent: summary`).
+//! The line of a task begins with its ids: the record id and the caller's (`T-7 task-1: [failed] intent:
+//! summary`).
 //!
-//! Folders that people keep are read as far as they can be: bullets and headings that begin with a date
-//! (`2026-11-21`, `[2026-11-21]`, `### 2026-11-21 — title`, RFC 3339) are entries, and so are bullets without one; goal,
-//! blocker and time of the status are lines or headings (`Current Goal:`, `## Active Blocker`, `Last Updated:`); what has
-//! no place is listed.
+//! Folders written by people are parsed as far as possible: bullets and headings that begin with a date
+//! (`2026-11-21`, `[2026-11-21]`, `### 2026-11-21 — title`, RFC 3339) are entries, and so are bullets without
+//! one; goal, blocker and time of the status are lines or headings (`Current Goal:`, `## Active Blocker`,
+//! `Last Updated:`); everything else is reported as unplaced.
 
 mod contents;
 mod entry;

@@ -1,11 +1,12 @@
-//! The living window: a few recent tasks and decisions and the status stand in the document, everything older is one
+//! The window: the document contains the status and a few recent tasks and decisions; everything older is one
 //! line in the archive (DESIGN §5).
 //!
-//! [`record_task`], [`record_decision`] and [`set_status`] each make one change of a document: the new line, the
-//! records that leave the window for it, `Updated:` moved. [`record_session`] makes those of a session's end
-//! at once, and [`take_over`] those of what a folder of Markdown files said, which [`folder`] reads and writes. [`Window::markdown`] is what a person or an agent reads.
+//! [`record_task`], [`record_decision`] and [`set_status`] each make one change of a document: they add the
+//! new line, archive the records that no longer fit, and set `Updated:`. [`record_session`] combines them at
+//! the end of a session, and [`take_over`] does so for the content of a folder of Markdown files, which
+//! [`folder`] reads and writes. [`Window::markdown`] renders the window for people and agents.
 //!
-//! A task keeps its intent and its summary as they were told; its line in the document is [`task_line`].
+//! A task keeps its full intent and summary; its line in the document is [`task_line`].
 
 mod archive;
 mod change;
@@ -27,15 +28,15 @@ pub use take_over::{Brought, BroughtDecision, BroughtTask, Counts, Historic, Kno
 pub use task::{Task, one_line, split_line, task_line};
 pub use view::{Window, WindowDecision, WindowTask};
 
-/// The longest intent of a task, in bytes.
+/// Maximum size of a task's intent, in bytes.
 pub const INTENT_BYTES: usize = 500;
-/// The longest summary of a task, in bytes.
+/// Maximum size of a task's summary, in bytes.
 pub const SUMMARY_BYTES: usize = 4_000;
-/// The longest decision and the longest reason of one, in bytes.
+/// Maximum size of a decision and of its reason, in bytes.
 pub const DECISION_BYTES: usize = 2_000;
-/// The longest goal and the longest blocker, in bytes.
+/// Maximum size of the goal and of the blocker, in bytes.
 pub const STATUS_BYTES: usize = 1_000;
-/// The longest name of an epic, in bytes.
+/// Maximum size of the name of an epic, in bytes.
 pub const EPIC_BYTES: usize = 128;
-/// The longest outcome of a task, in bytes of its JSON text without blanks.
+/// Maximum size of the outcome of a task, in bytes of compact JSON.
 pub const OUTCOME_BYTES: usize = 8_192;

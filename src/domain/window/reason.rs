@@ -1,16 +1,16 @@
-//! Which reasons a record line can hold as they are: `because <reason>: <content>` is one line, and the reason ends at
-//! its first colon with a blank behind it.
+//! Checks that a record line can represent a reason unchanged: `because <reason>: <content>` is one line, and
+//! the reason ends at its first colon followed by a blank.
 
 use super::task::LINE_ENDS;
 use crate::domain::document::end_of_reason;
 
-/// Why a record line cannot hold a reason. The message is fit to be shown to a client.
+/// Why a record line cannot represent a reason. The message may be shown to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnwritableReason {
-    /// It has several lines.
+    /// It contains a line break, at this byte offset.
     #[error("must be one line: it has a line break at byte {0}; write one sentence")]
     LineBreak(usize),
-    /// It would end before its end.
+    /// It contains a colon followed by a blank, which would end it early, at this byte offset.
     #[error(
         "must not hold a colon that a blank follows, since that ends the reason on the record's line: there is one at \
          byte {0}; use a dash or a comma, or tell the rest in the decision"
@@ -18,7 +18,7 @@ pub enum UnwritableReason {
     Colon(usize),
 }
 
-/// Whether a reason is kept as it is told, but for blanks around it.
+/// Checks that a reason can be stored unchanged, apart from surrounding blanks.
 ///
 /// # Errors
 /// [`UnwritableReason`].

@@ -1,5 +1,5 @@
-//! The end of a session in one change: the task that was completed, the status, and the bullet of `In Progress` that
-//! said what was to be done, which is done now.
+//! Records the end of a session in one change: adds the completed task, sets the status, and moves the
+//! matching bullet of `In Progress` to `Completed`.
 
 use super::change::{Change, Sizes, WindowError, Written};
 use super::status::Status;
@@ -9,24 +9,24 @@ use crate::domain::memory::Counters;
 use chrono::{DateTime, Utc};
 use std::ops::Range;
 
-/// What a session ends with.
+/// The data recorded at the end of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionRecord {
-    /// What was done.
+    /// The completed task.
     pub task: Task,
-    /// What is aimed at from now on; without it the goal that stands there stays.
+    /// The new goal; without it the current goal stays.
     pub goal: Option<String>,
-    /// What stands in the way.
+    /// The blocker.
     pub blocker: Option<String>,
 }
 
-/// Writes the record of a session: the bullet of `In Progress` that is equal to the intent moves to `Completed`, the
-/// task goes first in `Recent Tasks`, the oldest beyond the window are archived, and goal and blocker are set if one of
-/// them is given (a goal alone says that nothing blocks it).
+/// Records a session: moves the bullet of `In Progress` that equals the intent to `Completed`, adds the task
+/// at the top of `Recent Tasks`, archives the oldest tasks beyond the window, and sets goal and blocker if
+/// one of them is given (a goal alone means that nothing blocks it).
 ///
 /// # Errors
 ///
-/// [`WindowError`]; then nothing is changed.
+/// [`WindowError`]; nothing is changed.
 pub fn record_session(
     document: &str,
     counters: Counters,
@@ -53,7 +53,7 @@ pub fn record_session(
     change.finish(sizes)
 }
 
-/// A list of `Current Progress`, as far as it matters here.
+/// The list of `Current Progress` that a heading starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
     Completed,
@@ -74,16 +74,16 @@ impl List {
     }
 }
 
-/// A list with the places of its lines.
+/// A list with the indices of its lines.
 struct Part {
     list: List,
-    /// Its heading and what stands below it.
+    /// Its heading and the lines below it.
     lines: Range<usize>,
     bullets: Vec<Range<usize>>,
 }
 
-/// The body with the bullets of `In Progress` that are equal to the intent moved to the end of `Completed`, as one;
-/// `None` if there is none. All other lines stay as they are, but a heading above nothing goes.
+/// Moves the bullets of `In Progress` that equal the intent, as one bullet, to the end of `Completed`.
+/// Returns `None` if there is none. All other lines stay, except headings that would have no content.
 fn completed(body: &str, intent: &str) -> Option<String> {
     let lines: Vec<&str> = body
         .trim_end_matches(['\n', '\r'])
@@ -176,7 +176,7 @@ fn parts(lines: &[&str]) -> Vec<Part> {
             continue;
         }
         match part.bullets.last_mut().filter(|_| continues) {
-            // Blank lines behind a bullet are not its own.
+            // Blank lines after a bullet do not belong to it.
             Some(_) if bare.is_empty() => {}
             Some(bullet) => bullet.end = place + 1,
             None => part.bullets.push(place..place + 1),
@@ -185,7 +185,7 @@ fn parts(lines: &[&str]) -> Vec<Part> {
     parts
 }
 
-/// A text in lower case with single blanks.
+/// Converts a text to lower case with single blanks.
 fn folded(text: &str) -> String {
     let lower = one_line(text).to_lowercase();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -4,21 +4,21 @@ use super::task::one_line;
 use crate::domain::document::{Layout, ManagedSection, outline, written_time};
 use chrono::{DateTime, Utc};
 
-/// What is written where there is no goal or no blocker.
+/// Written if there is no goal or no blocker.
 const NONE: &str = "none";
 
-/// What the section says.
+/// The content of the section.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
-    /// What is aimed at, one line; `None` where there is none or it says `none`.
+    /// The current goal, one line; `None` if it is missing or `none`.
     pub goal: Option<String>,
-    /// What stands in the way, one line.
+    /// The current blocker, one line.
     pub blocker: Option<String>,
     /// When status, tasks or decisions last changed, in whole seconds.
     pub updated: Option<DateTime<Utc>>,
 }
 
-/// A line of the section that the service writes.
+/// The key of a line that the service writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Goal,
@@ -37,8 +37,8 @@ impl Key {
         }
     }
 
-    /// The key of a line and what stands behind its colon: in column 0, in any case. People write bullets too, and
-    /// `Blockers:` with one of them on its line; without, it heads a list of theirs.
+    /// Parses the key and the value after the colon of a line in column 0, ignoring case. Also accepts a
+    /// bullet, and `Blockers:` with a value on the same line; without a value it is the heading of a list.
     fn of(line: &str) -> Option<(Self, &str)> {
         let (name, value) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
         let value = value.trim();
@@ -53,7 +53,7 @@ impl Key {
 }
 
 impl Status {
-    /// Reads it from a document; empty where the section is missing.
+    /// Parses it from a document; empty if the section is missing.
     #[must_use]
     pub fn of(document: &str) -> Self {
         Self::of_body(body(document))
@@ -75,7 +75,7 @@ impl Status {
         status
     }
 
-    /// A goal and a blocker as they are written: one line each, `none` being nothing.
+    /// Normalises a goal and a blocker: one line each; `none` means no value.
     #[must_use]
     pub fn new(goal: Option<&str>, blocker: Option<&str>) -> Self {
         let said = |text: Option<&str>| {
@@ -89,14 +89,14 @@ impl Status {
         }
     }
 
-    /// Whether both aim at the same and are held up by the same.
+    /// Whether both have the same goal and blocker.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         self.goal == other.goal && self.blocker == other.blocker
     }
 
-    /// The body of the section with this goal, blocker and time. Each of its lines is replaced where it stands, or
-    /// put first; everything else that a person wrote there stays.
+    /// Renders the body of the section with this goal, blocker and time. Existing lines are replaced in
+    /// place, missing ones are inserted at the top; all other text stays.
     pub(super) fn body_on(&self, document: &str) -> String {
         let old = body(document);
         let values = [
@@ -112,7 +112,7 @@ impl Status {
         };
         let mut new = String::with_capacity(old.len() + 64);
         let line = |key: Key| format!("{}: {}\n", key.name(), values[key as usize]);
-        // What is missing goes before the first line that is there, or first.
+        // Missing keys go before the first existing one, or at the top.
         for key in Key::ALL.into_iter().filter(|key| !has(*key)) {
             if Key::ALL.into_iter().take(key as usize).all(|before| !has(before)) {
                 new.push_str(&line(key));
@@ -125,7 +125,7 @@ impl Status {
                 .and_then(|line| Key::of(line))
                 .map(|(key, _)| key);
             match key {
-                // Of several lines of one key the first counts and is written.
+                // If a key has several lines, the first is replaced and the others are removed.
                 Some(key) if written.contains(&key) => {}
                 Some(key) => {
                     written.push(key);
@@ -145,7 +145,7 @@ impl Status {
     }
 }
 
-/// The body of the section without the blank lines at its end; empty where it is missing.
+/// The body of the section without trailing blank lines; empty if it is missing.
 fn body(document: &str) -> &str {
     outline(document)
         .into_iter()
@@ -155,13 +155,13 @@ fn body(document: &str) -> &str {
         })
 }
 
-/// The lines in which keys count: those before the first fence and the first heading.
+/// The lines where keys are recognised: those before the first fence and the first heading.
 fn head(body: &str) -> impl Iterator<Item = &str> {
     body.lines()
         .take_while(|line| !line.trim_start().starts_with(['`', '~', '#']))
 }
 
-/// A body whose fences are closed, so that what is written behind it can be read.
+/// Closes an open fence in a body, so that text written after it can be parsed.
 fn close(mut body: String) -> String {
     let document = format!("# {}\n{body}", ManagedSection::ActiveContext.title());
     if let Some(closing_line) = Layout::of(&document).closing_line() {

@@ -1,8 +1,8 @@
-//! Taking over what was kept elsewhere: tasks, decisions, a history and a status, each with its own time.
+//! Imports tasks, decisions, a history and a status, each with its original time.
 //!
-//! What has a place in the window goes there, everything else straight to the archive. Whatever the memory has already
-//! is left alone, so that the same can be taken over again: a task is known by its id, or by its time, its intent and
-//! the first sentence of its summary; a decision by its words.
+//! Entries that fit into the window go there; all others go directly to the archive. Entries that the memory
+//! already contains are skipped, so an import can be repeated. A task is identified by its id, or by its
+//! time, its intent and the first sentence of its summary; a decision by its text.
 
 use super::archive::first_sentence;
 use super::change::{Change, Sizes, WindowError, Written};
@@ -15,32 +15,33 @@ use crate::domain::memory::Counters;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use std::collections::HashSet;
 
-/// A task and when it was done.
+/// A task to import, and when it was completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BroughtTask {
-    /// When; only whole seconds are kept.
+    /// When it was completed, in whole seconds.
     pub time: DateTime<Utc>,
-    /// The record that it was where it comes from, for people to see; it gets another one here.
+    /// The record id it had at its source, for information only; it gets a new id here.
     pub record: Option<RecordId>,
-    /// The task; of a history its summary may be its first sentence only.
+    /// The task. For a history entry the summary may be its first sentence only.
     pub task: Task,
 }
 
-/// A decision and when it was made.
+/// A decision to import, and when it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BroughtDecision {
-    /// When; only whole seconds are kept.
+    /// When it was made, in whole seconds.
     pub time: DateTime<Utc>,
     /// What was decided.
     pub decision: String,
-    /// Why, if it was said.
+    /// The reason, if one was given.
     pub reason: Option<String>,
 }
 
-/// What is to be taken over.
+/// The data to import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Brought {
-    /// Goal and blocker; taken only where no goal stands. Where none stands, `Updated:` does not move beyond its time.
+    /// Goal and blocker; imported only if the memory has no goal. If the import has none, `Updated:` does not
+    /// move beyond its time.
     pub status: Status,
     /// Tasks for the window.
     pub tasks: Vec<BroughtTask>,
@@ -50,23 +51,23 @@ pub struct Brought {
     pub history: Vec<BroughtTask>,
 }
 
-/// What the memory has already.
+/// The tasks and decisions that the memory already contains.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     tasks: HashSet<String>,
     decisions: HashSet<(String, Option<String>)>,
 }
 
-/// A record that goes straight to the archive and stands in no document.
+/// A record that goes directly to the archive and is in no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Historic {
-    /// As it would have stood in a document.
+    /// The record as it would have been written in a document.
     pub record: Record,
-    /// What is known of it, if it is a task.
+    /// The task, if the record is one.
     pub task: Option<Task>,
 }
 
-/// Numbers of what was brought.
+/// Number of imported entries by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Statuses: 0 or 1.
@@ -79,18 +80,18 @@ pub struct Counts {
     pub history: usize,
 }
 
-/// What was taken over.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The document.
     pub written: Written,
-    /// The tasks that stand in it.
+    /// The tasks in the document.
     pub tasks: Vec<(RecordId, Task)>,
-    /// What went straight to the archive.
+    /// The records that went directly to the archive.
     pub historic: Vec<Historic>,
-    /// How much was taken.
+    /// Number of entries imported.
     pub taken: Counts,
-    /// How much was there already.
+    /// Number of entries skipped because they already existed.
     pub present: Counts,
 }
 
@@ -107,8 +108,10 @@ impl Counts {
 }
 
 impl Brought {
-    /// What is not known yet, which is known from then on, and how much was. `goal_stands` in the memory, so that a
-    /// status is not taken. Of a task that is brought twice the one for the window counts, because it says more.
+    /// Removes the entries that are already known, adds the others to `known`, and returns them with the
+    /// number of removed ones. If the memory has a goal (`goal_stands`), the status is not imported. If a
+    /// task appears both in the window and in the history, the window's copy counts because it is more
+    /// complete.
     #[must_use]
     pub fn unknown(mut self, known: &mut Known, goal_stands: bool) -> (Self, Counts) {
         let all = Counts::of(&self);
@@ -133,15 +136,16 @@ impl Brought {
 }
 
 impl BroughtTask {
-    /// The task without an id that was only made of its time and words, and that it would be given again.
+    /// Removes a task id that was derived from time and text; importing the task again would derive the same
+    /// one.
     #[must_use]
     pub fn without_derived_id(mut self) -> Self {
         self.task.task_id = self.task.task_id.filter(|id| !is_derived(id));
         self
     }
 
-    /// The task of a line without a date, under an id that is made of its words alone: so it is known again, whatever
-    /// time it is given.
+    /// Assigns a task without a date an id derived only from its text, so that it is recognised whatever time
+    /// it gets.
     #[must_use]
     pub fn undated(mut self) -> Self {
         if self.task.task_id.is_none() {
@@ -152,19 +156,19 @@ impl BroughtTask {
 }
 
 impl Known {
-    /// Takes notice of a task of the memory.
+    /// Registers a task of the memory.
     pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
         self.tasks.extend(names(time, task));
-        // A line without a date that says the same is no other task.
+        // An undated line with the same text is the same task.
         self.tasks.insert(id_of_words("", task));
     }
 
-    /// Takes notice of a decision of the memory.
+    /// Registers a decision of the memory.
     pub fn decision(&mut self, decision: &str, reason: Option<&str>) {
         self.decisions.insert(words(decision, reason));
     }
 
-    /// Whether the task is new; from then on it is known.
+    /// Whether the task is new; registers it.
     fn admits(&mut self, brought: &BroughtTask) -> bool {
         let names = names(brought.time, &brought.task);
         let is_new = names.iter().all(|name| !self.tasks.contains(name));
@@ -173,14 +177,14 @@ impl Known {
     }
 }
 
-/// What a task is known by: its id, and one made of its time and words.
+/// The ids that identify a task: its own id, and the one derived from its time and text.
 fn names(time: DateTime<Utc>, task: &Task) -> Vec<String> {
     let mut names = vec![derived_id(time, task)];
     names.extend(task.task_id.as_ref().map(|id| id.as_str().to_owned()));
     names
 }
 
-/// The id of a task that has none, made of its time, its intent and the first sentence of its summary.
+/// Derives the id of a task from its time, its intent and the first sentence of its summary.
 fn derived_id(time: DateTime<Utc>, task: &Task) -> String {
     id_of_words(&written_time(time), task)
 }
@@ -189,7 +193,7 @@ fn id_of_words(time: &str, task: &Task) -> String {
     derived_from(time, &one_line(&task.intent), &first_sentence(&task.summary))
 }
 
-/// A decision as a document would hold it: reading it back gives the same words.
+/// A decision as a document would store it, so that it compares equal after parsing.
 fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
     let plain = |text: &str| one_line(text).replace(": ", "; ");
     (
@@ -198,11 +202,11 @@ fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
     )
 }
 
-/// Takes over what is not known yet.
+/// Imports the entries that are not known yet.
 ///
 /// # Errors
 ///
-/// [`WindowError`]; then nothing is taken.
+/// [`WindowError`]; nothing is imported.
 pub fn take_over(
     document: &str,
     counters: Counters,
@@ -236,7 +240,7 @@ pub fn take_over(
 
     let mut historic = Vec::new();
     for BroughtTask { time, mut task, .. } in past {
-        // An id that is only derived stands on no line.
+        // A derived id is not written on the line.
         let content = task_line(&task);
         task.task_id = identified(time, &task);
         let id = change.reserve(RecordKind::Task)?;
@@ -313,8 +317,8 @@ fn past_record(
     Historic { record, task }
 }
 
-/// Those that have a place in the window beside what stands there, the newest counting first, and those that have
-/// none; both the oldest first.
+/// Splits entries into those that fit into the window beside the existing ones (the newest take precedence)
+/// and the rest; both oldest first.
 fn split<T>(
     change: &Change<'_>,
     kind: RecordKind,

@@ -4,33 +4,33 @@ use super::derived_id::is_derived;
 use crate::domain::ids::TaskId;
 use serde_json::Value;
 
-/// A completed task, as it was told.
+/// A completed task as the caller reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
-    /// What its writer calls it; unique within a memory.
+    /// The caller's id; unique within a memory.
     pub task_id: Option<TaskId>,
     /// What was to be done.
     pub intent: String,
     /// What was done.
     pub summary: String,
-    /// A report on it, any JSON.
+    /// A report about it, any JSON.
     pub outcome: Option<Value>,
-    /// The larger work it is a part of, one line.
+    /// The epic it belongs to, one line.
     pub epic: Option<String>,
 }
 
-/// What stands on the line of a task before its words if its outcome says that it failed.
+/// Prefix on the line of a task whose outcome reports a failure.
 pub(super) const FAILED: &str = "[failed] ";
 
 impl Task {
-    /// Whether its outcome says so: `"success": false`.
+    /// Whether its outcome reports a failure: `"success": false`.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         let success = self.outcome.as_ref().and_then(|outcome| outcome.get("success"));
         success == Some(&Value::Bool(false))
     }
 
-    /// Its intent and summary alone.
+    /// A copy with only intent and summary.
     fn words(&self) -> Self {
         Self {
             intent: self.intent.clone(),
@@ -39,16 +39,16 @@ impl Task {
         }
     }
 
-    /// Whether the service wrote this line for it: with everything that is shown of a task, or with intent and summary
-    /// alone, as earlier releases did.
+    /// Whether the service wrote this line for the task: in the current format, or with intent and summary
+    /// only, as earlier releases did.
     fn is_line(&self, line: &str) -> bool {
         [self, &self.words()]
             .into_iter()
             .any(|task| task_line(task) == line)
     }
 
-    /// A task by the line that stands for it and what was told of it, if anything was. The line counts where a
-    /// person has changed it.
+    /// Restores a task from its line and its stored data, if there is any. If a person changed the line, the
+    /// line takes precedence.
     #[must_use]
     pub fn of_line(line: &str, told: Option<Self>) -> Self {
         let told = match told {
@@ -70,11 +70,10 @@ impl Task {
     }
 }
 
-/// What ends a line, in any of the ways that Unicode knows.
+/// All line ends that Unicode defines.
 pub(super) const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// A text as one line: its lines without the blanks around them, joined by single blanks. Doing it twice changes
-/// nothing more.
+/// Joins a text into one line: its lines are trimmed and joined by single blanks. Idempotent.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let lines = text
@@ -84,8 +83,8 @@ pub fn one_line(text: &str) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// What stands on the line of a task behind its time: `task-1: [failed] intent: summary`, each as one line, without an
-/// id or a mark that it does not have, or an id that an import derived; never with a reason.
+/// Formats the line of a task after its time: `task-1: [failed] intent: summary`, each part as one line.
+/// Omits a missing or derived id and a mark that does not apply; never contains a reason.
 #[must_use]
 pub fn task_line(task: &Task) -> String {
     let mut line = String::new();
@@ -105,8 +104,8 @@ pub fn task_line(task: &Task) -> String {
     without_reason(line)
 }
 
-/// A line in which nothing is read as a reason: if it begins with `because` and a blank, this becomes one that does not
-/// break (U+00A0).
+/// Prevents that the line is parsed as having a reason: if it begins with `because` and a blank, the blank
+/// becomes a no-break space (U+00A0).
 pub(super) fn without_reason(mut line: String) -> String {
     let word = "because".len();
     let is_reason = line
@@ -119,8 +118,7 @@ pub(super) fn without_reason(mut line: String) -> String {
     line
 }
 
-/// Intent and summary of a line whose task is not known otherwise, because a person wrote it: what stands before the
-/// first `: `, and the rest.
+/// Splits a line written by a person into intent (before the first `: `) and summary.
 #[must_use]
 pub fn split_line(line: &str) -> (&str, &str) {
     match line.split_once(": ") {

@@ -1,4 +1,4 @@
-//! The window as it is read: status, recent tasks in full, decisions.
+//! The window for readers: status, recent tasks in full, decisions.
 
 use super::status::Status;
 use super::task::{Task, one_line};
@@ -12,40 +12,40 @@ use std::fmt::Write as _;
 /// A recent task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowTask {
-    /// Its record.
+    /// The id of its record.
     pub id: RecordId,
-    /// When it was done; `None` if its line does not say.
+    /// When it was completed; `None` if its line has no time.
     pub time: Option<DateTime<Utc>>,
-    /// What is known of it.
+    /// The task.
     pub task: Task,
 }
 
-/// A decision that holds.
+/// An active decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WindowDecision {
-    /// Its record.
+    /// The id of its record.
     pub id: RecordId,
-    /// When it was made; `None` if its line does not say.
+    /// When it was made; `None` if its line has no time.
     pub time: Option<DateTime<Utc>>,
     /// What was decided.
     pub decision: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
-/// What stands in the window of a memory.
+/// The window of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Window {
     /// Goal and blocker.
     pub status: Status,
-    /// Tasks, in the order of the document: the newest first.
+    /// Tasks in document order: newest first.
     pub tasks: Vec<WindowTask>,
-    /// Decisions, likewise.
+    /// Decisions, newest first.
     pub decisions: Vec<WindowDecision>,
 }
 
 impl Window {
-    /// Reads it from a document and from what was told of its tasks.
+    /// Builds the window from a document and the stored tasks.
     #[must_use]
     pub fn of(document: &str, mut told: HashMap<RecordId, Task>) -> Self {
         let mut window = Self {
@@ -77,8 +77,8 @@ impl Window {
         window
     }
 
-    /// As Markdown: `Status`, `Recent Tasks` with everything that is known of them, `Decisions`. What was told stands
-    /// in lines and quotations, so that no heading of its own can be made of it.
+    /// Renders Markdown: `Status`, `Recent Tasks` with all known fields, `Decisions`. Text from callers is
+    /// written on single lines and in quotations, so that it cannot form headings.
     #[must_use]
     pub fn markdown(&self) -> String {
         let none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
@@ -143,7 +143,7 @@ fn field(out: &mut String, name: &str, value: &str) {
     let _ = writeln!(out, "{name}: {value}");
 }
 
-/// JSON in one line that holds no backtick, which would end its quotation.
+/// Compact JSON without backticks, which would end the quotation.
 fn shown(outcome: &Value) -> String {
     outcome.to_string().replace('`', "\\u0060")
 }

@@ -1,4 +1,4 @@
-//! Answers as servers give them, also wrong ones.
+//! Valid and invalid responses of servers.
 
 use super::super::stub::{Reply, Stub, ok, reply};
 use super::*;
@@ -57,7 +57,7 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text
     let nan =
         || ok(&json!({"data": [{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [null, 1]}]}));
     let zero = || ok(&json!({"data": [{"index": 0, "embedding": [0, 0]}]}));
-    // Twice the batch, then its halves.
+    // The batch is tried twice, then its halves.
     let replies = vec![nan(), nan(), vectors(&[[1.0, 0.0]]), zero()];
     let (_stub, embedder) = embedder(replies, 8).await;
     let embedded = embedder.embed(MODEL, &["good", "bad"]).await.unwrap();

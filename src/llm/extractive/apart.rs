@@ -1,10 +1,10 @@
-//! Texts of a message that stand apart from what is said: lines of code, quotations, what stands behind a colon.
+//! Finds texts in a message that are separate from the prose: lines of code, quotations, text after a colon.
 
 use super::code::{Code, Form};
 use super::sentence::Voice;
 use super::text::one_line;
 
-/// What a text in quotation marks begins and ends with.
+/// Opening and closing quotation marks.
 const MARKS: [(char, char); 7] = [
     ('"', '"'),
     ('„', '“'),
@@ -15,10 +15,11 @@ const MARKS: [(char, char); 7] = [
     ('『', '』'),
 ];
 
-/// A shorter quotation in a sentence is a name.
+/// A shorter quotation in a sentence is taken for a name.
 const QUOTED_CHARS: usize = 16;
 
-/// Whether there is a paragraph that [`set_apart`] might find; cheap, since most messages have none.
+/// Whether the message may contain a text for [`set_apart`]. A cheap check, because most messages contain
+/// none.
 pub(super) fn may_hold_text(content: &str) -> bool {
     let quotes = |paragraph: &str| MARKS.iter().any(|(open, _)| paragraph.starts_with(*open));
     content.contains("\n>")
@@ -30,7 +31,8 @@ pub(super) fn may_hold_text(content: &str) -> bool {
             .any(|(_, close)| content.trim_end().ends_with(*close))
 }
 
-/// Paragraphs of the user in quotation marks; without any, what stands behind a line with a colon.
+/// Paragraphs of the user in quotation marks; if there are none, the text after a line that ends with a
+/// colon.
 pub(super) fn set_apart(message: usize, content: &str) -> Vec<Code> {
     let code = |lead: &str, form: Form, body: &str| Code {
         voice: Voice::User,
@@ -55,18 +57,18 @@ pub(super) fn set_apart(message: usize, content: &str) -> Vec<Code> {
         lead = paragraph.lines().last().unwrap_or(lead);
     }
     if quoted.is_empty()
-        && let Some((said, rest)) = content
+        && let Some((sentence, rest)) = content
             .split_once(":\n\n")
             .or_else(|| content.split_once("：\n\n"))
         && !rest.contains("```")
     {
-        let lead = said.lines().last().unwrap_or_default();
+        let lead = sentence.lines().last().unwrap_or_default();
         quoted.push(code(lead, Form::Rest, rest.trim()));
     }
     quoted
 }
 
-/// Texts of the assistant in lines that begin with `>`, each with the line before.
+/// Texts of the assistant in lines that begin with `>`, each with the line before it.
 pub(super) fn set_off(message: usize, content: &str) -> Vec<Code> {
     let mut lead = "";
     let mut open: Option<Code> = None;
@@ -94,14 +96,15 @@ pub(super) fn set_off(message: usize, content: &str) -> Vec<Code> {
     found
 }
 
-/// The inside of a paragraph that is a quotation and nothing else.
+/// The inside of a paragraph that consists of one quotation.
 fn whole_quotation(paragraph: &str) -> Option<&str> {
     let (open, close) = MARKS.into_iter().find(|(open, _)| paragraph.starts_with(*open))?;
     let inside = paragraph.strip_prefix(open)?.strip_suffix(close)?.trim();
     (!inside.contains(open) && inside.contains(' ') | !inside.is_ascii()).then_some(inside)
 }
 
-/// "Keep it word for word: “…”": what stands before a quotation with which a paragraph ends, and its inside.
+/// "Keep it word for word: “…”": the text before a quotation that ends a paragraph, and the inside of the
+/// quotation.
 fn quotation_at_the_end(paragraph: &str) -> Option<(&str, &str)> {
     let (open, close) = MARKS.into_iter().find(|(_, close)| paragraph.ends_with(*close))?;
     let rest = paragraph.strip_suffix(close)?;
@@ -111,7 +114,7 @@ fn quotation_at_the_end(paragraph: &str) -> Option<(&str, &str)> {
     says_more.then_some((before, inside.trim()))
 }
 
-/// The inside of a line that is a piece of code and nothing else.
+/// The inside of a line that consists of one piece of inline code.
 pub(super) fn whole_code(line: &str) -> Option<&str> {
     let inside = line.trim().strip_prefix('`')?.strip_suffix('`')?;
     (!inside.contains('`') && inside.contains(' ')).then_some(inside)

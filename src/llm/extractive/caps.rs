@@ -1,6 +1,6 @@
-//! How much one answer may change.
+//! Limits of one answer.
 
-/// The most records one answer adds to a section.
+/// Maximum number of records added per section.
 pub(super) const MAX_ADDITIONS: usize = 3;
-/// The most records one answer archives in a section.
+/// Maximum number of records archived per section.
 pub(super) const MAX_ARCHIVES: usize = 3;

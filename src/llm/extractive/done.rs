@@ -1,17 +1,17 @@
-//! Which sentences report that work is done.
+//! Detects sentences that report finished work.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Language, Sign};
-use super::said::Said;
 use super::sentence::Voice;
 use super::terms::Terms;
 
-/// The longest way from an auxiliary to its participle, in words.
+/// Maximum distance from an auxiliary to its participle, in words.
 const REACH: usize = 4;
-/// In German the participle stands at the end.
+/// The same for German, where the participle comes last.
 const FAR_REACH: usize = 14;
 
-/// What users report as done: their own deeds and ends of work, not how things are usually done.
-pub(super) fn is_done_by_user(piece: &Said) -> bool {
+/// Reports of finished work by users: their own deeds and completed work, not habits.
+pub(super) fn is_done_by_user(piece: &AnnotatedSentence) -> bool {
     if !is_done(piece)
         || piece.has_any(&[Sign::Wish, Sign::Request])
         || (piece.opens_with(Sign::Anaphor)
@@ -31,12 +31,12 @@ pub(super) fn is_done_by_user(piece: &Said) -> bool {
         })
     });
     let own_past = piece.words().any(|(_, word)| {
-        (piece.language.words().tells_alone)(word) && (piece.language.words().is_done)(word)
+        (piece.language.words().needs_no_auxiliary)(word) && (piece.language.words().is_done)(word)
     });
     own || own_past || ended || (told && !piece.has(Sign::Change))
 }
 
-/// What takes the weight of a report.
+/// Signs that invalidate a report.
 const AGAINST: [Sign; 7] = [
     Sign::NotYet,
     Sign::Negation,
@@ -47,13 +47,13 @@ const AGAINST: [Sign; 7] = [
     Sign::Plan,
 ];
 
-/// What is done: a report in the past or a state that is the end of work.
-pub(super) fn is_done(piece: &Said) -> bool {
-    tells_done(piece, true)
+/// Whether it reports finished work: in the past tense, or a state that ends the work.
+pub(super) fn is_done(piece: &AnnotatedSentence) -> bool {
+    reports_done(piece, true)
 }
 
-/// The same of a part of a sentence; a participle alone tells something only at the beginning.
-pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
+/// The same for a part of a sentence; a participle alone counts only in the first part.
+pub(super) fn reports_done(piece: &AnnotatedSentence, first: bool) -> bool {
     if piece.language == Language::Japanese {
         return japanese_done(piece);
     }
@@ -113,7 +113,7 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
         let passive = nearby
             .iter()
             .any(|(_, word)| matches!(*word, "be" | "being" | "gets" | "get" | "always" | "wird" | "werden" | "sera" | "seront" | "será" | "serán" | "to" | "was" if piece.voice == Voice::User && *word == "was"));
-        let finite = (piece.language.words().tells_alone)(word);
+        let finite = (piece.language.words().needs_no_auxiliary)(word);
         if !passive && (begins || helped || told_alone || finite) {
             return true;
         }
@@ -121,8 +121,8 @@ pub(super) fn tells_done(piece: &Said, first: bool) -> bool {
     false
 }
 
-/// "stg_counters now reads either name", as the assistant tells it: somebody saw to it.
-fn is_now_so(piece: &Said) -> bool {
+/// "stg_counters now reads either name", from the assistant: it made the change.
+fn is_now_so(piece: &AnnotatedSentence) -> bool {
     let unfinished = [Sign::Open, Sign::Trouble, Sign::Next];
     let now = piece.first(Sign::Now);
     let told = |now: super::cues::Hit| {
@@ -136,7 +136,7 @@ fn is_now_so(piece: &Said) -> bool {
         && now.is_some_and(told)
 }
 
-fn japanese_done(piece: &Said) -> bool {
+fn japanese_done(piece: &AnnotatedSentence) -> bool {
     let folded = piece.line.folded.as_str();
     if piece.has_any(&[
         Sign::NotYet,

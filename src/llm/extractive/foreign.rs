@@ -1,10 +1,10 @@
-//! Lines that nobody said, and headings that say how far the list below them is.
+//! Detects lines that are not written by the sender, and headings that give the state of the list below them.
 
-use super::sentence::Standing;
+use super::sentence::ListState;
 use super::split::list_item;
 use super::text::folded;
 
-/// Lines that nobody said: quoted ones, tables, commands, markup, logs, traces.
+/// Lines not written by the sender: quotations, tables, commands, markup, logs, stack traces.
 pub(super) fn is_foreign(line: &str) -> bool {
     line.starts_with(['>', '|', '$', '<', '＞'])
         || line.starts_with("+++ ")
@@ -16,7 +16,7 @@ pub(super) fn is_foreign(line: &str) -> bool {
         || is_log(line)
 }
 
-/// A line of a log: begins with a time, names its level, or is made of `key=value`.
+/// A log line: begins with a time, contains a level, or consists of `key=value`.
 fn is_log(line: &str) -> bool {
     let first = line
         .split_whitespace()
@@ -89,7 +89,7 @@ pub(super) fn is_mail_header(line: &str) -> bool {
         )
 }
 
-/// The text of a heading, of a line in bold, or of a short line that ends in a colon.
+/// The text of a heading, of a bold line, or of a short line that ends in a colon.
 pub(super) fn title(line: &str) -> Option<String> {
     let heading = line
         .starts_with('#')
@@ -100,7 +100,7 @@ pub(super) fn title(line: &str) -> Option<String> {
         .strip_prefix("**")
         .and_then(|rest| rest.strip_suffix("**"));
     let label = line.strip_suffix([':', '：']).filter(|rest| {
-        let names_a_list = || heading_standing(&folded(rest.trim_matches('*'))).is_some();
+        let names_a_list = || heading_state(&folded(rest.trim_matches('*'))).is_some();
         rest.len() <= 40 && list_item(line).is_none() && names_a_list()
     });
     let text = heading.or(bold.filter(|text| !text.contains("**"))).or(label)?;
@@ -113,18 +113,18 @@ const LEFT: &str = "not done|remaining|left|to do|todo|todos|to-do|next|next ste
 const CURRENT: &str = "in progress|current|currently|ongoing|working on|doing now|in arbeit|gerade dabei|läuft|en cours|en curso|en progreso|作業中|進行中";
 const DONE: &str = "done|completed|finished|accomplished|what i did|what changed|changes made|changes|erledigt|fertig|abgeschlossen|fait|terminé|terminés|réalisé|hecho|terminado|completado|完了|完了した作業|済み";
 
-pub(super) fn heading_standing(title: &str) -> Option<Standing> {
+pub(super) fn heading_state(title: &str) -> Option<ListState> {
     let names = |words: &str| {
         words
             .split('|')
             .any(|word| title.starts_with(word) || title.ends_with(word))
     };
     if names(LEFT) {
-        Some(Standing::Left)
+        Some(ListState::Left)
     } else if names(CURRENT) {
-        Some(Standing::Current)
+        Some(ListState::Current)
     } else if names(DONE) {
-        Some(Standing::Done)
+        Some(ListState::Done)
     } else {
         None
     }

@@ -1,4 +1,4 @@
-//! A piece of work, and which reports finish it.
+//! A piece of work, and the reports that finish it.
 
 use super::cues::{Language, is_small};
 use super::listed::{Listed, split};
@@ -7,7 +7,7 @@ use super::terms::{Terms, stem};
 use super::text::folded;
 use super::work_state::State;
 
-/// What is arranged so is done when it took place or came.
+/// Verbs for things that are done once they took place or arrived.
 static ARRANGING: Listed = Listed::new(|| {
     split(
         "book get order request arrange schedule ask call buy obtain fetch collect find buchen bestellen besorgen einholen vereinbaren anfragen holen kaufen finden \
@@ -15,37 +15,37 @@ static ARRANGING: Listed = Listed::new(|| {
     )
 });
 
-/// Verbs with their past forms, where no ending shows it.
+/// Irregular verbs with their past forms.
 const IRREGULAR: &str = "ring rang rung|speak spoke spoken|get got gotten|find found|go went gone|do did done|give gave given|take took taken|bring brought|\
     meet met|see saw seen|tell told|drive drove|hang hung|hold held|leave left|sell sold|choose chose|draw drew|dig dug|feed fed|teach taught|\
     throw threw thrown|cut cut|put put|set set|shut shut|read read|run ran";
 
-/// The past forms among these.
+/// The past forms of the irregular verbs.
 static PASTS: Listed = Listed::new(|| {
     let pasts = |forms: &'static str| forms.split_whitespace().skip(1);
     IRREGULAR.split('|').flat_map(pasts).collect()
 });
 
-/// What stands before the thing that is asked for: "ask the council for an assessment".
+/// Prepositions before the requested thing: "ask the council for an assessment".
 const ASKED_FOR: [&str; 6] = [" for ", " um ", " wegen ", " pour ", " para ", " por "];
 
 /// A piece of work.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) text: String,
-    /// As it is compared.
+    /// The text normalised for comparison.
     pub(super) line: String,
     pub(super) terms: Terms,
-    /// Without its verb, the first word or, in German and Japanese, the last one.
+    /// The terms without the verb, which is the first word or, in German and Japanese, the last.
     pub(super) object: Terms,
-    /// The thing itself, without where it is, whose it is or who has to do with it.
+    /// The main noun, without place, owner or other participants.
     head: Vec<String>,
-    /// What is asked for, where somebody is asked.
+    /// The requested thing, if somebody is asked.
     asked_for: Terms,
-    /// In small letters; empty if there is none.
+    /// In lower case; empty if there is none.
     verb: String,
     pub(super) state: State,
-    /// The message that told it last; 0 for what the document held.
+    /// The message that mentioned it last; 0 for work from the document.
     pub(super) message: usize,
     pub(super) voice: Voice,
 }
@@ -54,12 +54,12 @@ impl Item {
     pub(super) fn of(text: String, state: State, message: usize, voice: Voice) -> Self {
         let (verb, object) = verb_and_object(&text);
         let line = folded(&text);
-        let behind = |word: &&str| line.rsplit_once(*word).map(|(_, behind)| behind);
+        let after = |word: &&str| line.rsplit_once(*word).map(|(_, after)| after);
         Self {
             terms: Terms::of(&text),
             object: Terms::of(object),
             head: head(&folded(object)),
-            asked_for: Terms::of(ASKED_FOR.iter().find_map(behind).unwrap_or_default()),
+            asked_for: Terms::of(ASKED_FOR.iter().find_map(after).unwrap_or_default()),
             verb: verb.to_lowercase(),
             line,
             text,
@@ -77,7 +77,8 @@ impl Item {
         terms.covers(&self.terms)
     }
 
-    /// "The letter went out" finishes "Send the letter about the trip", where the trip is what all is about.
+    /// "The letter went out" finishes "Send the letter about the trip" if the trip is the topic of the
+    /// session.
     pub(super) fn is_finished_with(&self, terms: &Terms, about: &Terms) -> bool {
         let first = self.object.words.len() >= 2 && self.object.shared(terms) >= 1;
         self.message == 0
@@ -99,7 +100,7 @@ impl Item {
             .any(|word| Terms::of_folded(word).shared(terms) > 0);
         let arranged =
             ARRANGING.has(&self.verb) && ((is_thing && half_of(&self.object)) || half_of(&self.asked_for));
-        // "The sleep current hunt is done" says little but what is in hand.
+        // "The sleep current hunt is done" says little except for the current work.
         let says_little_else = self.state == State::Doing && shared * 3 >= terms.count() * 2;
         self.is_named_by(terms)
             || arranged
@@ -107,12 +108,12 @@ impl Item {
             || (!self.object.is_empty() && self.object.is_within(terms) && self.object.count() <= 3)
     }
 
-    /// How many of its things a report names that tells its verb as done: "den Pass haben wir gekauft" one of
-    /// "Interrail-Pass kaufen". None where it tells another number.
-    pub(super) fn done_as(&self, report: &Report<'_>) -> usize {
+    /// Number of terms of this work in a report that states its verb as done: "den Pass haben wir gekauft"
+    /// matches one of "Interrail-Pass kaufen". 0 if the report has a different number.
+    pub(super) fn match_as_done(&self, report: &Report<'_>) -> usize {
         if let Some(deed) = self.verb.strip_suffix("する").filter(|deed| !deed.is_empty()) {
             // "部品は昨日注文しました"
-            let is_told = DONE_BEHIND
+            let is_told = DONE_SUFFIXES
                 .iter()
                 .any(|past| report.text.contains(&format!("{deed}{past}")));
             return if is_told {
@@ -135,15 +136,15 @@ impl Item {
     }
 }
 
-/// What a noun of Japanese needs behind it to be a deed that was done.
-const DONE_BEHIND: [&str; 4] = ["しました", "しておきました", "してきました", "済み"];
+/// Japanese suffixes that mark a noun as a finished deed.
+const DONE_SUFFIXES: [&str; 4] = ["しました", "しておきました", "してきました", "済み"];
 
-/// A text that may tell something as done.
+/// A text that may report finished work.
 pub(super) struct Report<'r> {
     text: &'r str,
     terms: &'r Terms,
     words: Vec<&'r str>,
-    /// Those that have the form of something done.
+    /// The words in a past form.
     pasts: Vec<&'r str>,
 }
 
@@ -172,7 +173,7 @@ impl<'r> Report<'r> {
     }
 }
 
-/// The first words of an object that mean something: "hotel" of "the hotel in Lyon".
+/// The first significant words of an object: "hotel" of "the hotel in Lyon".
 fn head(object: &str) -> Vec<String> {
     let joins = |word: &str| matches!(word, "and" | "und" | "et" | "y");
     let words = object
@@ -185,13 +186,13 @@ fn head(object: &str) -> Vec<String> {
         .collect()
 }
 
-/// The verb of a piece of work, and what is to be done with it.
+/// Splits a piece of work into its verb and its object.
 fn verb_and_object(text: &str) -> (&str, &str) {
     // "手すりの見積もりを取る"
     if let Some((object, verb)) = text.rsplit_once('を') {
         return (verb, object);
     }
-    // "Noten verteilen": the verb of German stands at the end.
+    // "Noten verteilen": the German verb comes last.
     let is_verb = |word: &str| {
         ["en", "eln", "ern"].iter().any(|end| word.ends_with(end))
             && word.len() >= 5
@@ -225,13 +226,13 @@ fn verb_and_object(text: &str) -> (&str, &str) {
         .unwrap_or_default()
 }
 
-/// Endings that tell the forms of a verb apart, longer ones first.
+/// Verb endings, longer ones first.
 const ENDINGS: [&str; 28] = [
     "ados", "adas", "ando", "ado", "ada", "ido", "ida", "ées", "ing", "és", "ée", "er", "ez", "ed", "en",
     "et", "ar", "ir", "re", "ie", "é", "í", "ó", "i", "t", "e", "n", "s",
 ];
 
-/// A verb without what its forms add to it, and whether the `ge` of a German participle is one of these.
+/// A verb without its endings, and whether the `ge` of a German participle was removed.
 fn root(word: &str) -> (String, bool) {
     let infix = word
         .match_indices("ge")
@@ -248,7 +249,8 @@ fn root(word: &str) -> (String, bool) {
     (ending.unwrap_or(&bare).to_owned(), is_participle)
 }
 
-/// "buy" and "bought", "kaufen" and "gekauft", "schreiben" and "geschrieben", "revisar" and "revisé".
+/// Whether both are forms of one verb: "buy" and "bought", "kaufen" and "gekauft", "schreiben" and
+/// "geschrieben", "revisar" and "revisé".
 fn is_same_verb(verb: &str, told: &str) -> bool {
     if verb.chars().next() != told.chars().next() && !told.starts_with("ge") {
         return false;
@@ -274,7 +276,7 @@ fn is_same_verb(verb: &str, told: &str) -> bool {
     verb.chars().count() >= 3 && (verb == told || is_ablaut())
 }
 
-/// One word, or the last part of a compound and the whole.
+/// Whether the words are equal, or one is the last part of the other compound.
 fn is_same_thing(thing: &str, told: &str) -> bool {
     let is_part = |part: &str, whole: &str| {
         part.chars().count() >= 4 && whole.len() >= part.len() + 3 && whole.ends_with(part)
@@ -286,9 +288,9 @@ fn is_same_thing(thing: &str, told: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn done_as(item: &str, told: &str) -> usize {
+    fn match_as_done(item: &str, told: &str) -> usize {
         let item = Item::of(item.to_owned(), State::Open, 0, Voice::Task);
-        item.done_as(&Report::of(&folded(told), &Terms::of(told)))
+        item.match_as_done(&Report::of(&folded(told), &Terms::of(told)))
     }
 
     #[test]
@@ -307,7 +309,7 @@ mod tests {
             ("Envoyer la facture au syndic", "la facture est envoyée"),
             ("Buy the paint for the hall", "I bought the paint"),
         ] {
-            assert!(done_as(item, told) > 0, "{item} / {told}");
+            assert!(match_as_done(item, told) > 0, "{item} / {told}");
         }
         for (item, told) in [
             ("Fix the upload", "the login is fixed"),
@@ -316,7 +318,7 @@ mod tests {
             ("Check dock 6", "Checked dock 7"),
             ("Fresh paint", "The paint is bought"),
         ] {
-            assert_eq!(done_as(item, told), 0, "{item} / {told}");
+            assert_eq!(match_as_done(item, told), 0, "{item} / {told}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What a snippet is called: the file it stands in, the thing it defines, or how it was introduced.
+//! Labels of snippets: the file name, the name of the definition, or the introducing sentence.
 
 use super::code::Code;
 use super::text::{is_grammar, one_line, shortened};
 
-/// The longest label, in characters.
+/// Maximum length of a label in characters.
 const MAX_LABEL_CHARS: usize = 80;
-/// How many lines of a snippet are looked at for what it defines.
+/// Number of lines searched for a definition.
 const LINES_LOOKED_AT: usize = 30;
 
-/// Words before the name of what a line defines.
+/// Keywords before the name of a definition.
 const DEFINING: [&str; 14] = [
     "fn",
     "def",
@@ -25,7 +25,7 @@ const DEFINING: [&str; 14] = [
     "table",
     "service",
 ];
-/// Words that may stand before those.
+/// Modifiers that may precede those keywords.
 const MODIFIERS: &str = " pub pub(crate) async export default public private protected static const unsafe abstract final \
     create declare if not exists or replace ";
 /// File names without a dot or slash.
@@ -37,18 +37,18 @@ const PLAIN_FILES: [&str; 6] = [
     "Jenkinsfile",
     "Vagrantfile",
 ];
-/// Endings by which a word with a dot is a file, not the end of a sentence or a version.
+/// Extensions that distinguish a file name from the end of a sentence or a version.
 const EXTENSIONS: &str = " rs py js ts tsx jsx go java kt c h cc cpp hpp cs rb php swift scala sh bash zsh fish ps1 sql toml \
     yaml yml json xml html css scss md txt ini cfg conf env lock proto graphql tf gradle properties vue svelte ex exs erl hs \
     ml lua pl r jl dart zig nix cmake mk dockerfile service ";
 
-/// What a snippet is called.
+/// The label of a snippet.
 pub(super) struct Label {
     /// One line, without `=>`.
     pub(super) text: String,
-    /// Whether it names a file, so that a later snippet of that label takes its place.
+    /// Whether it names a file, so that a later snippet with the same label replaces it.
     pub(super) is_place: bool,
-    /// The more it says, the more.
+    /// The more specific, the higher.
     pub(super) weight: u8,
 }
 
@@ -88,7 +88,7 @@ impl Label {
     }
 }
 
-/// The path behind the language of a fence: `rust src/lib.rs`, `title="src/lib.rs"`, `rust:src/lib.rs`.
+/// The path after the language in an info string: `rust src/lib.rs`, `title="src/lib.rs"`, `rust:src/lib.rs`.
 fn path_of_info(info: &str) -> Option<&str> {
     info.split_whitespace().find_map(|word| {
         let value = word
@@ -99,7 +99,7 @@ fn path_of_info(info: &str) -> Option<&str> {
     })
 }
 
-/// The path that the first line holds as a comment and nothing else.
+/// The path in a first line that is a comment with only a path.
 fn path_of_comment(body: &str) -> Option<&str> {
     let line = body.lines().next()?.trim();
     let inside = ["//", "#", "--", ";", "/*", "<!--"]
@@ -118,7 +118,7 @@ fn path_in(lead: &str) -> Option<&str> {
     lead.split_whitespace().rev().find_map(as_path)
 }
 
-/// The word as a path, if it is one: `src/lib.rs`, `Cargo.toml:12`, `Makefile`.
+/// The word as a path, if it looks like one: `src/lib.rs`, `Cargo.toml:12`, `Makefile`.
 fn as_path(word: &str) -> Option<&str> {
     let word = word
         .trim_matches(|c: char| !c.is_alphanumeric() && !"/._~".contains(c))
@@ -133,7 +133,7 @@ fn as_path(word: &str) -> Option<&str> {
         .then_some(word)
 }
 
-/// What a line defines: `fn parse`, `class Store`, `table users`.
+/// The definition on a line: `fn parse`, `class Store`, `table users`.
 fn definition(line: &str) -> Option<String> {
     let mut words = line
         .split_whitespace()

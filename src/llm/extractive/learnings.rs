@@ -1,16 +1,16 @@
-//! `Key Learnings`: the weightiest claims, and what they make wrong in the memory.
+//! `Key Learnings`: adds the claims with the highest score and archives outdated records.
 
 use std::cmp::Reverse;
 
+use super::annotated::AnnotatedSentence;
 use super::caps::{MAX_ADDITIONS, MAX_ARCHIVES};
 use super::claims::Claim;
 use super::contradiction::{Outdated, outdated};
 use super::cues::Sign;
 use super::memory;
-use super::said::Said;
 use super::session::Session;
 use super::terms::Terms;
-use super::weights::Scales;
+use super::weights::Scorer;
 use super::worth::INSTEAD;
 use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;
@@ -19,20 +19,20 @@ use crate::llm::Source;
 /// The weight of a claim that the user asks to keep.
 const ASKED_FOR: u8 = 10;
 
-/// With fewer messages than these nothing is weighed.
+/// Sessions with fewer messages than this are not scored.
 const FEW_MESSAGES: usize = 4;
 
-/// The section in the update DSL; none where nothing clear was said.
+/// The section in the update DSL; `None` if there is nothing clear to record.
 pub(super) fn section(source: &Source) -> Option<String> {
     let session = Session::of(source);
     let records = memory::records_of(&source.document, RecordKind::Learning);
-    let gone = outdated(&session, &records);
-    let chosen = heaviest(fresh(&session, &records, &gone));
-    written(&chosen, &gone)
+    let outdated_records = outdated(&session, &records);
+    let chosen = highest_scored(fresh(&session, &records, &outdated_records));
+    written(&chosen, &outdated_records)
 }
 
-fn written(chosen: &[Claim], gone: &[Outdated]) -> Option<String> {
-    if chosen.is_empty() && gone.is_empty() {
+fn written(chosen: &[Claim], outdated_records: &[Outdated]) -> Option<String> {
+    if chosen.is_empty() && outdated_records.is_empty() {
         return None;
     }
     let mut text = String::from("KEY_LEARNINGS:\n");
@@ -42,14 +42,14 @@ fn written(chosen: &[Claim], gone: &[Outdated]) -> Option<String> {
     for claim in chosen {
         text.push_str(&format!("    - because {}: {}\n", claim.reason, claim.text));
     }
-    text.push_str(&archives(gone));
+    text.push_str(&archives(outdated_records));
     Some(text)
 }
 
-/// The list of what is archived, in the update DSL; empty if nothing is.
-pub(super) fn archives(gone: &[Outdated]) -> String {
+/// The `ARCHIVE` list in the update DSL; empty if nothing is archived.
+pub(super) fn archives(outdated_records: &[Outdated]) -> String {
     let mut text = String::new();
-    for (at, outdated) in gone.iter().take(MAX_ARCHIVES).enumerate() {
+    for (at, outdated) in outdated_records.iter().take(MAX_ARCHIVES).enumerate() {
         if at == 0 {
             text.push_str("  ARCHIVE:\n");
         }
@@ -58,64 +58,84 @@ pub(super) fn archives(gone: &[Outdated]) -> String {
     text
 }
 
-/// Claims that were not taken back and that the memory does not hold yet, in the order they were made.
-fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim> {
+/// Claims that were not retracted and are not yet in the memory, in order.
+fn fresh(session: &Session, records: &[Record], outdated_records: &[Outdated]) -> Vec<Claim> {
     let known: Vec<Terms> = records
         .iter()
-        .filter(|record| !gone.iter().any(|gone| gone.id == record.id))
+        .filter(|record| {
+            !outdated_records
+                .iter()
+                .any(|outdated_records| outdated_records.id == record.id)
+        })
         .map(|record| Terms::of(&record.content))
         .collect();
     let denied = session.denied();
     let mut claims: Vec<Claim> = Vec::new();
     let mut announced: Option<(usize, Sign)> = None;
-    let mut before: Option<&Said> = None;
+    let mut before: Option<&AnnotatedSentence> = None;
     let mut short: Option<Terms> = None;
-    let scales = Scales::of(session);
-    let instead: Vec<usize> = gone.iter().filter_map(|gone| gone.instead).collect();
-    for (at, said) in session.said.iter().enumerate().filter(|(_, said)| !said.void) {
-        if said.has(Sign::Refuted) {
-            let refuted = said.content();
+    let scales = Scorer::of(session);
+    let instead: Vec<usize> = outdated_records
+        .iter()
+        .filter_map(|outdated_records| outdated_records.instead)
+        .collect();
+    for (at, sentence) in session
+        .sentences
+        .iter()
+        .enumerate()
+        .filter(|(_, sentence)| !sentence.excluded)
+    {
+        if sentence.has(Sign::Refuted) {
+            let refuted = sentence.content();
             claims.retain(|claim| {
-                !claim.is_finding || claim.message == said.message || !refutes(refuted, claim)
+                !claim.is_finding || claim.message == sentence.message || !refutes(refuted, claim)
             });
         }
         if let Some(terms) = short.take()
-            && before.is_some_and(|before| before.message == said.message)
-            && said.is_telling()
-            && !said.asks
+            && before.is_some_and(|before| before.message == sentence.message)
+            && sentence.is_meaningful()
+            && !sentence.asks
             && let Some(claim) = claims.iter_mut().find(|claim| claim.terms == terms)
         {
-            claim.go_on(said);
+            claim.append(sentence);
         }
-        // "Found it!" says that the next sentence is it.
-        let carried = announced.take().filter(|(message, _)| *message == said.message);
+        // "Found it!" announces the next sentence.
+        let carried = announced
+            .take()
+            .filter(|(message, _)| *message == sentence.message);
         announced = [Sign::Cause, Sign::Finding, Sign::Decision]
             .into_iter()
-            .find(|sign| said.has(*sign) && said.terms().count() <= 3 && !said.is_telling() && !said.asks)
-            .map(|sign| (said.message, sign));
-        let behind = before
-            .replace(said)
-            .filter(|behind| behind.message == said.message);
-        let confirmed = behind
-            .filter(|_| confirms(said))
-            .and_then(|behind| Claim::announced(behind, Sign::Decision));
-        // "Why? Because OCT 31 is DEC 25."
-        let answers_itself = behind.is_some_and(|behind| behind.asks) && said.opens_with(Sign::Because);
+            .find(|sign| {
+                sentence.has(*sign)
+                    && sentence.terms().count() <= 3
+                    && !sentence.is_meaningful()
+                    && !sentence.asks
+            })
+            .map(|sign| (sentence.message, sign));
+        let previous = before
+            .replace(sentence)
+            .filter(|previous| previous.message == sentence.message);
+        let confirmed = previous
+            .filter(|_| confirms(sentence))
+            .and_then(|previous| Claim::announced(previous, Sign::Decision));
+        // "Why? Because OCT 31 is DEC 25." is rhetorical.
+        let answers_itself =
+            previous.is_some_and(|previous| previous.asks) && sentence.opens_with(Sign::Because);
         if answers_itself {
             continue;
         }
         let own = || {
-            let own = Claim::of(said, session).or_else(|| Claim::announced(said, carried?.1));
-            own.and_then(|claim| claim.grounded(behind, said))
+            let own = Claim::of(sentence, session).or_else(|| Claim::announced(sentence, carried?.1));
+            own.and_then(|claim| claim.grounded(previous, sentence))
         };
-        let with_before = || behind.and_then(|behind| Claim::of_two(behind, said));
-        let instead = || Claim::instead(said).filter(|_| instead.contains(&at));
-        let told = || Claim::told(said).and_then(|claim| claim.grounded(behind, said));
+        let with_before = || previous.and_then(|previous| Claim::of_two(previous, sentence));
+        let instead = || Claim::instead(sentence).filter(|_| instead.contains(&at));
+        let told = || Claim::told(sentence).and_then(|claim| claim.grounded(previous, sentence));
         let found = confirmed.or_else(own).or_else(instead).or_else(with_before);
         let Some(mut claim) = found.or_else(told) else {
             continue;
         };
-        claim.score = scales.weigh(at, claim.weight, claim.reason);
+        claim.score = scales.score(at, claim.weight, claim.reason);
         if !is_worth_it(&claim, &scales) {
             continue;
         }
@@ -123,7 +143,7 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
         if taken_back || known.iter().any(|known| known.equals(&claim.terms)) {
             continue;
         }
-        short = claim.is_short(said).then(|| claim.terms.clone());
+        short = claim.is_short(sentence).then(|| claim.terms.clone());
         match claims
             .iter_mut()
             .find(|earlier| earlier.terms.equals(&claim.terms))
@@ -132,30 +152,31 @@ fn fresh(session: &Session, records: &[Record], gone: &[Outdated]) -> Vec<Claim>
             Some(_) => {}
             None => claims.push(claim),
         }
-        forget_lightest(&mut claims);
+        drop_lowest_scored(&mut claims);
     }
     claims
 }
 
-/// "That's settled." says that the sentence before is a decision.
-fn confirms(said: &Said) -> bool {
-    let opens = said
+/// "That's settled." marks the sentence before as a decision.
+fn confirms(sentence: &AnnotatedSentence) -> bool {
+    let opens = sentence
         .hits
         .iter()
-        .any(|hit| hit.sign == Sign::Decision && hit.start == said.body_start());
-    let names_none = said.terms().numbers.is_empty();
-    opens && names_none && !said.asks && !said.has(Sign::NotYet) && said.content().count() <= 1
+        .any(|hit| hit.sign == Sign::Decision && hit.start == sentence.body_start());
+    let names_none = sentence.terms().numbers.is_empty();
+    opens && names_none && !sentence.asks && !sentence.has(Sign::NotYet) && sentence.content().count() <= 1
 }
 
-/// Whether what was refuted is what was claimed: most of a few words.
+/// Whether a refutation concerns this claim: it has few words and shares most of them.
 fn refutes(refuted: &Terms, claim: &Claim) -> bool {
     let shared = refuted.shared(&claim.terms);
     shared > 0 && shared * 2 >= refuted.count() && refuted.count() <= 8
 }
 
-/// Whether enough speaks for it: more for what the rules see no claim in, and nothing is asked of what the user asks
-/// to keep and of what replaces a record. A few messages say too little of each other to be weighed: there the rules decide.
-fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
+/// Whether the score is sufficient. A sentence without a claim by the rules needs the highest score; claims
+/// that the user asks to keep and replacements of records need none. Sessions with few messages are not
+/// scored; there the rules decide.
+fn is_worth_it(claim: &Claim, scales: &Scorer<'_>) -> bool {
     let enough = match claim.weight {
         0 => 50,
         1..=7 => 44,
@@ -168,8 +189,8 @@ fn is_worth_it(claim: &Claim, scales: &Scales<'_>) -> bool {
     }
 }
 
-/// Keeps the list short, so that a long session takes no more than time in its length.
-fn forget_lightest(claims: &mut Vec<Claim>) {
+/// Bounds the list, so that the time stays linear for long sessions.
+fn drop_lowest_scored(claims: &mut Vec<Claim>) {
     if claims.len() > MAX_ADDITIONS * 8
         && let Some(lightest) = (0..claims.len()).min_by_key(|at| (rank(&claims[*at]), *at))
     {
@@ -177,13 +198,13 @@ fn forget_lightest(claims: &mut Vec<Claim>) {
     }
 }
 
-/// What the user asks to keep goes before the others, of which each has what speaks for it.
+/// Sort key: claims that the user asks to keep first, then by score.
 fn rank(claim: &Claim) -> (bool, i32) {
     (claim.weight >= ASKED_FOR, claim.score)
 }
 
-/// Those for which most speaks, of equal ones the latest; in the order they were said.
-fn heaviest(claims: Vec<Claim>) -> Vec<Claim> {
+/// The claims with the highest score, the latest first among equals; returned in their original order.
+fn highest_scored(claims: Vec<Claim>) -> Vec<Claim> {
     let mut ranked: Vec<(usize, Claim)> = claims.into_iter().enumerate().collect();
     ranked.sort_by_key(|(at, claim)| (Reverse(rank(claim)), Reverse(*at)));
     ranked.truncate(MAX_ADDITIONS);

@@ -1,28 +1,28 @@
-//! A sentence in the form in which cues are looked for: small letters, single blanks around words and marks,
-//! and what is quoted or code left out.
+//! A sentence in the form in which cues are searched: lower case, single blanks around words and marks, with
+//! code and quotations masked.
 
-/// Stands for a piece of code or a quotation of a few words, in which nothing is looked for.
+/// Replaces a piece of code or a short quotation.
 pub(super) const MASK: char = '§';
-/// A quotation of more words than this is what somebody else says, not a name.
+/// A quotation with more words than this is somebody else's statement, not a name.
 const NAME_WORDS: usize = 3;
-/// The same in characters, for languages without blanks.
+/// The same limit in characters, for languages without blanks.
 const NAME_CHARS: usize = 14;
-/// How far behind its opening a quotation ends at the latest, in bytes, so that many unclosed ones cost no more than
-/// time in the length of the text. An apostrophe opens one rarely.
+/// Maximum distance in bytes to the end of a quotation, so that many unclosed ones keep the time linear. An
+/// apostrophe rarely opens a quotation.
 const QUOTED_WITHIN: usize = 2_000;
 const QUOTED_BY_APOSTROPHES_WITHIN: usize = 300;
 
 /// A sentence and its folded form.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// As it was written, on one line.
+    /// The original text on one line.
     pub(super) text: String,
-    /// Folded: begins and ends with a blank, words and marks between single blanks. Runs of Chinese and Japanese
-    /// characters stand as they are, since they have no blanks.
+    /// The folded form: begins and ends with a blank; words and marks are separated by single blanks. Runs of
+    /// Chinese and Japanese characters are unchanged, since they have no blanks.
     pub(super) folded: String,
-    /// Where in `text` each byte of `folded` comes from.
+    /// The offset in `text` of each byte of `folded`.
     origin: Vec<u32>,
-    /// Whether somebody else is quoted at length.
+    /// Whether it contains a long quotation of somebody else.
     pub(super) quotes: bool,
 }
 
@@ -64,12 +64,12 @@ impl Line {
         }
     }
 
-    /// What was written behind a place of the folded form.
-    pub(super) fn behind(&self, folded_at: usize) -> &str {
+    /// The original text after an offset of the folded form.
+    pub(super) fn after(&self, folded_at: usize) -> &str {
         &self.text[self.place(folded_at)..]
     }
 
-    /// What was written between two places of the folded form.
+    /// The original text between two offsets of the folded form.
     pub(super) fn between(&self, start: usize, end: usize) -> &str {
         let (from, to) = (self.place(start), self.place(end));
         &self.text[from..to.max(from)]
@@ -83,7 +83,7 @@ impl Line {
         at.unwrap_or(self.text.len()).min(self.text.len())
     }
 
-    /// The folded words and marks with where they begin.
+    /// The folded words and marks with their offsets.
     pub(super) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut at = 0;
         self.folded.split(' ').filter_map(move |word| {
@@ -103,7 +103,7 @@ impl Line {
     }
 }
 
-/// The folded form of a text, where what stands in backticks or quotation marks is text like any other.
+/// The folded form of a text, with code and quotations not masked.
 pub(super) fn folded_through(text: &str) -> String {
     let mut folding = Folding {
         folded: String::with_capacity(text.len() + 8),
@@ -125,10 +125,10 @@ pub(super) fn folded_through(text: &str) -> String {
     folding.folded
 }
 
-/// A text on its way to its folded form.
+/// A folded text being built.
 struct Folding {
     folded: String,
-    /// Where each byte comes from, if that is asked for.
+    /// The offset of each byte, if requested.
     origin: Option<Vec<u32>>,
 }
 
@@ -171,7 +171,7 @@ impl Folding {
     }
 }
 
-/// Full-width letters, digits and marks as the plain ones.
+/// Converts full-width letters, digits and marks to their normal forms.
 fn narrow(c: char) -> char {
     match c {
         '！'..='～' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
@@ -181,7 +181,7 @@ fn narrow(c: char) -> char {
     }
 }
 
-/// How many bytes are quoted, if a quotation that ends begins here.
+/// Length in bytes of a quotation that begins here and is closed.
 fn quotation(text: &str, open: char, previous: char) -> Option<usize> {
     let closing: &[char] = match open {
         '`' => &['`'],
@@ -255,6 +255,6 @@ mod tests {
     fn places_lead_back_to_what_was_written() {
         let line = Line::of("Now: Ärger İn Öl");
         let at = line.folded.find("ärger").expect("a word");
-        assert_eq!(line.behind(at), "Ärger İn Öl");
+        assert_eq!(line.after(at), "Ärger İn Öl");
     }
 }

@@ -1,13 +1,13 @@
-//! Lists of words that are asked about for every word of a session.
+//! Word lists that are looked up for every word of a session.
 
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Words to ask for.
+/// A set of words.
 type Words = HashSet<&'static str, RandomState>;
 
-/// A set of words, written as one text with blanks between them.
+/// A set of words, written as one text separated by blanks.
 pub(super) struct Listed(LazyLock<Words, fn() -> Words>);
 
 impl Listed {

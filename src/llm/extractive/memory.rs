@@ -1,12 +1,12 @@
-//! What the document holds already, as far as the rules need it.
+//! Reads the parts of the document that the rules need.
 
 use super::text::{is_grammar, one_line};
 use crate::domain::document::{ManagedSection, Record, find_section, records};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Progress;
 
-/// The previous `Current Progress`, each bullet on one line. Bullets of other sub-headings are not taken over,
-/// nor those that would read as the grammar's own words in an answer.
+/// The previous `Current Progress`, each bullet on one line. Skips bullets of other sub-headings and bullets
+/// that would be read as DSL keywords in an answer.
 pub(super) fn progress(document: &str) -> Progress {
     let mut progress = Progress::default();
     let mut nowhere = Vec::new();

@@ -1,22 +1,25 @@
-//! The built-in updater: rules, no model, for a service that has none configured.
+//! The built-in updater: rules instead of a model, for a service without a configured model.
 //!
-//! It reads the task, the messages and the document ([`Source`]) and answers in the update DSL, as a model
-//! would. What it writes was said in the session: sentences are shortened, never made up, and "no change" is
-//! the answer when nothing clear was said.
+//! It reads the task, the messages and the document ([`Source`]) and answers in the update DSL, like a model.
+//! It only writes text from the session: sentences are shortened, never invented, and the answer is "no
+//! change" if there is nothing clear to record.
 //!
 //! | section | made from |
 //! |---|---|
-//! | progress | clauses that tell what was done, is being done, left or asked for, the last word of which counts; lists under such headings; the previous progress |
-//! | learnings | claims that somebody makes outright: requests to keep, rules, decisions, circumstances, causes, corrections, dated facts; what they contradict is archived |
-//! | verbatim | closed code fences of the assistant, labelled by path, definition or the sentence before |
+//! | progress | clauses that report finished, current, remaining or requested work (the last mention counts);
+//! lists under such headings; the previous progress |
+//! | learnings | explicit claims: requests to keep, rules, decisions, circumstances, causes, corrections,
+//! dated facts; records that they contradict are archived |
+//! | verbatim | closed code fences of the assistant, labelled by path, definition or the preceding sentence |
 //!
-//! docs/rules.md tells how. `transcript` takes messages apart, `cues` hold the words of each language, `said` is a
-//! sentence with its signs, `session` what each is worth once the others are known; `claims` and `steps` make of
-//! it what is kept, and `contradiction` what no longer holds.
+//! docs/rules.md describes the rules. `transcript` splits messages into sentences, `cues` contain the cue
+//! words of each language, `sentence` is a sentence with its signs, `session` evaluates sentences in their
+//! context; `claims` and `steps` extract what is kept, and `contradiction` finds outdated records.
 //!
-//! Messages are data: what looks like the DSL in them is folded into single lines or indented, so that it
-//! cannot open a section. Time is linear in the input; at most three records are added.
+//! Messages are data: text in them that looks like the DSL is folded into single lines or indented, so that
+//! it cannot open a section. Time is linear in the input; at most three records are added.
 
+mod annotated;
 mod apart;
 mod caps;
 mod claims;
@@ -34,11 +37,10 @@ mod listed;
 mod memory;
 mod next;
 mod progress;
-mod said;
 mod secrets;
+mod seen_values;
 mod sentence;
 mod session;
-mod shown;
 mod split;
 mod steps;
 mod talk;
@@ -60,7 +62,7 @@ use async_trait::async_trait;
 use super::{Answer, Model, ModelError, Request, Source};
 use crate::domain::operation::Role;
 
-/// The built-in updater. It is always reachable and never fails.
+/// The built-in updater. It is always available and never fails.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extractive;
 
@@ -80,7 +82,7 @@ impl Model for Extractive {
             return Ok(Answer::default());
         };
         let source = Arc::clone(&request.source);
-        // A long conversation takes a while; the threads that serve requests are not kept from them.
+        // A long conversation takes a while, so it is processed off the async worker threads.
         let text = tokio::task::spawn_blocking(move || answer(role, &source)).await;
         let text = text.map_err(|error| ModelError::bad_answer(error.to_string()))?;
         Ok(Answer {
@@ -90,7 +92,7 @@ impl Model for Extractive {
     }
 }
 
-/// The answer of a role: text of the update DSL, the same for the same source.
+/// The answer of a role as text of the update DSL. Deterministic.
 #[must_use]
 pub fn answer(role: Role, source: &Source) -> String {
     let text = match role {

@@ -1,14 +1,14 @@
-//! What comes next: steps that are told by their order.
+//! Detects next steps that are expressed by their order.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::Sign;
 use super::done::is_done;
-use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
 use super::work_state::State;
 
-/// What comes next.
-pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) -> bool {
+/// Whether it describes a next step.
+pub(super) fn is_next(piece: &AnnotatedSentence, session: &Session, before: Option<State>) -> bool {
     let strong = piece
         .hits
         .iter()
@@ -21,7 +21,7 @@ pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) ->
                 .holds(Sign::Plan, &[Sign::Negation, Sign::Condition])
                 .is_some()
             && piece.terms().count() >= 2
-            // "I will look again in an hour" is no piece of work.
+            // "I will look again in an hour" is not work.
             && !piece.has(Sign::Waits)
             && !is_done(piece)
             && !piece.has(Sign::Negation);
@@ -53,7 +53,7 @@ pub(super) fn is_next(piece: &Said, session: &Session, before: Option<State>) ->
     !noun && piece.terms().count() >= 1 && (begins || cue.contains("next") || cue.len() > 5)
 }
 
-/// Words that tell an order only among other steps.
+/// Words that express an order only among other steps.
 fn is_weak_next(cue: &str) -> bool {
     matches!(
         cue,

@@ -12,16 +12,17 @@ use super::work_state::State;
 use crate::domain::operation::Progress;
 use crate::llm::Source;
 
-/// The most bullets of `Completed`; the oldest go.
+/// Maximum number of bullets in `Completed`; the oldest are dropped.
 const MAX_COMPLETED: usize = 12;
-/// The most bullets of `Remaining`; what was there before stays, since nobody said that it is done.
+/// Maximum number of new bullets in `Remaining`; previous ones are kept until they are reported as done.
 const MAX_REMAINING: usize = 20;
-/// The most bullets of `In Progress`; older ones move to `Remaining`.
+/// Maximum number of bullets in `In Progress`; older ones move to `Remaining`.
 const MAX_IN_PROGRESS: usize = 5;
-/// Stands before the task in `In Progress` when all known work is finished, since the section needs a bullet there.
+/// Prefix of the bullet in `In Progress` when all known work is finished, since the section needs at least
+/// one.
 const NOTHING: &str = "Nothing, finished: ";
 
-/// The section in the update DSL; none where nothing was said about work.
+/// The section in the update DSL; `None` if the session does not mention work.
 pub(super) fn section(source: &Source) -> Option<String> {
     let session = Session::of(source);
     let before = memory::progress(&source.document);
@@ -72,7 +73,7 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
     if work.task_is_done {
         in_progress.retain(|bullet| !about.equals(&Terms::of(bullet)));
     }
-    // What the user asked for last is the work in hand.
+    // The user's last request is the current work.
     let is_asked_last = |item: &&Item| {
         item.state == State::Asked && item.message > session.last_answer.min(session.last_request())
     };
@@ -94,7 +95,7 @@ fn progress(work: &Work, session: &Session, before: &Progress, task: &str) -> Pr
         });
     }
     in_progress.retain(|bullet| !bullet.is_empty());
-    // The section needs a bullet there, and a task without a word makes none.
+    // `In Progress` needs at least one bullet, and a task without words provides none.
     if in_progress.is_empty() {
         let last = remaining
             .pop()
@@ -117,7 +118,7 @@ fn known(bullets: &[String], bullet: &str) -> bool {
     bullets.iter().any(|known| folded(known) == folded(bullet))
 }
 
-/// Whether records are added or archived, or the caller sent nothing but its task.
+/// Whether records are added or archived, or the input has no messages.
 fn is_worth_a_change(source: &Source) -> bool {
     source.messages.is_empty() || learnings::section(source).is_some() || verbatim::section(source).is_some()
 }

@@ -1,7 +1,8 @@
-//! Credentials: what holds one is neither learned nor listed nor kept verbatim.
+//! Credentials: text with a credential is not stored in any section.
 //!
-//! What every update is held to ([`evidence::has_secret`]) is not enough here: the rules cannot tell a code of a door from
-//! the number of a page, so that what is announced as a code, and a word that nobody writes otherwise, are left out as well.
+//! The check for all updates ([`evidence::has_secret`]) is not sufficient here, because the rules cannot
+//! distinguish a door code from a page number. So values announced as a code and random-looking words are
+//! rejected as well.
 
 use std::sync::LazyLock;
 
@@ -46,9 +47,9 @@ const ANNOUNCING: [&str; 34] = [
     "secret_key",
     "client_secret",
 ];
-/// How far behind its announcement a credential stands, in words.
+/// Maximum distance between an announcement and its credential, in words.
 const REACH: usize = 5;
-/// The shortest run of letters and digits that nobody writes as a word.
+/// Minimum length of a random-looking run of letters and digits.
 const RANDOM_BYTES: usize = 20;
 
 static ANNOUNCED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -59,20 +60,20 @@ static ANNOUNCED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Whether a text holds something that looks like a credential.
+/// Whether a text contains something that looks like a credential.
 pub(super) fn has_secret(text: &str) -> bool {
     let is_long_run = |word: &str| word.len() >= RANDOM_BYTES && is_random_in(word);
     evidence::has_secret(text) || text.split_whitespace().any(is_long_run) || announces(text)
 }
 
-/// A word, or what stands in it behind `=` or `:`.
+/// Whether a word, or its value after `=` or `:`, looks random.
 fn is_random_in(word: &str) -> bool {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
     let value = bare.rsplit(['=', ':', '"', '\'']).next().unwrap_or(bare);
     is_random(bare) || is_random(value)
 }
 
-/// A long run of capitals, small letters and digits, as nobody writes words.
+/// A long mixture of capitals, small letters and digits.
 fn is_random(token: &str) -> bool {
     let has = |test: fn(&char) -> bool| token.chars().filter(test).count();
     let mixed = has(char::is_ascii_uppercase) >= 6
@@ -101,12 +102,11 @@ fn announces(text: &str) -> bool {
     })
 }
 
-/// Whether behind the announcement stands a value: directly behind `:`, `=` or "is", or a word that nobody would
-/// write otherwise.
+/// Whether a value follows the announcement: directly after `:`, `=` or "is", or a random-looking word.
 fn is_followed_by_value(rest: &str, word: &str) -> bool {
     let weak = is_weak(word);
-    let behind = rest.trim_start_matches([' ', '"', '\'', '`']);
-    let assigned = behind.strip_prefix([':', '=', '：']).map(str::trim_start);
+    let after = rest.trim_start_matches([' ', '"', '\'', '`']);
+    let assigned = after.strip_prefix([':', '=', '：']).map(str::trim_start);
     let is_value = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && !"!#$&_".contains(c));
         looks_secret(bare)
@@ -128,14 +128,14 @@ fn is_followed_by_value(rest: &str, word: &str) -> bool {
         .any(is_value)
 }
 
-/// Words of prose behind a colon are no password: `password: see the vault`.
+/// Prose after a colon is not a password: `password: see the vault`.
 fn is_plausible(first: &str) -> bool {
     let bare = first.trim_matches(|c: char| ".,;".contains(c));
     looks_secret(bare)
         || bare.chars().count() >= 6 && !matches!(bare, "please" | "should" | "bitte" | "always" | "never")
 }
 
-/// Names that stand for many other things as well.
+/// Announcing words that have many other meanings.
 fn is_weak(word: &str) -> bool {
     matches!(
         word,
@@ -152,7 +152,7 @@ fn is_weak(word: &str) -> bool {
     )
 }
 
-/// Digits of a PIN, or a mixture of letters with digits or marks.
+/// The digits of a PIN, or a mixture of letters with digits or marks.
 fn looks_secret(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let letters = word.chars().filter(char::is_ascii_alphabetic).count();

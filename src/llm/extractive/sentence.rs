@@ -1,6 +1,6 @@
-//! A sentence of a message: whose it is, and how far the list says that it is.
+//! A sentence of a message with its author, and its state from the list that contains it.
 
-/// Whose words they are.
+/// The author of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
     Assistant,
@@ -10,8 +10,8 @@ pub(super) enum Voice {
 }
 
 impl Voice {
-    /// Output of tools, standing instructions and roles of other names speak with no voice: nothing is learned
-    /// from them.
+    /// The author for the role of a message. `None` for tool output, system messages and unknown roles:
+    /// nothing is learned from them.
     pub(super) fn of(role: &str) -> Option<Self> {
         match role.trim().to_lowercase().as_str() {
             "assistant" | "ai" | "model" | "agent" => Some(Self::Assistant),
@@ -21,9 +21,9 @@ impl Voice {
     }
 }
 
-/// What the heading above a list, or a check box, says about an item.
+/// The state of an item according to the heading of its list or its check box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ListState {
     Done,
     Current,
     Left,
@@ -33,9 +33,9 @@ pub(super) enum Standing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sentence {
     pub(super) voice: Voice,
-    /// Which message it stands in, from 1; the task is 0.
+    /// Number of its message, from 1; the task is 0.
     pub(super) message: usize,
     pub(super) text: String,
-    /// Only items of lists have one.
-    pub(super) standing: Option<Standing>,
+    /// Only for list items.
+    pub(super) list_state: Option<ListState>,
 }

@@ -1,18 +1,18 @@
-//! Paragraphs to sentences.
+//! Splits paragraphs into sentences.
 
 use super::cues::is_month;
 use super::listed::{Listed, split};
 
-/// Short forms whose full stop ends no sentence.
+/// Abbreviations whose full stop does not end a sentence.
 static SHORT: Listed = Listed::new(|| {
     split(
         " e.g i.e vs cf etc approx dr mr mrs ms prof st no nr bzw ca z.b d.h usw inkl evtl ggf sr sra dra ud p.ej av m mme mlle env c.-à-d fig vol jr sen max min ",
     )
 });
 
-/// Cuts a paragraph into sentences: behind an end mark and a blank where no small letter follows, at a semicolon,
-/// and behind the full stops of Chinese and Japanese. What stands in backticks is not cut. Whoever begins a message
-/// with a small letter begins sentences so.
+/// Splits a paragraph into sentences: after an end mark and a blank that no lower case letter follows, at a
+/// semicolon, and after Chinese and Japanese full stops. Text in backticks is not split. If the message
+/// begins in lower case (`begin_small`), a sentence may too.
 pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -25,17 +25,17 @@ pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
             Some(_) => {}
             None => quoted = opens(c, previous, at < last_tick, &paragraph[at..]),
         }
-        let behind = at + c.len_utf8();
+        let after = at + c.len_utf8();
         let cut = match c {
             _ if quoted.is_some() && !matches!(c, '`') => false,
             '。' | '！' | '？' => true,
-            '；' | ';' => paragraph[behind..].starts_with(' ') || c == '；',
-            ' ' => ends(&paragraph[start..at], previous, &paragraph[behind..], begin_small),
+            '；' | ';' => paragraph[after..].starts_with(' ') || c == '；',
+            ' ' => ends(&paragraph[start..at], previous, &paragraph[after..], begin_small),
             _ => false,
         };
         if cut {
-            found.push(paragraph[start..behind].trim_end_matches([';', '；', ' ']));
-            start = behind;
+            found.push(paragraph[start..after].trim_end_matches([';', '；', ' ']));
+            start = after;
         }
         previous = c;
     }
@@ -44,7 +44,7 @@ pub(super) fn sentences(paragraph: &str, begin_small: bool) -> Vec<&str> {
     found.into_iter().map(str::trim).collect()
 }
 
-/// The mark that closes what a character opens, if it is closed near by.
+/// The closing mark for an opening character, if it is closed nearby.
 fn opens(c: char, previous: char, before_tick: bool, rest: &str) -> Option<char> {
     let close = match c {
         '`' if before_tick => return Some('`'),
@@ -60,8 +60,8 @@ fn opens(c: char, previous: char, before_tick: bool, rest: &str) -> Option<char>
     rest[c.len_utf8()..end].contains(close).then_some(close)
 }
 
-fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {
-    let mark = said.trim_end_matches(['"', '”', '»', ')', '\'', '`']);
+fn ends(sentence: &str, previous: char, rest: &str, begin_small: bool) -> bool {
+    let mark = sentence.trim_end_matches(['"', '”', '»', ')', '\'', '`']);
     match previous {
         '.' | '!' | '?' | '"' | '”' | '»' | ')' => {
             if !mark.ends_with(['.', '!', '?', '…']) {
@@ -77,16 +77,16 @@ fn ends(said: &str, previous: char, rest: &str, begin_small: bool) -> bool {
     (begin_small || !rest.starts_with(char::is_lowercase)) && !is_short(mark, rest)
 }
 
-/// Whether the full stop belongs to a short form or to an ordinal number before a month.
-fn is_short(said: &str, rest: &str) -> bool {
-    let word = said
+/// Whether the full stop belongs to an abbreviation or to an ordinal number before a month.
+fn is_short(sentence: &str, rest: &str) -> bool {
+    let word = sentence
         .trim_end_matches('.')
         .rsplit([' ', '('])
         .next()
         .unwrap_or_default();
     let lower = word.to_lowercase();
     if SHORT.has(&lower) {
-        return said.ends_with('.');
+        return sentence.ends_with('.');
     }
     let next = rest
         .split(|c: char| !c.is_alphanumeric())
@@ -96,11 +96,11 @@ fn is_short(said: &str, rest: &str) -> bool {
     (word.len() <= 2
         && !word.is_empty()
         && word.bytes().all(|b| b.is_ascii_digit())
-        && (is_month(&next) || said.split(' ').count() <= 1))
+        && (is_month(&next) || sentence.split(' ').count() <= 1))
         || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
-/// Removes openings of lists and other markup from the beginning of a line, and tells what a check box says.
+/// Strips list marks and other markup from the beginning of a line, and returns the state of a check box.
 pub(super) fn list_item(line: &str) -> Option<(&str, Option<bool>)> {
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = if number.len() < line.len() && line.len() - number.len() <= 3 {

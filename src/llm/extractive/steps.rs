@@ -1,10 +1,10 @@
-//! What sentences tell about work: done, being done, to be done, not done after all.
+//! Extracts work from sentences: done, in progress, to do, dropped.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Hit, Language, Sign};
-use super::done::{is_done, is_done_by_user, tells_done};
+use super::done::{is_done, is_done_by_user, reports_done};
 use super::next::is_next;
-use super::said::Said;
-use super::sentence::{Standing, Voice};
+use super::sentence::{ListState, Voice};
 use super::session::Session;
 use super::talk::is_mood;
 use super::text::bullet;
@@ -12,47 +12,47 @@ use super::wording::{line, pointing_back};
 use super::work_state::State;
 use super::worth::opens_with_imperative;
 
-/// A piece of work as it was told.
+/// A piece of work in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) state: State,
-    /// What it is, for a list; empty where only "done" was said.
+    /// The text for a list; empty if the sentence was only "done".
     pub(super) text: String,
 }
 
-/// What a sentence tells about work.
+/// Extracts the work from a sentence.
 ///
-/// `before` is what the sentence before told, `behind` that sentence.
+/// `before` is the state that the previous sentence (`previous`) reported.
 pub(super) fn steps(
-    said: &Said,
+    sentence: &AnnotatedSentence,
     session: &Session,
     before: Option<State>,
-    behind: Option<&Said>,
+    previous: Option<&AnnotatedSentence>,
 ) -> Vec<Step> {
-    if said.void {
+    if sentence.excluded {
         return Vec::new();
     }
-    if let Some(standing) = said.standing {
-        return listed(said, standing);
+    if let Some(list_state) = sentence.list_state {
+        return listed(sentence, list_state);
     }
-    if said.asks && !(said.voice == Voice::User && said.has(Sign::Request)) {
+    if sentence.asks && !(sentence.voice == Voice::User && sentence.has(Sign::Request)) {
         return Vec::new();
     }
-    let unsure = said.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Hearsay])
-        || (said.voice == Voice::Assistant && said.has(Sign::Concession));
-    let explicit = said.has_any(&[Sign::Open, Sign::NotYet, Sign::Next, Sign::Request]);
+    let unsure = sentence.has_any(&[Sign::Hypothesis, Sign::Hedge, Sign::Hearsay])
+        || (sentence.voice == Voice::Assistant && sentence.has(Sign::Concession));
+    let explicit = sentence.has_any(&[Sign::Open, Sign::NotYet, Sign::Next, Sign::Request]);
     if unsure && !explicit {
         return Vec::new();
     }
     let mut steps: Vec<(State, String)> = Vec::new();
     let mut pending = String::new();
     let mut before = before;
-    for (index, part) in parts(said).into_iter().enumerate() {
-        let piece = said.part(part);
+    for (index, part) in parts(sentence).into_iter().enumerate() {
+        let piece = sentence.part(part);
         if is_mood(&piece) {
             continue;
         }
-        let state = state(&piece, said, session, before, index == 0);
+        let state = state(&piece, sentence, session, before, index == 0);
         let goes_on = piece.opens_with(Sign::Next);
         match (state, steps.last_mut()) {
             (None, Some((_, text))) => text.push_str(part),
@@ -62,20 +62,20 @@ pub(super) fn steps(
         }
         before = state.or(before);
     }
-    // Of one thing that is done but not wholly, the whole is open.
+    // If one thing is done but not completely, all of it is open.
     if let [(State::Done, _), (State::Open, second)] = steps.as_slice()
-        && said.part(second).terms().count() <= 1
+        && sentence.part(second).terms().count() <= 1
     {
-        steps = vec![(State::Open, said.line.text.clone())];
+        steps = vec![(State::Open, sentence.line.text.clone())];
     }
     // "Done. Exports are signed now."
-    if steps.is_empty() && behind.is_some_and(closes) && tells_outcome(said) {
-        steps.push((State::Done, said.line.text.clone()));
+    if steps.is_empty() && previous.is_some_and(closes) && states_outcome(sentence) {
+        steps.push((State::Done, sentence.line.text.clone()));
     }
     let steps = steps.into_iter().map(|(state, text)| Step {
         state,
-        text: line(&said.part(&text))
-            .or_else(|| pointing_back(said, state, behind))
+        text: line(&sentence.part(&text))
+            .or_else(|| pointing_back(sentence, state, previous))
             .unwrap_or_default(),
     });
     steps
@@ -84,15 +84,15 @@ pub(super) fn steps(
 }
 
 /// "Done."
-fn closes(said: &Said) -> bool {
-    said.voice == Voice::Assistant
-        && said.content().is_empty()
-        && said.has_any(&[Sign::Closing, Sign::Done])
-        && !said.has_any(&[Sign::NotYet, Sign::Negation])
+fn closes(sentence: &AnnotatedSentence) -> bool {
+    sentence.voice == Voice::Assistant
+        && sentence.content().is_empty()
+        && sentence.has_any(&[Sign::Closing, Sign::Done])
+        && !sentence.has_any(&[Sign::NotYet, Sign::Negation])
 }
 
-/// A plain statement of how things are.
-fn tells_outcome(said: &Said) -> bool {
+/// A plain statement about a state.
+fn states_outcome(sentence: &AnnotatedSentence) -> bool {
     let other = [
         Sign::Open,
         Sign::NotYet,
@@ -104,28 +104,28 @@ fn tells_outcome(said: &Said) -> bool {
         Sign::Condition,
         Sign::Trouble,
     ];
-    said.is_telling() && !said.asks && !said.has_any(&other)
+    sentence.is_meaningful() && !sentence.asks && !sentence.has_any(&other)
 }
 
-/// An item of a list of work: its heading says how far it is, unless the item says so itself.
-fn listed(said: &Said, standing: Standing) -> Vec<Step> {
-    let state = match standing {
-        Standing::Done if said.has(Sign::NotYet) => State::Open,
-        Standing::Done => State::Done,
-        Standing::Current => State::Doing,
-        Standing::Left => State::Open,
+/// An item of a list of work. The heading gives its state, unless the item itself does.
+fn listed(sentence: &AnnotatedSentence, list_state: ListState) -> Vec<Step> {
+    let state = match list_state {
+        ListState::Done if sentence.has(Sign::NotYet) => State::Open,
+        ListState::Done => State::Done,
+        ListState::Current => State::Doing,
+        ListState::Left => State::Open,
     };
-    let text = bullet(&said.line.text);
+    let text = bullet(&sentence.line.text);
     text.map(|text| Step { state, text }).into_iter().collect()
 }
 
-/// The parts of a sentence, each of which may tell something else.
-pub(super) fn parts(said: &Said) -> Vec<&str> {
-    let folded = &said.line.folded;
+/// The parts of a sentence, each of which may report something else.
+pub(super) fn parts(sentence: &AnnotatedSentence) -> Vec<&str> {
+    let folded = &sentence.line.folded;
     let mut cuts = vec![0];
     let mut last = "";
     let mut depth = 0_usize;
-    for (at, word) in said.line.words() {
+    for (at, word) in sentence.line.words() {
         match word {
             "(" => depth += 1,
             ")" => depth = depth.saturating_sub(1),
@@ -137,7 +137,7 @@ pub(super) fn parts(said: &Said) -> Vec<&str> {
         }
         let behind_mark = matches!(last, "," | ";" | "–" | "—" | "-");
         let joins = matches!(word, "and" | "und" | "et" | "y");
-        if word == ";" || (behind_mark && at > 0) || (joins && begins_step(said, at + word.len() + 1)) {
+        if word == ";" || (behind_mark && at > 0) || (joins && begins_step(sentence, at + word.len() + 1)) {
             cuts.push(at);
         }
         last = word;
@@ -145,8 +145,8 @@ pub(super) fn parts(said: &Said) -> Vec<&str> {
     cuts.push(folded.len());
     let mut parts: Vec<&str> = Vec::new();
     for pair in cuts.windows(2) {
-        let part = said.line.between(pair[0], pair[1]);
-        if said.language == Language::Japanese {
+        let part = sentence.line.between(pair[0], pair[1]);
+        if sentence.language == Language::Japanese {
             parts.extend(
                 part.split_inclusive("が、")
                     .flat_map(|part| part.split_inclusive("ので、")),
@@ -160,22 +160,23 @@ pub(super) fn parts(said: &Said) -> Vec<&str> {
 }
 
 /// "and then", "and next", "and I am now".
-fn begins_step(said: &Said, at: usize) -> bool {
-    said.hits
+fn begins_step(sentence: &AnnotatedSentence, at: usize) -> bool {
+    sentence
+        .hits
         .iter()
         .any(|hit| hit.start == at && matches!(hit.sign, Sign::Next | Sign::Doing | Sign::Open))
 }
 
 fn state(
-    piece: &Said,
-    whole: &Said,
+    piece: &AnnotatedSentence,
+    whole: &AnnotatedSentence,
     session: &Session,
     before: Option<State>,
     begins: bool,
 ) -> Option<State> {
     let user = piece.voice == Voice::User;
     let first = user && piece.message == session.first_question;
-    // "My son and I have checked the drippers": a deed, whoever it tells of.
+    // "My son and I have checked the drippers" is a deed.
     let of_life = piece.has(Sign::Personal) && !is_done_by_user(piece);
     let rule = user
         && (of_life || piece.has_any(&[Sign::Keep, Sign::Rule, Sign::Decision]))
@@ -186,7 +187,7 @@ fn state(
     if let Some(state) = left(piece, whole, user) {
         return Some(state);
     }
-    // "必ず伝えてください" asks for a deed.
+    // "必ず伝えてください" is a request.
     let asks_surely = piece.language == Language::Japanese && !piece.has(Sign::Keep);
     let is_only_asked =
         piece.has(Sign::Request) && (asks_surely || !piece.has_any(&[Sign::Keep, Sign::Rule]));
@@ -211,13 +212,13 @@ fn state(
     let reported = if user {
         is_done_by_user(piece)
     } else {
-        tells_done(piece, begins)
+        reports_done(piece, begins)
     };
     reported.then_some(State::Done)
 }
 
 /// "Done: it waits for the bit now."
-fn reports_by_its_beginning(piece: &Said) -> bool {
+fn reports_by_its_beginning(piece: &AnnotatedSentence) -> bool {
     let begins = |hit: &Hit| {
         matches!(hit.sign, Sign::Done | Sign::Closing)
             && hit.start == 1
@@ -226,11 +227,11 @@ fn reports_by_its_beginning(piece: &Said) -> bool {
     piece.hits.iter().any(begins) && !piece.has(Sign::NotYet)
 }
 
-/// Said to be left.
-fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
+/// Work that is reported as remaining.
+fn left(piece: &AnnotatedSentence, whole: &AnnotatedSentence, user: bool) -> Option<State> {
     let open = piece.first(Sign::NotYet).or_else(|| piece.first(Sign::Open))?;
     let folded = &piece.line.folded;
-    // "Nothing is left", and what was left until something happened.
+    // "Nothing is left", and work that was open until something happened.
     let nothing = piece.hits.iter().any(|hit| {
         hit.sign == Sign::Negation && hit.start <= open.start && is_nothing(&folded[hit.start..hit.end])
     });
@@ -242,7 +243,7 @@ fn left(piece: &Said, whole: &Said, user: bool) -> Option<State> {
         && !piece.has(Sign::NotYet)
         && !piece.opens_with(Sign::Anaphor);
     let doing = piece.has(Sign::Doing) && is_doing(piece);
-    // "Any news?" - "No, they have not answered yet": all is as it was.
+    // "Any news?" - "No, they have not answered yet": nothing changed.
     let no_news = !user && open.sign == Sign::NotYet && whole.opens_with(Sign::Denial);
     (!no_news && !nothing && !weak && !rule && !doing && !matches!(bare, "yet" if !piece.has(Sign::Negation)))
         .then_some(State::Open)
@@ -265,14 +266,14 @@ fn is_nothing(word: &str) -> bool {
     )
 }
 
-/// Asked for by the user.
-fn is_asked(piece: &Said, whole: &Said) -> bool {
+/// Whether the user requests it.
+fn is_asked(piece: &AnnotatedSentence, whole: &AnnotatedSentence) -> bool {
     let forbids = piece.has(Sign::Negation)
         && piece
             .hits
             .iter()
             .any(|hit| hit.sign == Sign::Negation && hit.start <= piece.body_start() + 2);
-    // "Don't send it before I talked to Anne" is to be done then.
+    // "Don't send it before I talked to Anne" is a task for later.
     let later = forbids && !piece.has_any(&[Sign::Rule, Sign::Keep]) && whole.has(Sign::Before);
     if later {
         return true;
@@ -285,13 +286,13 @@ fn is_asked(piece: &Said, whole: &Said) -> bool {
     !forbids && !is_talk && (asks || promises)
 }
 
-/// German and Japanese have their imperatives at the end, French and Spanish bind objects to them.
-fn is_bound_imperative(piece: &Said, word: &str) -> bool {
+/// German and Japanese imperatives come last; in French and Spanish objects are attached to them.
+fn is_bound_imperative(piece: &AnnotatedSentence, word: &str) -> bool {
     word.contains('-') && piece.language == Language::French && (piece.language.words().is_imperative)(word)
 }
 
-/// What is being done.
-fn is_doing(piece: &Said) -> bool {
+/// Whether it reports work in progress.
+fn is_doing(piece: &AnnotatedSentence) -> bool {
     if piece.has_any(&[Sign::NotYet, Sign::Condition]) {
         return false;
     }
@@ -304,7 +305,7 @@ fn is_doing(piece: &Said) -> bool {
     told && !negated
 }
 
-fn says_doing(piece: &Said, hit: &Hit) -> bool {
+fn says_doing(piece: &AnnotatedSentence, hit: &Hit) -> bool {
     let folded = &piece.line.folded;
     let cue = &folded[hit.start..hit.end];
     let next = folded[hit.end..]

@@ -1,50 +1,50 @@
-//! Talk that says nothing lasting, or nothing by itself.
+//! Detects small talk: statements that are temporary or not meaningful by themselves.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Hit, Language, Sign};
-use super::said::Said;
 use super::terms::{Terms, names};
 
-/// Who tells more than this in a part of a sentence tells more than how they feel.
+/// A part of a sentence with more terms than this is more than a mood.
 const MOOD_TERMS: usize = 4;
 
-/// Talk about whoever listens, what others want or say, and what is over tomorrow.
-pub(super) fn is_of_the_moment(said: &Said) -> bool {
-    let outright = said
+/// Talk about the assistant, about what others want or say, and about temporary states.
+pub(super) fn is_of_the_moment(sentence: &AnnotatedSentence) -> bool {
+    let outright = sentence
         .hits
         .iter()
         .find(|hit| matches!(hit.sign, Sign::Rule | Sign::Decision));
-    let of_others = said.first(Sign::Others);
+    let of_others = sentence.first(Sign::Others);
     let is_told = of_others.is_some_and(|told| outright.is_none_or(|hit| told.start < hit.start));
-    // "No larch, my daughter bites everything at the moment": what passes is why, not what.
-    let passes = said.first(Sign::Passing).is_some_and(|passing| {
+    // "No larch, my daughter bites everything at the moment": the reason is temporary, not the statement.
+    let passes = sentence.first(Sign::Passing).is_some_and(|passing| {
         let said_first = |hit: &&Hit| {
             matches!(hit.sign, Sign::Rule | Sign::Decision | Sign::Limit)
                 && hit.end < passing.start
-                && said.line.folded[hit.end..passing.start].contains([',', ';', ':', '、'])
+                && sentence.line.folded[hit.end..passing.start].contains([',', ';', ':', '、'])
         };
-        !said.hits.iter().any(|hit| said_first(&hit))
+        !sentence.hits.iter().any(|hit| said_first(&hit))
     });
-    is_told || passes || said.opens_with(Sign::Listener)
+    is_told || passes || sentence.opens_with(Sign::Listener)
 }
 
-/// "It closes at six": nobody knows what, who has not heard the sentence before.
-pub(super) fn points_back(said: &Said) -> bool {
-    let words = said.language.words();
-    if said.language == Language::Japanese {
+/// "It closes at six": not understandable without the sentence before.
+pub(super) fn refers_back(sentence: &AnnotatedSentence) -> bool {
+    let words = sentence.language.words();
+    if sentence.language == Language::Japanese {
         return words
             .pronouns
             .split('|')
-            .any(|word| said.body().starts_with(word));
+            .any(|word| sentence.body().starts_with(word));
     }
-    let mut opening = said.words().map(|(_, word)| word);
+    let mut opening = sentence.words().map(|(_, word)| word);
     let first = opening.next().unwrap_or_default();
     let both = format!("{first} {}", opening.next().unwrap_or_default());
     let lists = |list| Language::lists(list, first) || Language::lists(list, &both);
     lists(words.pronouns) && !lists(words.expletives)
 }
 
-/// "I'm knackered", "estoy molido": how somebody feels, which is no work, though it may look like a participle.
-pub(super) fn is_mood(piece: &Said) -> bool {
+/// "I'm knackered", "estoy molido": a mood, not work, even if it looks like a participle.
+pub(super) fn is_mood(piece: &AnnotatedSentence) -> bool {
     let says_more = [
         Sign::Personal,
         Sign::Done,
@@ -75,13 +75,13 @@ pub(super) fn is_mood(piece: &Said) -> bool {
     !named && !rest.split_whitespace().any(goes_on) && (1..=2).contains(&Terms::of_folded(rest).count())
 }
 
-/// "They decided to strike": no decision that binds whoever speaks.
-pub(super) fn is_of_others(said: &Said) -> bool {
-    let Some(hit) = said.first(Sign::Decision) else {
+/// "They decided to strike": not a decision of the user.
+pub(super) fn is_of_others(sentence: &AnnotatedSentence) -> bool {
+    let Some(hit) = sentence.first(Sign::Decision) else {
         return false;
     };
-    let others = said.language.words().others;
-    let before = said.line.folded[..hit.start].trim_end();
+    let others = sentence.language.words().others;
+    let before = sentence.line.folded[..hit.start].trim_end();
     let mut last = before.rsplit(' ').take(2);
     last.any(|word| Language::lists(others, word))
 }

@@ -1,23 +1,23 @@
-//! What a text is about: the stems of its words, its numbers and identifiers.
+//! The terms of a text: word stems, numbers and identifiers.
 
 use std::collections::BTreeSet;
 
 use super::cues::{is_month, is_small, weekday};
 use super::line::folded_through;
 
-/// Stems are compared by their beginning, so that "migrated" and "migration" are one.
+/// Stems are compared by their first characters, so that "migrated" and "migration" match.
 const STEM_CHARS: usize = 6;
 
-/// What a text is about.
+/// The terms of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Terms {
-    /// Stems of words that carry meaning; pairs of neighbours of Chinese and Japanese characters.
+    /// Stems of significant words; for Chinese and Japanese pairs of neighbouring characters.
     pub(super) words: BTreeSet<Stem>,
-    /// Words with a digit in them. Texts that differ in one differ.
+    /// Words with a digit. Texts with different numbers are different.
     pub(super) numbers: BTreeSet<String>,
 }
 
-/// The beginning of a word that stands for it: up to [`STEM_CHARS`] characters, 21 bits each.
+/// The first characters of a word: up to [`STEM_CHARS`], 21 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Stem(u128);
 
@@ -30,7 +30,7 @@ impl Stem {
         )
     }
 
-    /// Its characters.
+    /// Its characters as text.
     pub(super) fn text(self) -> String {
         let code = |at: usize| u32::try_from((self.0 >> (21 * at)) & 0x1F_FFFF).unwrap_or(0);
         let chars = (0..STEM_CHARS).rev().map(code).filter(|code| *code > 0);
@@ -60,7 +60,7 @@ pub(super) fn script(c: char) -> Script {
     }
 }
 
-/// The pieces of a folded text: runs of one script.
+/// Splits a folded text into runs of one script.
 pub(super) fn pieces(folded: &str) -> impl Iterator<Item = (Script, &str)> {
     let mut rest = folded;
     std::iter::from_fn(move || {
@@ -78,11 +78,11 @@ pub(super) fn pieces(folded: &str) -> impl Iterator<Item = (Script, &str)> {
 
 impl Terms {
     pub(super) fn of(text: &str) -> Self {
-        // What stands in backticks or quotation marks is content too.
+        // Text in backticks or quotation marks counts as content.
         Self::of_folded(&folded_through(text))
     }
 
-    /// The same of a text that is folded already.
+    /// Like [`Self::of`], for a folded text.
     pub(super) fn of_folded(folded: &str) -> Self {
         let mut terms = Self::default();
         for (script, piece) in pieces(folded) {
@@ -117,7 +117,7 @@ impl Terms {
             }
             before = Some(c);
         }
-        // Units of dates and counts mean nothing alone.
+        // Units of dates and counts are not significant alone.
         if let Some(only) = before.filter(|only| only.len_utf8() == run.len())
             && !"月日年時分回人日間円個本枚".contains(only)
         {
@@ -133,12 +133,12 @@ impl Terms {
         self.count() == 0
     }
 
-    /// How many words and numbers two texts share.
+    /// Number of shared words and numbers.
     pub(super) fn shared(&self, other: &Self) -> usize {
         self.words.intersection(&other.words).count() + self.numbers.intersection(&other.numbers).count()
     }
 
-    /// Whether all of this stands in the other.
+    /// Whether this is a subset of the other.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         self.words.is_subset(&other.words) && self.numbers.is_subset(&other.numbers)
     }
@@ -150,15 +150,14 @@ impl Terms {
         }
     }
 
-    /// All of both.
+    /// The union of both.
     pub(super) fn with(mut self, other: &Self) -> Self {
         self.words.extend(other.words.iter().copied());
         self.numbers.extend(other.numbers.iter().cloned());
         self
     }
 
-    /// Whether what was said speaks of everything, or nearly everything, that an item is about. Numbers have to
-    /// be the same.
+    /// Whether these terms include all, or nearly all, of an item's. Numbers must be equal.
     pub(super) fn covers(&self, item: &Self) -> bool {
         if item.is_empty() || !item.numbers.is_subset(&self.numbers) {
             return false;
@@ -168,7 +167,7 @@ impl Terms {
         named || (shared * 3 >= item.count() * 2 && (shared >= 2 || item.count() == 1))
     }
 
-    /// Whether two texts say the same.
+    /// Whether two texts mean the same.
     pub(super) fn equals(&self, other: &Self) -> bool {
         self.numbers == other.numbers
             && !self.is_empty()
@@ -178,7 +177,7 @@ impl Terms {
 
 const ELIDED: [&str; 9] = ["l'", "d'", "j'", "n'", "s'", "m'", "t'", "c'", "qu'"];
 
-/// A word without the article that French writes onto it.
+/// Strips an elided French article.
 fn without_elision(word: &str) -> &str {
     ELIDED
         .iter()
@@ -187,7 +186,7 @@ fn without_elision(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-/// Numbers without what separates thousands.
+/// A number without thousands separators.
 pub(super) fn number(word: &str) -> String {
     let grouped = word
         .split([',', '.'])
@@ -200,7 +199,7 @@ pub(super) fn number(word: &str) -> String {
     }
 }
 
-/// What is left of a word without the endings that tense and number give it.
+/// A word without its endings of tense and number.
 pub(super) fn stem(word: &str) -> Stem {
     let word = match word {
         "wrote" | "written" => "write",
@@ -234,7 +233,7 @@ pub(super) fn stem(word: &str) -> Stem {
     }))
 }
 
-/// Whether a text names somebody or something: a word with a capital that does not begin it.
+/// Number of names in a text: capitalised words that do not begin it.
 pub(super) fn names(text: &str) -> usize {
     let mut begins = true;
     let mut count = 0;
@@ -257,7 +256,7 @@ mod tests {
 
     #[test]
     fn tense_and_number_do_not_hide_that_two_texts_speak_of_one_thing() {
-        for (said, item) in [
+        for (sentence, item) in [
             (
                 "The parser is wired to the update route",
                 "Wire the parser to the update route",
@@ -270,16 +269,22 @@ mod tests {
             ("512 is closed", "Fix issue 512"),
             ("レジャーシートを買いました", "レジャーシート"),
         ] {
-            assert!(Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
+            assert!(
+                Terms::of(sentence).covers(&Terms::of(item)),
+                "{sentence} / {item}"
+            );
         }
-        for (said, item) in [
+        for (sentence, item) in [
             ("Added a test for the login bug", "Fix the upload bug"),
             ("Fixed the parser", "Wire the parser to the update route"),
             ("Tables 1 to 6 are done", "Table 7"),
             ("The port is 8113", "The port is 8103"),
             ("", ""),
         ] {
-            assert!(!Terms::of(said).covers(&Terms::of(item)), "{said} / {item}");
+            assert!(
+                !Terms::of(sentence).covers(&Terms::of(item)),
+                "{sentence} / {item}"
+            );
         }
     }
 }

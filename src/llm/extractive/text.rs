@@ -1,9 +1,9 @@
-//! Single lines: folded blanks, bullets, cutting, and what may not be written into an answer.
+//! Single-line texts: folding of blanks, bullets, shortening, and texts that must not be in an answer.
 
-/// The longest bullet of `Current Progress` the rules write, in characters.
+/// Maximum length of a bullet in `Current Progress`, in characters.
 const MAX_BULLET_CHARS: usize = 200;
 
-/// A text on one line: blanks of any kind folded, control characters gone.
+/// Joins a text into one line: folds blanks and removes control characters.
 pub(super) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text
@@ -18,13 +18,13 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// Lower case, with the plain apostrophe: the form in which texts are compared.
+/// Normalises a text for comparison: lower case, with plain apostrophes.
 pub(super) fn folded(text: &str) -> String {
     one_line(text).replace('’', "'").to_lowercase()
 }
 
-/// A short, action-oriented line for a list: without markup and end marks, cut at a clause or word when long,
-/// beginning with a capital. Nothing is left of a text that would read as the DSL's own words.
+/// Formats a bullet: without markup and end marks, shortened at a clause or word, capitalised. `None` for a
+/// text that would be read as DSL keywords.
 pub(super) fn bullet(text: &str) -> Option<String> {
     let line = one_line(text).replace("**", "").replace("__", "");
     let line = line.trim_start_matches(|c: char| "-*•+#>:,;.…–— ".contains(c));
@@ -34,7 +34,7 @@ pub(super) fn bullet(text: &str) -> Option<String> {
     (wordy && !is_grammar(&line)).then_some(line)
 }
 
-/// At most `most` characters: cut behind a clause, else between words and marked.
+/// Shortens to at most `most` characters: after a clause, otherwise between words with an ellipsis.
 pub(super) fn shortened(line: &str, most: usize) -> String {
     let Some((end, _)) = line.char_indices().nth(most) else {
         return line.to_owned();
@@ -65,10 +65,10 @@ pub(super) fn shortened(line: &str, most: usize) -> String {
     format!("{}…", &head[..word])
 }
 
-/// With a capital at the beginning, unless the first word is the name of a thing.
+/// Capitalises the first letter, unless the first word is an identifier.
 pub(super) fn capitalised(line: &str) -> String {
     let mut characters = line.chars();
-    // Names of things keep their spelling: `parse_line`, iPhone, src/lib.rs.
+    // Identifiers keep their spelling: `parse_line`, iPhone, src/lib.rs.
     let first_word = line.split(' ').next().unwrap_or_default();
     let is_name = first_word
         .chars()
@@ -80,7 +80,7 @@ pub(super) fn capitalised(line: &str) -> String {
     }
 }
 
-/// Whether a line would be taken for a header, a placeholder or "no change" when it stood in an answer.
+/// Whether a line in an answer would be read as a header, a placeholder or "no change".
 pub(super) fn is_grammar(line: &str) -> bool {
     let bare: String = line
         .chars()

@@ -1,12 +1,12 @@
-//! The values of a text, each of a kind: a date, a time, so many of something. Values of one kind take each
-//! other's place.
+//! The values in a text, each with a kind: a date, a time, an amount. Values of the same kind replace each
+//! other.
 
 use super::cues::{is_month, is_small, number_word, weekday};
 use super::line::folded_through;
 use super::listed::{Listed, split};
 use super::terms::{Script, Stem, number, pieces, stem};
 
-/// Kinds of values that take each other's place.
+/// Kinds of values that replace each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Date,
@@ -16,15 +16,15 @@ pub(super) enum Kind {
     Phone,
     /// `Q17`, `4JX-09`, `10.2.0.9`.
     Name,
-    /// So many of something.
+    /// An amount of something.
     Of(Stem),
     Plain,
-    /// A number in letters of which nothing says what is counted.
+    /// A number in words without a unit.
     Bare,
 }
 
 impl Kind {
-    /// Whether such values say which one of several a thing is: `ZT411`, "9号".
+    /// Whether such values identify one of several things: `ZT411`, "9号".
     pub(super) fn designates(&self) -> bool {
         match self {
             Self::Name => true,
@@ -34,13 +34,13 @@ impl Kind {
     }
 }
 
-/// What stands behind the number of one of several.
+/// Suffixes of an ordinal number.
 const ORDINALS: &str = "号番";
 
-/// A value and its kind.
+/// A kind and the normalised value.
 pub(super) type Value = (Kind, String);
 
-/// Words and signs for one unit, a line each; the first stands for all.
+/// Words and signs of units, one line per unit; the first one is the canonical form.
 const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound pounds gbp\n円 yen\n\
     s sec secs second seconds sekunde sekunden seconde secondes segundo segundos 秒\n\
     min mins minute minutes minuten minuto minutos\n\
@@ -54,7 +54,7 @@ const UNITS: &str = "€ euro euros eur\n$ dollar dollars usd dólares\n£ pound
 
 static KNOWN_UNITS: Listed = Listed::new(|| split(UNITS));
 
-/// What stands between a number and what is counted.
+/// Words between a number and its unit.
 const PASSED_OVER: &str = " of de d'environ more mehr plus más ";
 
 /// The values of a text.
@@ -87,26 +87,26 @@ pub(super) fn values(text: &str) -> Vec<Value> {
             values.push((kind, spelled.to_string()));
             continue;
         }
-        if let Some((number, unit, behind)) = japanese_number(&found, at) {
+        if let Some((number, unit, after)) = japanese_number(&found, at) {
             let kind = unit.map_or(Kind::Plain, |unit| Kind::Of(unit_of(&unit.to_string())));
             values.push((kind, number.to_string()));
-            skip = behind;
+            skip = after;
             continue;
         }
         digits += piece.chars().filter(char::is_ascii_digit).count();
-        if let Some((date, behind)) = date(&found, at, piece) {
+        if let Some((date, after)) = date(&found, at, piece) {
             values.push((Kind::Date, date));
-            skip = behind;
+            skip = after;
             digits = 0;
             continue;
         }
         let kind = kind(&found, at, piece, digits);
         // "6 h 30" and "9時21分" are one time.
         if kind == Kind::Time
-            && let Some((minutes, behind)) = minutes_behind(&found, at)
+            && let Some((minutes, after)) = minutes_after(&found, at)
         {
             values.push((kind, format!("{piece}:{minutes}")));
-            skip = behind;
+            skip = after;
             continue;
         }
         match values.last_mut() {
@@ -156,12 +156,12 @@ fn kind(found: &[(Script, &str)], at: usize, piece: &str, digits: usize) -> Kind
     }
 }
 
-/// "72 h" is no time of a day; "24 h" is one only where the hour has a longer name.
+/// "72 h" is not a time of day; "24 h" is one only in languages whose word for hour is longer.
 fn is_hour(number: &str) -> bool {
     number.parse::<u32>().is_ok_and(|hour| hour <= 24)
 }
 
-/// What is counted by the number before this place.
+/// The unit of the number before this position.
 fn unit_at(found: &[(Script, &str)], at: usize) -> Option<Stem> {
     let (script, next) = found.get(at)?;
     if *script == Script::Other {
@@ -186,7 +186,7 @@ pub(super) fn is_known_unit(word: &str) -> bool {
     KNOWN_UNITS.has(word)
 }
 
-/// One unit for "seconds", "sec" and "s".
+/// The canonical unit of "seconds", "sec" and "s".
 fn unit_of(word: &str) -> Stem {
     let same = |line: &&str| line.split(' ').any(|unit| unit == word);
     match UNITS.lines().map(str::trim).find(same) {
@@ -195,7 +195,7 @@ fn unit_of(word: &str) -> Stem {
     }
 }
 
-/// `2.5mg`, `17h`: the number and its unit.
+/// Splits `2.5mg`, `17h` into number and unit.
 fn glued(piece: &str) -> Option<(&str, &str)> {
     let end = piece.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))?;
     let (number, unit) = piece.split_at(end);
@@ -203,7 +203,7 @@ fn glued(piece: &str) -> Option<(&str, &str)> {
     (fits && !matches!(unit, "st" | "nd" | "rd" | "th" | "er" | "e" | "x")).then_some((number, unit))
 }
 
-/// The number as it is compared.
+/// Normalises a number for comparison.
 fn amount(piece: &str) -> String {
     let bare = glued(piece).map_or(piece, |(number, _)| number);
     let text = number(bare);
@@ -214,7 +214,7 @@ fn amount(piece: &str) -> String {
     }
 }
 
-/// `17:30`, `17h30`.
+/// Whether it is a time such as `17:30` or `17h30`.
 fn is_clock(piece: &str) -> bool {
     piece.split_once([':', 'h']).is_some_and(|(hours, minutes)| {
         let all = |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
@@ -222,7 +222,7 @@ fn is_clock(piece: &str) -> bool {
     })
 }
 
-/// The month and the day that begin at a place, and the place behind them.
+/// The month and day that begin at a position, and the position after them.
 fn date(found: &[(Script, &str)], at: usize, piece: &str) -> Option<(String, usize)> {
     let of = |at: usize| found.get(at).map_or("", |(_, piece)| *piece);
     let before = at.checked_sub(1).map_or("", of);
@@ -236,25 +236,25 @@ fn date(found: &[(Script, &str)], at: usize, piece: &str) -> Option<(String, usi
     // "10月24日"
     let han = |at: usize, unit: char| of(at).starts_with(unit);
     if han(at + 1, '月') && han(at + 3, '日') {
-        let behind: u8 = of(at + 2).parse().ok()?;
-        return Some((format!("{day}-{behind}"), at + 4));
+        let after: u8 = of(at + 2).parse().ok()?;
+        return Some((format!("{day}-{after}"), at + 4));
     }
     if han(at + 1, '月') || (han(at + 1, '日') && !of(at + 1).starts_with("日間")) {
         return Some((format!("{day}"), at + 2));
     }
     // "4 May", "4. Mai", "4 de mayo", "the 4th of May", "May 4"
     let passed = usize::from(matches!(of(at + 1), "de" | "of"));
-    let behind = month(of(at + 1 + passed)).map(|month| (month, at + 2 + passed));
+    let after = month(of(at + 1 + passed)).map(|month| (month, at + 2 + passed));
     let counts = is_known_unit(of(at + 1)) || of(at + 1).starts_with(['%', '€', '$']);
     let ahead = || month(before).filter(|_| !counts).map(|month| (month, at + 1));
-    let (month, end) = behind.or_else(ahead)?;
-    // The year belongs to it.
+    let (month, end) = after.or_else(ahead)?;
+    // The year is part of the date.
     let is_year = |at: usize| of(at).len() == 4 && of(at).bytes().all(|b| b.is_ascii_digit());
     let end = if is_year(end) { end + 1 } else { end };
     Some((format!("{month}-{day}"), end))
 }
 
-/// `2026-11-20`, `20.11.2026`, "am 19.11.": month and day.
+/// Month and day of `2026-11-20`, `20.11.2026`, "am 19.11."
 fn written_date(piece: &str, before: &str) -> Option<(u8, u8)> {
     let parts: Vec<&str> = piece.split(['-', '.', '/']).collect();
     let number = |at: usize| parts.get(at).and_then(|part| part.parse::<u8>().ok());
@@ -269,7 +269,7 @@ fn written_date(piece: &str, before: &str) -> Option<(u8, u8)> {
     ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((month, day))
 }
 
-/// Which month a word names, by its beginning in any language.
+/// The month that a word names, by its beginning in any language.
 fn month(word: &str) -> Option<usize> {
     const MONTHS: [&[&str]; 12] = [
         &["jan", "jän", "ene"],
@@ -290,8 +290,8 @@ fn month(word: &str) -> Option<usize> {
     at.filter(|_| is_month(word)).map(|at| at + 1)
 }
 
-/// The minutes behind "6 h" or "9時", and the place behind them; "9時半" is half past nine.
-fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str, usize)> {
+/// The minutes after "6 h" or "9時", and the position after them; "9時半" is half past nine.
+fn minutes_after<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str, usize)> {
     let (_, unit) = found.get(at + 1)?;
     if unit.starts_with("時半") {
         return Some(("30", at + 2));
@@ -301,7 +301,7 @@ fn minutes_behind<'f>(found: &[(Script, &'f str)], at: usize) -> Option<(&'f str
     (matches!(*unit, "h" | "時") && fits).then_some((*minutes, at + 3))
 }
 
-/// `3万5千円`: the number, what is counted, and the place behind it.
+/// `3万5千円`: the number, its unit, and the position after it.
 fn japanese_number(found: &[(Script, &str)], at: usize) -> Option<(u64, Option<char>, usize)> {
     let mut whole = 0_u64;
     let mut place = at;
@@ -309,8 +309,8 @@ fn japanese_number(found: &[(Script, &str)], at: usize) -> Option<(u64, Option<c
     let mut is_scaled = false;
     while let Some((Script::Word, digits)) = found.get(place) {
         let number: u64 = digits.parse().ok()?;
-        let mut behind = found.get(place + 1).map_or("", |(_, behind)| *behind).chars();
-        let scale = match behind.next() {
+        let mut after = found.get(place + 1).map_or("", |(_, after)| *after).chars();
+        let scale = match after.next() {
             Some('万') => 10_000,
             Some('千') => 1_000,
             Some('百') => 100,
@@ -324,7 +324,7 @@ fn japanese_number(found: &[(Script, &str)], at: usize) -> Option<(u64, Option<c
         is_scaled = true;
         whole = whole.checked_add(number.checked_mul(scale)?)?;
         place += 2;
-        unit = behind.next();
+        unit = after.next();
         if unit.is_some() {
             break;
         }

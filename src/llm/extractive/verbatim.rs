@@ -20,9 +20,9 @@ use crate::domain::document::Record;
 use crate::domain::ids::RecordKind;
 use crate::llm::Source;
 
-/// Larger pieces of code are looked up where they live, not remembered; in bytes.
+/// Maximum size of a snippet in bytes; larger code belongs in a file.
 const MAX_SNIPPET_BYTES: usize = 8 * 1024;
-/// Fences that hold output, not something to be kept to the byte.
+/// Languages of fences that contain output rather than code.
 const OUTPUT: [&str; 12] = [
     "text",
     "txt",
@@ -37,14 +37,14 @@ const OUTPUT: [&str; 12] = [
     "html",
     "quote",
 ];
-/// A snippet on its way into the answer.
+/// A candidate for the answer.
 struct Snippet {
     label: Label,
     text: String,
     weight: u8,
 }
 
-/// The section in the update DSL; none where there is nothing new.
+/// The section in the update DSL; `None` if there is nothing new.
 pub(super) fn section(source: &Source) -> Option<String> {
     let kept = memory::records_of(&source.document, RecordKind::Verbatim);
     let texts = source.messages.iter().map(|message| message.content.as_str());
@@ -55,18 +55,21 @@ pub(super) fn section(source: &Source) -> Option<String> {
     }
     let session = Session::of(source);
     let task = task_bullet(&source.task);
-    let chosen = heaviest(fresh(&session, task.as_deref(), &kept));
-    let mut gone = outdated(&session, &kept);
+    let chosen = highest_scored(fresh(&session, task.as_deref(), &kept));
+    let mut outdated_records = outdated(&session, &kept);
     for kept in kept.iter().filter(|kept| is_superseded(kept, &chosen)) {
-        if !gone.iter().any(|gone| gone.id == kept.id) {
-            gone.push(Outdated {
+        if !outdated_records
+            .iter()
+            .any(|outdated_records| outdated_records.id == kept.id)
+        {
+            outdated_records.push(Outdated {
                 id: kept.id,
                 reason: "a newer snippet of the same label was shown",
                 instead: None,
             });
         }
     }
-    if chosen.is_empty() && gone.is_empty() {
+    if chosen.is_empty() && outdated_records.is_empty() {
         return None;
     }
     let reason = match task {
@@ -84,12 +87,12 @@ pub(super) fn section(source: &Source) -> Option<String> {
         text.push_str(&format!("    - because {reason}: {} =>", snippet.label.text));
         text.push_str(&written(&snippet.text));
     }
-    text.push_str(&archives(&gone));
+    text.push_str(&archives(&outdated_records));
     Some(text)
 }
 
-/// The snippets that are worth keeping and not kept yet, in the order they were shown. Of one text the first
-/// counts, of one place the last.
+/// The new snippets that are worth keeping, in order. Of equal texts the first is used, of equal file names
+/// the last.
 fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet> {
     let known: HashSet<&str> = kept.iter().map(|kept| kept.content.as_str()).collect();
     let denied = session.denied();
@@ -127,39 +130,39 @@ fn fresh(session: &Session, task: Option<&str>, kept: &[Record]) -> Vec<Snippet>
     found.into_iter().flatten().collect()
 }
 
-/// Code of the assistant in a named language or of a named place. Of what a user pastes nobody knows whether it is
-/// right.
+/// Whether it is code of the assistant with a language or a file name. Code pasted by a user may be wrong.
 fn is_offered(code: &Code) -> bool {
     code.form == Form::Fence
         && code.voice == Voice::Assistant
         && (!code.info.trim().is_empty() || Label::of(code, None).is_place)
 }
 
-/// Whether a line asks to keep the text behind it as it stands.
+/// Whether a line asks to keep the following text verbatim.
 fn asks_for_the_text(lead: &str) -> bool {
     any_signs(lead).contains(&Sign::Exact)
 }
 
-/// Messages of which the user says, in them or in the one behind, that a text is needed as it stands.
+/// Messages with a text that the user wants verbatim, according to the same message or the next.
 fn messages_with_exact_text(session: &Session) -> HashSet<usize> {
-    let said = session.meant().filter(|said| said.voice == Voice::User);
-    said.filter(|said| said.has(Sign::Exact))
-        .flat_map(|said| [said.message, said.message.saturating_sub(1)])
+    let sentence = session.meant().filter(|sentence| sentence.voice == Voice::User);
+    sentence
+        .filter(|sentence| sentence.has(Sign::Exact))
+        .flat_map(|sentence| [sentence.message, sentence.message.saturating_sub(1)])
         .collect()
 }
 
-/// Messages whose code somebody asked to keep: the user in the same message, or in the one behind it.
+/// Messages whose code the user asked to keep, in the same message or the next.
 fn messages_that_keep(session: &Session) -> HashSet<usize> {
     let asks = session
         .meant()
-        .filter(|said| said.voice == Voice::User && !said.asks)
-        .filter(|said| said.has_any(&[Sign::Keep, Sign::Exact]));
-    asks.flat_map(|said| [said.message, said.message.saturating_sub(1)])
+        .filter(|sentence| sentence.voice == Voice::User && !sentence.asks)
+        .filter(|sentence| sentence.has_any(&[Sign::Keep, Sign::Exact]));
+    asks.flat_map(|sentence| [sentence.message, sentence.message.saturating_sub(1)])
         .collect()
 }
 
-/// The heaviest, of equal ones the latest; in the order they were shown.
-fn heaviest(snippets: Vec<Snippet>) -> Vec<Snippet> {
+/// The snippets with the highest weight, the latest first among equals; returned in their original order.
+fn highest_scored(snippets: Vec<Snippet>) -> Vec<Snippet> {
     let mut ranked: Vec<(usize, Snippet)> = snippets.into_iter().enumerate().collect();
     ranked.sort_by_key(|(index, snippet)| (Reverse(snippet.weight), Reverse(*index)));
     ranked.truncate(MAX_ADDITIONS);
@@ -178,7 +181,7 @@ fn is_worth_keeping(code: &Code, text: &str) -> bool {
     let says_something = text.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
     let is_placeholder =
         text.starts_with('<') && text.ends_with('>') && !text.contains(['\n', '/', '=', '"']);
-    // A fence inside the fence would be read as the snippet's own; and no document holds a NUL.
+    // A nested fence would be read as the snippet's own; NUL is not allowed in documents.
     let opens_fence = text.trim_start().starts_with("```") || text.trim_start().starts_with("~~~");
     let fits = text.len() <= MAX_SNIPPET_BYTES && !text.contains('\0');
     says_something && fits && !is_output && !is_placeholder && !opens_fence && !text.lines().any(has_secret)
@@ -191,8 +194,9 @@ fn is_superseded(kept: &Record, chosen: &[Snippet]) -> bool {
         .any(|snippet| snippet.label.is_place && folded(&snippet.label.text) == label)
 }
 
-/// A snippet behind its `=>`, so that reading gives the same bytes: each line is indented by two more than
-/// the bullet, and a first line with an indentation of its own stands behind the arrow, where that stays.
+/// Formats a snippet after its `=>` so that parsing returns the same bytes: lines are indented by two more
+/// than the bullet; a first line with its own indentation follows the arrow directly, where its indentation
+/// is kept.
 fn written(text: &str) -> String {
     let mut lines = text.split('\n');
     let mut written = String::with_capacity(text.len() + 64);
@@ -212,7 +216,7 @@ fn written(text: &str) -> String {
     written
 }
 
-/// The text without blank lines before and behind it.
+/// The text without surrounding blank lines.
 fn without_blank_ends(text: &str) -> &str {
     let start = text.len() - text.trim_start().len();
     let line = text[..start].rfind('\n').map_or(0, |end| end + 1);

@@ -1,29 +1,29 @@
-//! How much speaks for keeping a sentence: a sum of what is noticed of it.
+//! Scores sentences by a weighted sum of features.
 //!
-//! The rules of `worth` say of a sentence which kind of claim it makes. That is one thing that is noticed; others are
-//! how much it says, what else of the session speaks of the same, and the signs of doubt in it. Each has a weight,
-//! a whole number. They were fitted to labelled sessions (docs/rules.md), with no word as such among them.
+//! The kind of claim that the rules of `worth` detect is one feature. Others are how much a sentence says,
+//! how much the rest of the session is about the same, and signs of doubt. The weights are integers, fitted
+//! to labelled sessions (docs/rules.md); no feature is a specific word.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Language, Sign};
-use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
 use super::terms::{Stem, names};
 use super::values::{Kind, Value, values};
 use super::worth::{LIMIT, has_value};
 
-/// A sentence, as it is weighed.
-struct Seen<'s> {
-    said: &'s Said,
+/// A sentence with its features.
+struct ScoredSentence<'s> {
+    sentence: &'s AnnotatedSentence,
     values: Vec<Value>,
-    /// What the rules make of it: a weight, 0 where they make no claim of it, and the reason.
+    /// The weight of its claim by the rules, 0 without a claim.
     weight: u8,
     reason: &'static str,
-    /// Its words and numbers, how many of them other messages have, and how many the task.
+    /// Number of its terms; of those also in other messages; of those also in the task.
     terms: usize,
     repeated: usize,
     of_task: usize,
@@ -32,53 +32,54 @@ struct Seen<'s> {
     of_first_question: bool,
 }
 
-/// A thing that is noticed, and what it weighs each time.
+/// A feature and its weight.
 struct Feature {
-    /// As the script that fits the weights calls it.
+    /// The name used by the script that fits the weights.
     #[cfg_attr(not(test), expect(dead_code, reason = "only that script asks"))]
     name: &'static str,
     weight: i32,
-    count: fn(&Seen<'_>) -> usize,
+    count: fn(&ScoredSentence<'_>) -> usize,
 }
 
-/// A line of the table.
-const fn feature(name: &'static str, weight: i32, count: fn(&Seen<'_>) -> usize) -> Feature {
+/// A row of the table.
+const fn feature(name: &'static str, weight: i32, count: fn(&ScoredSentence<'_>) -> usize) -> Feature {
     Feature { name, weight, count }
 }
 
-fn has(seen: &Seen<'_>, signs: &[Sign]) -> usize {
-    usize::from(seen.said.has_any(signs))
+fn has(seen: &ScoredSentence<'_>, signs: &[Sign]) -> usize {
+    usize::from(seen.sentence.has_any(signs))
 }
 
-fn gives(seen: &Seen<'_>, kind: &Kind) -> usize {
+fn gives(seen: &ScoredSentence<'_>, kind: &Kind) -> usize {
     usize::from(seen.values.iter().any(|(of, _)| of == kind))
 }
 
 const FEATURES: [Feature; 29] = [
-    // What the session says of the same: quarters of its words that stand in other messages.
+    // How much of the session is about the same: the share of its terms that occur in other messages, in
+    // quarters.
     feature("repeated", 4, |seen| {
         ((seen.repeated * 8 + seen.terms) / (seen.terms * 2).max(1)).min(3)
     }),
     feature("of_task", -5, |seen| seen.of_task.min(3)),
     // How much it says.
-    feature("content", 2, |seen| seen.said.content().words.len().min(8)),
+    feature("content", 2, |seen| seen.sentence.content().words.len().min(8)),
     feature("terms", 2, |seen| seen.terms.min(12)),
-    feature("value", 11, |seen| usize::from(has_value(seen.said))),
+    feature("value", 11, |seen| usize::from(has_value(seen.sentence))),
     feature("weekday", 9, |seen| gives(seen, &Kind::Weekday)),
     feature("hour", 5, |seen| gives(seen, &Kind::Time)),
     feature("percent", 5, |seen| gives(seen, &Kind::Percent)),
     // In German all nouns look like names.
     feature("name", 3, |seen| {
-        let tells = seen.said.language != Language::German;
-        usize::from(tells && names(seen.said.body()) > 0)
+        let tells = seen.sentence.language != Language::German;
+        usize::from(tells && names(seen.sentence.body()) > 0)
     }),
     feature("identifier", 5, |seen| {
-        let mut numbers = seen.said.terms().numbers.iter();
+        let mut numbers = seen.sentence.terms().numbers.iter();
         usize::from(numbers.any(|number| number.contains(|c: char| c.is_ascii_lowercase())))
     }),
-    // Where it stands, and who says it.
-    feature("opened", 7, |seen| usize::from(seen.said.body_start() > 1)),
-    feature("user", 3, |seen| usize::from(seen.said.voice == Voice::User)),
+    // Its position and author.
+    feature("opened", 7, |seen| usize::from(seen.sentence.body_start() > 1)),
+    feature("user", 3, |seen| usize::from(seen.sentence.voice == Voice::User)),
     feature("first_question", -7, |seen| usize::from(seen.of_first_question)),
     feature("alone", -4, |seen| usize::from(seen.is_first && seen.is_last)),
     feature("first", -2, |seen| usize::from(seen.is_first)),
@@ -103,7 +104,7 @@ const FEATURES: [Feature; 29] = [
         has(seen, &[Sign::Feeling, Sign::Listener, Sign::Others])
     }),
     feature("past", -2, |seen| has(seen, &[Sign::Past, Sign::Moment])),
-    // What the rules make of it.
+    // The result of the rules.
     feature("claim", 3, |seen| usize::from(seen.weight)),
     feature("claims_bound", -9, |seen| usize::from(seen.reason == LIMIT)),
 ];
@@ -115,44 +116,47 @@ enum Term<'s> {
     Number(&'s str),
 }
 
-/// Where a term stands.
+/// The occurrences of a term.
 #[derive(Debug, Clone, Copy)]
-struct Heard {
+struct TermUse {
     first: usize,
-    /// Whether another message has it too.
+    /// Whether it occurs in more than one message.
     again: bool,
-    /// Whether the task has it.
+    /// Whether it occurs in the task.
     of_task: bool,
 }
 
-/// What sentences of a session are weighed with.
-pub(super) struct Scales<'s> {
+/// The data of a session for scoring its sentences.
+pub(super) struct Scorer<'s> {
     session: &'s Session,
-    /// How many messages of the user and the assistant there are.
+    /// Number of messages of the user and the assistant.
     pub(super) messages: usize,
-    heard: HashMap<Term<'s>, Heard, RandomState>,
+    heard: HashMap<Term<'s>, TermUse, RandomState>,
 }
 
-impl<'s> Scales<'s> {
+impl<'s> Scorer<'s> {
     pub(super) fn of(session: &'s Session) -> Self {
-        let mut heard: HashMap<Term<'s>, Heard, RandomState> = HashMap::default();
-        for said in &session.said {
-            for term in terms(said) {
-                let unheard = Heard {
+        let mut heard: HashMap<Term<'s>, TermUse, RandomState> = HashMap::default();
+        for sentence in &session.sentences {
+            for term in terms(sentence) {
+                let unheard = TermUse {
                     first: 0,
                     again: false,
                     of_task: false,
                 };
                 let heard = heard.entry(term).or_insert(unheard);
-                match said.voice {
+                match sentence.voice {
                     Voice::Task => heard.of_task = true,
-                    _ if heard.first == 0 => heard.first = said.message,
-                    _ => heard.again |= heard.first != said.message,
+                    _ if heard.first == 0 => heard.first = sentence.message,
+                    _ => heard.again |= heard.first != sentence.message,
                 }
             }
         }
-        let said = session.said.iter().filter(|said| said.voice != Voice::Task);
-        let mut messages: Vec<usize> = said.map(|said| said.message).collect();
+        let sentence = session
+            .sentences
+            .iter()
+            .filter(|sentence| sentence.voice != Voice::Task);
+        let mut messages: Vec<usize> = sentence.map(|sentence| sentence.message).collect();
         messages.dedup();
         Self {
             session,
@@ -161,8 +165,8 @@ impl<'s> Scales<'s> {
         }
     }
 
-    /// What the sentence at this place weighs, of which the rules make a claim of this weight and reason.
-    pub(super) fn weigh(&self, at: usize, weight: u8, reason: &'static str) -> i32 {
+    /// The score of a sentence, given the weight and reason of its claim by the rules.
+    pub(super) fn score(&self, at: usize, weight: u8, reason: &'static str) -> i32 {
         let seen = self.seen(at, weight, reason);
         let of = |feature: &Feature| {
             let count = i32::try_from((feature.count)(&seen)).unwrap_or(0);
@@ -171,9 +175,9 @@ impl<'s> Scales<'s> {
         FEATURES.iter().map(of).sum()
     }
 
-    /// How often each thing is noticed of a sentence.
+    /// The value of each feature of a sentence.
     #[cfg(test)]
-    pub(super) fn noticed(
+    pub(super) fn features(
         &self,
         at: usize,
         weight: u8,
@@ -185,28 +189,30 @@ impl<'s> Scales<'s> {
             .map(move |feature| (feature.name, (feature.count)(&seen)))
     }
 
-    fn seen(&self, at: usize, weight: u8, reason: &'static str) -> Seen<'s> {
-        let said = &self.session.said[at];
-        let is_other = |other: Option<&Said>| other.is_none_or(|other| other.message != said.message);
-        let heard = || terms(said).filter_map(|term| self.heard.get(&term));
-        let elsewhere = |heard: &&Heard| heard.again || (heard.first > 0 && heard.first != said.message);
-        Seen {
-            values: values(said.body()),
+    fn seen(&self, at: usize, weight: u8, reason: &'static str) -> ScoredSentence<'s> {
+        let sentence = &self.session.sentences[at];
+        let is_other =
+            |other: Option<&AnnotatedSentence>| other.is_none_or(|other| other.message != sentence.message);
+        let heard = || terms(sentence).filter_map(|term| self.heard.get(&term));
+        let elsewhere =
+            |heard: &&TermUse| heard.again || (heard.first > 0 && heard.first != sentence.message);
+        ScoredSentence {
+            values: values(sentence.body()),
             weight,
             reason,
-            terms: said.terms().count(),
+            terms: sentence.terms().count(),
             repeated: heard().filter(elsewhere).count(),
             of_task: heard().filter(|heard| heard.of_task).count(),
-            is_first: is_other(at.checked_sub(1).map(|before| &self.session.said[before])),
-            is_last: is_other(self.session.said.get(at + 1)),
-            of_first_question: said.message == self.session.first_question,
-            said,
+            is_first: is_other(at.checked_sub(1).map(|before| &self.session.sentences[before])),
+            is_last: is_other(self.session.sentences.get(at + 1)),
+            of_first_question: sentence.message == self.session.first_question,
+            sentence,
         }
     }
 }
 
-fn terms(said: &Said) -> impl Iterator<Item = Term<'_>> {
-    let words = said.terms().words.iter().map(|word| Term::Word(*word));
-    let numbers = said.terms().numbers.iter().map(|number| Term::Number(number));
+fn terms(sentence: &AnnotatedSentence) -> impl Iterator<Item = Term<'_>> {
+    let words = sentence.terms().words.iter().map(|word| Term::Word(*word));
+    let numbers = sentence.terms().numbers.iter().map(|number| Term::Number(number));
     words.chain(numbers)
 }

@@ -1,13 +1,13 @@
-//! How a piece of work is called in a list.
+//! The text of a piece of work in a list.
 
+use super::annotated::AnnotatedSentence;
 use super::cues::{Language, Sign};
-use super::said::Said;
 use super::sentence::Voice;
 use super::text::{bullet, shortened};
 use super::work_state::State;
 
-/// The text of a step for a list, without what announces it; `None` if nothing is left.
-pub(super) fn line(piece: &Said) -> Option<String> {
+/// The text of a step for a list, without its announcing words; `None` if nothing is left.
+pub(super) fn line(piece: &AnnotatedSentence) -> Option<String> {
     let mut start = piece.body_start();
     // "Next:", "Still to do:", "Then", "Now the", "What is left:"
     loop {
@@ -24,9 +24,9 @@ pub(super) fn line(piece: &Said) -> Option<String> {
             })
             .max_by_key(|hit| hit.end);
         let Some(hit) = opening else { break };
-        let behind = &piece.line.folded[hit.end..];
+        let after = &piece.line.folded[hit.end..];
         let marked =
-            behind.trim_start().starts_with([':', ',', '、']) || rest[..hit.end - start].ends_with(':');
+            after.trim_start().starts_with([':', ',', '、']) || rest[..hit.end - start].ends_with(':');
         let cue = &rest[..hit.end - start];
         let bare = matches!(
             cue,
@@ -58,13 +58,13 @@ pub(super) fn line(piece: &Said) -> Option<String> {
         if !marked && !bare {
             break;
         }
-        let rest = behind.trim_start_matches([' ', ':', ',', '、', '-', '–']);
+        let rest = after.trim_start_matches([' ', ':', ',', '、', '-', '–']);
         start = piece.line.folded.len() - rest.len();
         if rest.is_empty() {
             return None;
         }
     }
-    let text = piece.line.behind(start);
+    let text = piece.line.after(start);
     let text = bullet(text.trim_matches([' ', ',', ';', '、', '–', '-']))?;
     let about = piece.part(&text);
     let least = if piece.language == Language::Japanese {
@@ -75,8 +75,12 @@ pub(super) fn line(piece: &Said) -> Option<String> {
     (about.content().count() >= 1 && about.terms().count() >= least).then_some(text)
 }
 
-/// "I switched it off": only the sentence before says what.
-pub(super) fn pointing_back(said: &Said, state: State, behind: Option<&Said>) -> Option<String> {
+/// "I switched it off": the sentence before names the thing.
+pub(super) fn pointing_back(
+    sentence: &AnnotatedSentence,
+    state: State,
+    previous: Option<&AnnotatedSentence>,
+) -> Option<String> {
     let unfit = [
         Sign::Hedge,
         Sign::Hypothesis,
@@ -88,9 +92,10 @@ pub(super) fn pointing_back(said: &Said, state: State, behind: Option<&Said>) ->
         Sign::Request,
         Sign::Meta,
     ];
-    let behind = behind
-        .filter(|behind| !behind.void && !behind.asks && behind.is_telling() && !behind.has_any(&unfit))?;
-    let tells = state == State::Done && said.voice == Voice::Assistant && said.words().count() >= 4;
-    let text = format!("{} {}", shortened(behind.body(), 140), said.body());
+    let previous = previous.filter(|previous| {
+        !previous.excluded && !previous.asks && previous.is_meaningful() && !previous.has_any(&unfit)
+    })?;
+    let tells = state == State::Done && sentence.voice == Voice::Assistant && sentence.words().count() >= 4;
+    let text = format!("{} {}", shortened(previous.body(), 140), sentence.body());
     tells.then(|| bullet(&text)).flatten()
 }

@@ -1,10 +1,10 @@
-//! The list of work over a session: what each piece of it came to, where the last word counts.
+//! The work of a session: the state of each piece of work after its last mention.
 
+use super::annotated::AnnotatedSentence;
 use super::contradiction::retired;
 use super::cues::{Sign, any_signs};
 use super::done::is_done;
 use super::item::{Item, Report};
-use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
 use super::steps::{Step, parts, steps};
@@ -13,23 +13,23 @@ use super::text::{bullet, folded};
 use super::work_state::State;
 use crate::domain::operation::Progress;
 
-/// The most pieces of work that one session adds; the oldest go.
+/// Maximum number of pieces of work that one session adds; the oldest are dropped.
 const MAX_ITEMS: usize = 24;
-/// The parts of a sentence that are held against the work of the document.
+/// Maximum number of parts of a sentence that are compared with the work in the document.
 const MAX_PARTS: usize = 16;
 
-/// All work that is known.
+/// All known work.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) items: Vec<Item>,
-    /// Whether the task was said to be finished.
+    /// Whether the task was reported as finished.
     pub(super) task_is_done: bool,
-    /// Whether the session told anything about work.
+    /// Whether the session mentions work.
     pub(super) told: bool,
 }
 
 impl Work {
-    /// The work of a document and a session.
+    /// Collects the work of a document and a session.
     pub(super) fn of(session: &Session, before: &Progress, task: &str) -> Self {
         let mut work = Self::default();
         for (bullets, state) in [
@@ -45,67 +45,68 @@ impl Work {
         let denied = session.denied();
         let task = Terms::of(task);
         let mut before = None;
-        let mut question: Option<&Said> = None;
-        for (at, said) in session.said.iter().enumerate() {
-            if said.voice == Voice::Assistant && !said.void {
-                question = said.asks.then_some(said);
-            } else if let Some(asked) = question.filter(|asked| asked.message + 1 == said.message) {
-                work.answer(said, asked);
+        let mut question: Option<&AnnotatedSentence> = None;
+        for (at, sentence) in session.sentences.iter().enumerate() {
+            if sentence.voice == Voice::Assistant && !sentence.excluded {
+                question = sentence.asks.then_some(sentence);
+            } else if let Some(asked) = question.filter(|asked| asked.message + 1 == sentence.message) {
+                work.answer(sentence, asked);
             }
-            if at > 0 && session.said[at - 1].message != said.message {
+            if at > 0 && session.sentences[at - 1].message != sentence.message {
                 before = None;
             }
-            let behind = at
+            let previous = at
                 .checked_sub(1)
-                .map(|at| &session.said[at])
-                .filter(|behind| behind.message == said.message);
-            before = work.hear(said, session, &denied, &task, (before, behind));
+                .map(|at| &session.sentences[at])
+                .filter(|previous| previous.message == sentence.message);
+            before = work.record_statement(sentence, session, &denied, &task, (before, previous));
         }
         work
     }
 
-    /// What the sentence told last, for the one behind it.
-    fn hear(
+    /// Processes a sentence. Returns the state that it reported last, for the next sentence.
+    fn record_statement(
         &mut self,
-        said: &Said,
+        sentence: &AnnotatedSentence,
         session: &Session,
         denied: &[usize],
         task: &Terms,
-        (before, behind): (Option<State>, Option<&Said>),
+        (before, previous): (Option<State>, Option<&AnnotatedSentence>),
     ) -> Option<State> {
-        if said.void {
+        if sentence.excluded {
             return None;
         }
         let mut last = None;
-        let around = match behind.filter(|behind| !behind.void && !behind.asks) {
-            Some(behind) => task.clone().with(behind.terms()),
+        let around = match previous.filter(|previous| !previous.excluded && !previous.asks) {
+            Some(previous) => task.clone().with(previous.terms()),
             None => task.clone(),
         };
-        if said.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change])
-            && said.voice == Voice::User
-            && !said.asks
+        if sentence.has_any(&[Sign::Obsolete, Sign::Retired, Sign::Change])
+            && sentence.voice == Voice::User
+            && !sentence.asks
         {
-            self.drop_needless(said);
+            self.drop_needless(sentence);
         }
-        if told_a_cause(said) && denied.binary_search(&said.message).is_err() {
-            self.finish_search(said, &around);
+        if states_cause(sentence) && denied.binary_search(&sentence.message).is_err() {
+            self.finish_search(sentence, &around);
         }
-        for step in steps(said, session, before, behind) {
+        for step in steps(sentence, session, before, previous) {
             last = Some(step.state);
-            let taken_back = step.state == State::Done && denied.binary_search(&said.message).is_ok();
-            if taken_back || (said.voice == Voice::Task && session.has_messages && step.state != State::Done)
+            let taken_back = step.state == State::Done && denied.binary_search(&sentence.message).is_ok();
+            if taken_back
+                || (sentence.voice == Voice::Task && session.has_messages && step.state != State::Done)
             {
                 continue;
             }
-            self.take(step, said, session, (task, &around));
+            self.take(step, sentence, session, (task, &around));
         }
-        self.finish_told(said);
+        self.finish_reported_by_others(sentence);
         last
     }
 
-    /// "Find out why locos stall" is done when the cause is told.
-    fn finish_search(&mut self, said: &Said, around: &Terms) {
-        // Of one search alone, one word tells that it is meant.
+    /// "Find out why locos stall" is done when the cause is reported.
+    fn finish_search(&mut self, sentence: &AnnotatedSentence, around: &Terms) {
+        // If there is only one search, one shared word is sufficient.
         let searches = self.items.iter().filter(|item| {
             item.message == 0 && item.is_open() && any_signs(&item.text).contains(&Sign::Seek)
         });
@@ -116,64 +117,71 @@ impl Work {
             .filter(|item| item.message == 0 && item.is_open())
         {
             let seeks = any_signs(&item.text).contains(&Sign::Seek);
-            let shared = item.terms.shared(said.terms()) + item.terms.shared(around);
+            let shared = item.terms.shared(sentence.terms()) + item.terms.shared(around);
             if seeks && shared >= least {
                 item.state = State::Done;
-                item.message = said.message;
+                item.message = sentence.message;
                 self.told = true;
             }
         }
     }
 
     /// "How about the hall?" - "That's booked."
-    fn answer(&mut self, said: &Said, asked: &Said) {
-        let points_back = said.opens_with(Sign::Anaphor) || said.content().is_empty();
-        let confirms = said.begins_with_yes()
-            && said
+    fn answer(&mut self, sentence: &AnnotatedSentence, asked: &AnnotatedSentence) {
+        let refers_back = sentence.opens_with(Sign::Anaphor) || sentence.content().is_empty();
+        let confirms = sentence.begins_with_yes()
+            && sentence
                 .words()
-                .any(|(_, word)| (said.language.words().is_done)(word));
-        let confirms = confirms && !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
-        let tells = !said.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+                .any(|(_, word)| (sentence.language.words().is_done)(word));
+        let confirms = confirms && !sentence.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
+        let tells = !sentence.has_any(&[Sign::NotYet, Sign::Negation, Sign::Plan]);
         let begins_with_a_deed = || {
-            said.words()
+            sentence
+                .words()
                 .take(2)
-                .any(|(_, word)| (said.language.words().is_done)(word))
+                .any(|(_, word)| (sentence.language.words().is_done)(word))
         };
-        if !said.void && !said.asks && tells && begins_with_a_deed() {
+        if !sentence.excluded && !sentence.asks && tells && begins_with_a_deed() {
             // "And the calendars?" - "Ordered yesterday, 80 of them."
-            let both = asked.terms().clone().with(said.terms());
-            let report = format!("{} {}", asked.line.text, said.line.text);
-            if let Some(at) = self.told_as_done(&report, &both) {
+            let both = asked.terms().clone().with(sentence.terms());
+            let report = format!("{} {}", asked.line.text, sentence.line.text);
+            if let Some(at) = self.reported_as_done(&report, &both) {
                 self.items[at].state = State::Done;
-                self.items[at].message = said.message;
+                self.items[at].message = sentence.message;
                 self.told = true;
             }
         }
-        if said.void || said.asks || !(confirms || points_back && is_done(said)) {
+        if sentence.excluded || sentence.asks || !(confirms || refers_back && is_done(sentence)) {
             return;
         }
         for item in &mut self.items {
             if item.is_open() && (item.is_finished_by(asked.terms()) || item.object.is_within(asked.terms()))
             {
                 item.state = State::Done;
-                item.message = said.message;
+                item.message = sentence.message;
                 self.told = true;
             }
         }
     }
 
-    fn take(&mut self, step: Step, said: &Said, session: &Session, (task, around): (&Terms, &Terms)) {
+    fn take(
+        &mut self,
+        step: Step,
+        sentence: &AnnotatedSentence,
+        session: &Session,
+        (task, around): (&Terms, &Terms),
+    ) {
         let terms = Terms::of(&step.text);
         if step.text.is_empty() || terms.is_empty() {
             if step.state == State::Done {
-                self.finish_what_was_asked(said, session);
+                self.finish_what_was_asked(sentence, session);
             }
             return;
         }
-        let is_task = said.voice == Voice::User
-            && said.message == session.first_question
+        let is_task = sentence.voice == Voice::User
+            && sentence.message == session.first_question
             && step.state == State::Asked
-            && (terms.covers(task) || task.covers(&terms) || session.last_answer > said.message);
+            && (terms.covers(task) || task.covers(&terms) || session.last_answer > sentence.message);
         if is_task {
             return;
         }
@@ -181,7 +189,7 @@ impl Work {
         match step.state {
             State::Done => {
                 let about = terms.clone().with(around);
-                let told = self.told_as_done(&step.text, &terms);
+                let told = self.reported_as_done(&step.text, &terms);
                 let mut at = 0;
                 self.items.retain(|item| {
                     let finished = Some(at) == told
@@ -190,13 +198,13 @@ impl Work {
                     at += 1;
                     !(item.is_open() && finished)
                 });
-                self.finish_single_request(said);
-                self.add(step, said);
+                self.finish_single_request(sentence);
+                self.add(step, sentence);
             }
             State::Doing => {
                 self.items
                     .retain(|item| !(item.is_open() && item.is_named_by(&terms)));
-                self.add(step, said);
+                self.add(step, sentence);
             }
             State::Open | State::Asked => {
                 let known = self
@@ -211,19 +219,20 @@ impl Work {
                     |item: &Item| item.state == State::Done && item.message > 0 && item.terms.equals(&terms);
                 self.items.retain(|item| !reopened(item));
                 if !known && !within {
-                    self.add(step, said);
+                    self.add(step, sentence);
                 }
             }
         }
     }
 
-    /// Which piece of work of the document a report tells as done by its verb: the one of which it names most.
-    fn told_as_done(&self, report: &str, terms: &Terms) -> Option<usize> {
+    /// Index of the document's piece of work that a report states as done by its verb: the one with most
+    /// shared terms.
+    fn reported_as_done(&self, report: &str, terms: &Terms) -> Option<usize> {
         let report = folded(report);
         let report = Report::of(&report, terms);
         let open = self.items.iter().enumerate();
         let open = open.filter(|(_, item)| item.is_open() && item.message == 0);
-        let named = open.map(|(at, item)| (item.done_as(&report), at));
+        let named = open.map(|(at, item)| (item.match_as_done(&report), at));
         let mut named: Vec<(usize, usize)> = named.filter(|(count, _)| *count > 0).collect();
         named.sort_unstable_by(|a, b| b.cmp(a));
         match named.as_slice() {
@@ -233,9 +242,9 @@ impl Work {
         }
     }
 
-    /// "Vidal has signed the order form": what others did finishes what the document lists, and is no report of its own;
-    /// neither is what stands in a rule.
-    fn finish_told(&mut self, said: &Said) {
+    /// "Vidal has signed the order form": the deed of somebody else finishes work in the document but is not
+    /// a report of its own; the same applies to deeds in rules.
+    fn finish_reported_by_others(&mut self, sentence: &AnnotatedSentence) {
         let unsure = [
             Sign::Hypothesis,
             Sign::Hedge,
@@ -246,30 +255,30 @@ impl Work {
             Sign::Negation,
             Sign::Plan,
         ];
-        if said.voice != Voice::User || said.asks {
+        if sentence.voice != Voice::User || sentence.asks {
             return;
         }
-        let whole = std::iter::once(said.line.text.as_str());
-        for part in parts(said).into_iter().take(MAX_PARTS).chain(whole) {
-            let piece = said.part(part);
+        let whole = std::iter::once(sentence.line.text.as_str());
+        for part in parts(sentence).into_iter().take(MAX_PARTS).chain(whole) {
+            let piece = sentence.part(part);
             if piece.has_any(&unsure) {
                 continue;
             }
-            let told = self.told_as_done(part, piece.terms());
+            let told = self.reported_as_done(part, piece.terms());
             let ends = is_done(&piece);
             for (at, item) in self.items.iter_mut().enumerate() {
                 let named = ends && item.message == 0 && item.is_open() && item.is_named_by(piece.terms());
                 if named || Some(at) == told {
                     item.state = State::Done;
-                    item.message = said.message;
+                    item.message = sentence.message;
                     self.told = true;
                 }
             }
         }
     }
 
-    fn add(&mut self, step: Step, said: &Said) {
-        let item = Item::of(step.text, step.state, said.message, said.voice);
+    fn add(&mut self, step: Step, sentence: &AnnotatedSentence) {
+        let item = Item::of(step.text, step.state, sentence.message, sentence.voice);
         if self.items.iter().any(|known| {
             known.line == item.line || (known.state == item.state && known.terms.equals(&item.terms))
         }) {
@@ -283,31 +292,31 @@ impl Work {
         }
     }
 
-    /// "Done." says that what was asked for is done, or the task.
-    fn finish_what_was_asked(&mut self, said: &Said, session: &Session) {
-        let asked = |item: &Item| item.state == State::Asked && item.message + 1 == said.message;
+    /// "Done." finishes the requested work, or the task.
+    fn finish_what_was_asked(&mut self, sentence: &AnnotatedSentence, session: &Session) {
+        let asked = |item: &Item| item.state == State::Asked && item.message + 1 == sentence.message;
         let mut finished = false;
         for item in self.items.iter_mut().filter(|item| asked(item)) {
             item.state = State::Done;
-            item.message = said.message;
+            item.message = sentence.message;
             finished = true;
         }
         self.told |= finished;
-        let closes =
-            said.has(Sign::Closing) && (said.message >= session.last_answer || said.voice == Voice::User);
-        if !finished && closes && said.message > 0 {
+        let closes = sentence.has(Sign::Closing)
+            && (sentence.message >= session.last_answer || sentence.voice == Voice::User);
+        if !finished && closes && sentence.message > 0 {
             self.task_is_done = true;
             self.told = true;
         }
     }
 
-    /// One thing was asked for, and the answer reports work: that was it.
-    fn finish_single_request(&mut self, said: &Said) {
-        if said.voice != Voice::Assistant {
+    /// If a single thing was requested and the answer reports work, the request is finished.
+    fn finish_single_request(&mut self, sentence: &AnnotatedSentence) {
+        if sentence.voice != Voice::Assistant {
             return;
         }
         let asked = |item: &Item| {
-            item.state == State::Asked && item.voice == Voice::User && item.message + 1 == said.message
+            item.state == State::Asked && item.voice == Voice::User && item.message + 1 == sentence.message
         };
         if self.items.iter().filter(|item| asked(item)).count() == 1 {
             self.items.retain(|item| !asked(item));
@@ -315,12 +324,12 @@ impl Work {
     }
 
     /// "Annex B is no longer needed".
-    fn drop_needless(&mut self, said: &Said) {
-        let is_said = said.has(Sign::Needless);
-        let given_up = retired(said);
+    fn drop_needless(&mut self, sentence: &AnnotatedSentence) {
+        let is_said = sentence.has(Sign::Needless);
+        let given_up = retired(sentence);
         let before = self.items.len();
         self.items.retain(|item| {
-            let named = is_said && !item.object.is_empty() && item.object.is_within(said.terms());
+            let named = is_said && !item.object.is_empty() && item.object.is_within(sentence.terms());
             let dropped = given_up
                 .as_ref()
                 .is_some_and(|thing| thing.is_within(&item.terms));
@@ -334,8 +343,8 @@ impl Work {
     }
 }
 
-/// "The cause is …", surely.
-fn told_a_cause(said: &Said) -> bool {
+/// "The cause is …", without doubt.
+fn states_cause(sentence: &AnnotatedSentence) -> bool {
     let unsure = [
         Sign::Hedge,
         Sign::Hypothesis,
@@ -345,13 +354,13 @@ fn told_a_cause(said: &Said) -> bool {
         Sign::Open,
     ];
     // "It comes from the broken wire, not from dirt"
-    let says_more = said.line.folded.contains([',', ':']);
-    said.voice != Voice::Task
-        && said.has(Sign::Cause)
-        && !said.asks
-        && !said.has_any(&unsure)
-        && said.content().count() >= 2
-        && (says_more || !said.has_any(&[Sign::Refuted, Sign::Negation]))
+    let says_more = sentence.line.folded.contains([',', ':']);
+    sentence.voice != Voice::Task
+        && sentence.has(Sign::Cause)
+        && !sentence.asks
+        && !sentence.has_any(&unsure)
+        && sentence.content().count() >= 2
+        && (says_more || !sentence.has_any(&[Sign::Refuted, Sign::Negation]))
 }
 
 /// The task as a bullet.

@@ -1,12 +1,12 @@
-//! How far a piece of work is.
+//! The state of a piece of work.
 
-/// How far a piece of work is.
+/// The state of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Done,
     Doing,
-    /// Said to be left, or planned.
+    /// Reported as remaining, or planned.
     Open,
-    /// Asked for by the user.
+    /// Requested by the user.
     Asked,
 }

@@ -1,9 +1,8 @@
-//! Operations asked for one by one instead of in a text: the JSON of `POST …/operations`, and what the arguments of a
-//! tool come to.
+//! Operations given as JSON instead of DSL text: the body of `POST …/operations`, and tool arguments.
 //!
-//! They are judged like the items of a text, by the same rules and with the same faults. What they say is exact: a
-//! snippet may hold any lines, also such as would be headers or bullets of a text. Items and faults have the place of
-//! their request in the list as their range.
+//! They follow the same rules and produce the same faults as the items of a text. Their content is exact: a
+//! snippet may contain any lines, including lines that would be headers or bullets in a text. The range of an
+//! item or fault is the index of its request in the list.
 //!
 //! ```
 //! use working_memory::domain::dsl::requests::{OperationRequest, read};

@@ -1,4 +1,4 @@
-//! What requests come to: items and faults.
+//! Converts requests to items and faults.
 
 use super::request::OperationRequest;
 use crate::domain::document::one_line;
@@ -9,7 +9,8 @@ use crate::domain::dsl::{Options, Parsed};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 
-/// Reads requests as [`parse`](crate::domain::dsl::parse) reads a text. Total: every list has a result.
+/// Converts requests like [`parse`](crate::domain::dsl::parse) converts a text. Total: every list has a
+/// result.
 #[must_use]
 pub fn read(requests: &[OperationRequest]) -> Parsed {
     let mut parsed = Parsed::default();
@@ -98,14 +99,14 @@ impl Parsed {
     }
 }
 
-/// A text on one line, without the word that stands before a reason anyway and the colon behind it.
+/// Normalises a reason to one line, without a leading `because` and a trailing colon.
 fn reason_of(text: &str) -> String {
     let text = one_line(text);
     let bare = behind_because(&text).unwrap_or(&text);
     bare.trim().trim_end_matches(':').trim_end().to_owned()
 }
 
-/// The operation of an addition, and whether its lines were joined.
+/// Returns the operation of an addition, and whether its lines were joined.
 fn addition(
     role: Role,
     reason: &str,
@@ -156,7 +157,7 @@ fn addition(
     Ok((operation, is_folded))
 }
 
-/// The record that an addition to a section takes the place of.
+/// Parses the id of the record that an addition to a section replaces.
 fn replaced(id: &str, role: Role) -> Result<RecordId, Wrong> {
     let read = items::read_id(id.trim(), &Options::default());
     let read = read.ok_or_else(|| items::malformed(id, role.record_kind()))?;
@@ -167,7 +168,7 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, Wrong> {
     Err((FaultKind::WrongSectionId, detail))
 }
 
-/// The operation of an archiving; or the id, if it was readable, and what is wrong.
+/// Returns the operation of an archiving, or the id (if readable) and the fault.
 fn archiving(id: &str, reason: &str) -> Result<Operation, (Option<RecordId>, Wrong)> {
     let options = Options::default();
     let bare = items::bare(id, &options);

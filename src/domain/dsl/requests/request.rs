@@ -1,42 +1,42 @@
-//! One operation as a caller asks for it, and the JSON of that.
+//! One operation as requested by a caller, and its JSON format.
 
 use crate::domain::dsl::headers::List;
 use crate::domain::operation::Role;
 use serde::{Deserialize, Serialize};
 
-/// One operation as a caller asks for it. A text that is left out is an empty one, and judged as that.
+/// One operation as requested by a caller. A missing text is treated as an empty one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", try_from = "Members")]
 pub enum OperationRequest {
     /// A new record.
     Add {
-        /// Where it goes.
+        /// The section that gets the record.
         section: RecordSection,
-        /// Why it is worth keeping, with or without the word `because`.
+        /// The reason for keeping it, with or without the word `because`.
         reason: String,
-        /// What a snippet is; of snippets only.
+        /// The label of a snippet; only for snippets.
         #[serde(skip_serializing_if = "Option::is_none")]
         label: Option<String>,
-        /// The insight, which becomes one line, or the snippet, which stays as it is.
+        /// The insight, which is joined into one line, or the snippet, which is stored unchanged.
         content: String,
-        /// The id of the record whose place it takes.
+        /// The id of the record that it replaces.
         #[serde(skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
     },
-    /// Takes a record out of the document.
+    /// Archives a record: removes it from the document.
     Archive {
-        /// Its id.
+        /// Id of the record.
         id: String,
-        /// Why.
+        /// The reason for archiving it.
         reason: String,
     },
     /// Replaces `Current Progress`.
     RewriteProgress {
-        /// What is done.
+        /// Completed work.
         completed: Vec<String>,
-        /// What is being done; at least one bullet.
+        /// Work in progress; at least one bullet.
         in_progress: Vec<String>,
-        /// What is left to do.
+        /// Remaining work.
         remaining: Vec<String>,
     },
 }
@@ -68,7 +68,7 @@ enum Op {
     RewriteProgress,
 }
 
-/// All members that any operation has: so that what does not fit is told with its place.
+/// The members of all operations. A misplaced member is reported with its path.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Members {
@@ -124,7 +124,7 @@ impl TryFrom<Members> for OperationRequest {
 }
 
 impl Members {
-    /// Refuses members that belong to another operation.
+    /// Rejects members that belong to another operation.
     fn check(&self) -> Result<(), String> {
         let is_snippet = self.section == Some(RecordSection::Verbatim);
         let (name, own): (_, &[&str]) = match self.op {
@@ -160,7 +160,8 @@ impl Members {
     }
 }
 
-/// Where the first NUL is, which nothing that is stored may hold: the path of the text and the byte in it.
+/// Returns the position of the first NUL, which cannot be stored: the path of the text and the byte offset in
+/// it.
 #[must_use]
 pub fn first_nul(requests: &[OperationRequest]) -> Option<(String, usize)> {
     requests.iter().enumerate().find_map(|(index, request)| {
@@ -173,7 +174,7 @@ pub fn first_nul(requests: &[OperationRequest]) -> Option<(String, usize)> {
 }
 
 impl OperationRequest {
-    /// Its texts by the names of their members.
+    /// All texts of the operation, with the names of their members.
     fn texts(&self) -> Vec<(String, &str)> {
         match self {
             Self::Add {
@@ -201,7 +202,7 @@ impl OperationRequest {
         }
     }
 
-    /// The bullets of a progress: the name of their list, the list, their place in it, and what they say.
+    /// The bullets of a progress operation: list name, list, index, text.
     pub(super) fn bullets(&self) -> impl Iterator<Item = (&'static str, List, usize, &str)> {
         let lists: [(&'static str, List, &[String]); 3] = match self {
             Self::RewriteProgress {

@@ -1,13 +1,13 @@
-//! Values behind names that say what they are: `password=…`, `"token": "…"`, `the password for staging is …`.
+//! Finds values after names of secrets: `password=…`, `"token": "…"`, `the password for staging is …`.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// How far behind a name, in bytes, a sentence may say what it is.
+/// Maximum distance in bytes between a name and its value in a sentence.
 const SAID_WITHIN: usize = 60;
 
-/// Names of what is secret. A key or token is longer than a word; a password may be anything.
+/// Names of secrets. A key or token must be longer than a word; a password may be any text.
 const PASSWORDS: [&str; 17] = [
     "password",
     "passwd",
@@ -51,7 +51,7 @@ static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// How the value stands behind its name.
+/// The syntax between a name and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     Assigned,
@@ -84,7 +84,7 @@ pub(super) fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Where the value of a name begins that ends here, if one follows.
+/// The start of the value that follows a name ending at `end`, if there is one.
 fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
     let rest = &text[end..];
     let first = rest.chars().next()?;
@@ -105,7 +105,7 @@ fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
         ("：", Link::Colon),
     ] {
         if let Some(behind) = skipped.strip_prefix(sign) {
-            // `==` compares.
+            // `==` is a comparison.
             return (!behind.starts_with('=') && !behind.starts_with(':')).then(|| (link, place(behind)));
         }
     }
@@ -122,7 +122,7 @@ fn value_behind(text: &str, end: usize) -> Option<(Link, usize)> {
     Some((Link::Said, place(rest) + at + length))
 }
 
-/// The value that begins here: what stands in quotes, or a word.
+/// The range of the value that begins here: a quoted text, or a word.
 fn value_at(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let trimmed = rest.trim_start_matches([' ', '\t', '*']);
@@ -200,7 +200,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || value.to_ascii_lowercase().starts_with("your")
 }
 
-/// A variable, a member or a call that gives the value.
+/// Whether the value is a variable, a member or a call.
 fn is_reference(value: &str) -> bool {
     let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
     value.contains('(')

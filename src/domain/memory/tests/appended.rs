@@ -1,4 +1,4 @@
-//! Sections the document lacks, and fences left open where something must be written.
+//! Missing sections, and fences that are open where text is inserted.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Where records are put and what goes with them; what progress leaves; what cannot be applied.
+//! Positions of inserted records, removal of records, rewriting of progress, and operations that cannot be
+//! applied.
 
 use super::*;
 use crate::domain::document::{ManagedSection, NewRecord, records};

@@ -1,4 +1,4 @@
-//! What operations do to documents, and what validation accepts.
+//! Tests of applying and validating operations.
 
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
@@ -20,7 +20,7 @@ fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
 }
 
-/// [`now`] as a record line shows it.
+/// [`now`] in the format of a record line.
 const NOW: &str = "2027-01-15T08:00:00Z";
 
 fn id(text: &str) -> RecordId {
@@ -44,7 +44,7 @@ fn keep(label: &str, snippet: &str) -> Operation {
     }
 }
 
-/// A learning that takes a record's place.
+/// A learning that replaces a record.
 fn replace(name: &str, content: &str) -> Operation {
     Operation::AddLearning {
         reason: "better".to_owned(),
@@ -69,7 +69,7 @@ fn progress(completed: &[&str], in_progress: &[&str], remaining: &[&str]) -> Ope
     })
 }
 
-/// The document after operations, its times shown as `NOW`.
+/// The document after operations, with times replaced by `NOW`.
 fn after(document: &str, operations: &[Operation]) -> String {
     let applied = apply(document, Counters::default(), operations, now(), &LIMITS).expect("applied");
     applied.text.replace(NOW, "NOW")

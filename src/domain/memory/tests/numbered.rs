@@ -1,4 +1,4 @@
-//! Ids: which are given, to what, and which never.
+//! Assignment of ids.
 
 use super::*;
 
@@ -41,12 +41,12 @@ fn the_second_line_with_an_id_gets_a_new_one_in_place_of_the_old() {
         "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] a\n- KL-2 [2026-11-21T02:00:00Z] b\n- KL-3 [NOW] c\n\
          - KL-4 [NOW]\n- KL-5 [NOW] because r: new\n"
     );
-    // The first line is the record also where it is archived by the same change.
+    // The first line is the record even if the same change archives it.
     assert_eq!(
         after("# Key Learnings\n- KL-1 a\n- KL-1 b\n", &[archive("KL-1")]),
         "# Key Learnings\n- KL-2 [NOW] b\n"
     );
-    // An empty one as well: it would else be the archived record.
+    // The same for an empty bullet: otherwise it would become the archived record.
     assert_eq!(
         after("# Key Learnings\n- KL-1 a\n- KL-1\n-\n", &[archive("KL-1")]),
         "# Key Learnings\n- KL-2 [NOW]\n-\n"
@@ -99,7 +99,7 @@ fn the_next_id_is_one_more_than_the_counter_and_every_record_line() {
     assert_eq!(id_of("# Key Learnings\n- KL-4 a\n"), "KL-6");
     assert_eq!(id_of("# Key Learnings\n- KL-8 a\n"), "KL-9");
     assert_eq!(id_of("# Key Learnings\n- KL-8 a\n- KL-8 b\n"), "KL-10");
-    // Neither free text nor snippets nor other sections name ids in use.
+    // Free text, snippets and other sections do not count as ids in use.
     assert_eq!(
         id_of("KL-8\n# Free\n- KL-9 a\n# Verbatim Context\n- KL-9 a =>\n  - KL-9 b\n"),
         "KL-6"

@@ -1,4 +1,4 @@
-//! The fault table, as far as it needs the memory.
+//! The rules of the fault table that need the memory.
 
 use super::*;
 use crate::domain::operation::{Fault, FaultKind, Item, Role};
@@ -34,7 +34,7 @@ fn validated(operations: &[Operation], faults: Vec<Fault>, earlier: &[Operation]
     validate(items(operations), faults, &view, earlier, &LIMITS)
 }
 
-/// What becomes of each operation, in order: the name of its fault, or `ok`.
+/// The verdict on each operation, in order: the name of its fault, or `ok`.
 fn verdicts_after(earlier: &[Operation], operations: &[Operation]) -> Vec<&'static str> {
     let validated = validated(operations, vec![], earlier);
     let verdict = |item: &Item| {

@@ -1,4 +1,4 @@
-//! Changes of the window, by document before and after.
+//! Changes of the window: documents before and after.
 
 use super::*;
 use crate::domain::document::outline;
@@ -231,7 +231,7 @@ proptest! {
                 1 => record_decision(&text, counters, now, (&words, Some(&words)), None, &SIZES),
                 _ => set_status(&text, counters, now, Told::Said(&words), Told::Cleared, &SIZES),
             }.unwrap();
-            // What opens a fence that nothing closes is closed behind it.
+            // A fence that a free section leaves open is closed after it.
             let after = free_text(&written.text);
             prop_assert_eq!(after.len(), before.len());
             for (after, before) in after.iter().zip(&before) {
@@ -246,7 +246,8 @@ proptest! {
     }
 }
 
-/// The free sections, byte for byte, but for blank lines at their ends: where the last one ends, others are appended.
+/// The free sections, byte for byte, except for trailing blank lines, because other sections are appended
+/// after the last one.
 fn free_text(document: &str) -> Vec<String> {
     outline(document)
         .into_iter()

@@ -1,45 +1,45 @@
-//! What a folder says.
+//! The content of a folder.
 
 use super::super::status::Status;
 use super::super::take_over::{Brought, BroughtDecision, BroughtTask};
 
-/// What a folder says. Times are in whole seconds, goals, epics and decisions are single lines.
+/// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Folder {
-    /// Static rules, each a text of its own.
+    /// Static rules, one text each.
     pub rules: Vec<String>,
-    /// Goal, blocker, and when they changed.
+    /// Goal, blocker, and when they last changed.
     pub status: Status,
     /// Recent tasks, in the order of the file.
     pub tasks: Vec<BroughtTask>,
-    /// Decisions, likewise.
+    /// Decisions, in the order of the file.
     pub decisions: Vec<BroughtDecision>,
-    /// Older tasks, likewise.
+    /// Older tasks, in the order of the file.
     pub history: Vec<BroughtTask>,
 }
 
-/// A line that could not be placed.
+/// A line that could not be assigned to an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unplaced {
-    /// Its file, as a path inside the folder.
+    /// Path of its file inside the folder.
     pub file: String,
-    /// Its number, from 1 on.
+    /// Its line number, from 1.
     pub line: usize,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// A folder that was read.
+/// The result of parsing a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parsed {
-    /// What it says.
+    /// The content.
     pub folder: Folder,
-    /// What could not be placed.
+    /// The lines that could not be assigned.
     pub unplaced: Vec<Unplaced>,
 }
 
 impl From<Folder> for Brought {
-    /// Everything but the rules, which are prompt items.
+    /// Converts everything except the rules, which are prompt items.
     fn from(folder: Folder) -> Self {
         Self {
             status: folder.status,

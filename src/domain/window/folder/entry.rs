@@ -1,4 +1,4 @@
-//! One entry as a line: a bullet with its time, its words, and a comment where these do not say everything.
+//! One entry as a line: a bullet with its time, its text, and a comment if the text alone is not complete.
 
 use super::super::take_over::{BroughtDecision, BroughtTask};
 use super::super::task::{FAILED, Task, one_line, split_line, task_line};
@@ -8,53 +8,54 @@ use crate::domain::ids::{RecordId, TaskId};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
 use serde_json::{Map, Value, json};
 
-/// What opens and closes the comment behind a line.
+/// Delimiters of the comment after a line.
 const COMMENT: (&str, &str) = ("<!-- ", " -->");
 
-/// An entry of a list: when, and what.
+/// An entry of a list: a time and a text.
 pub(super) trait Entry: Sized + PartialEq {
-    /// When it was.
+    /// The time of the entry.
     fn time(&self) -> DateTime<Utc>;
-    /// The record that it was where it comes from, if that is told.
+    /// The record id it had at its source, if known.
     fn record(&self) -> Option<RecordId>;
-    /// Its words in one line.
+    /// Its text in one line.
     fn words(&self) -> String;
-    /// What its words alone say.
+    /// Builds an entry from its text alone.
     fn of_words(time: DateTime<Utc>, words: &str) -> Self;
-    /// Everything about it.
+    /// All of its data.
     fn to_json(&self) -> Value;
-    /// It as it was written; `None` for anything else.
+    /// Restores an entry from its data; `None` for anything else.
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self>;
-    /// It after a person changed its words: what a comment says beside them stays.
+    /// The entry after a person changed its text; other data from the comment stays.
     fn with_words(self, words: &str) -> Self;
-    /// It, of a line without a date.
+    /// The entry of a line without a date.
     fn undated(self) -> Self;
-    /// It as a memory can hold it; `None` if none can. Words that are too long for an intent go on as its summary.
+    /// The entry adjusted to the limits of a memory; `None` if that is not possible. Text that is too long
+    /// for an intent continues in the summary.
     fn within_limits(self) -> Option<Self>;
 }
 
-/// Whether a memory can hold a text that may have so many bytes.
+/// Whether a memory can store a text of at most `limit` bytes.
 pub(super) fn fits(text: &str, limit: usize) -> bool {
     text.len() <= limit && !text.contains('\0')
 }
 
-/// Whether a record line can hold the time.
+/// Whether a record line can represent the time.
 fn is_writable(time: DateTime<Utc>) -> bool {
     (1..=9999).contains(&time.year())
 }
 
-/// Whether the database can hold the JSON.
+/// Whether the database can store the JSON.
 fn is_storable(outcome: &Value) -> bool {
     let json = outcome.to_string();
     json.len() <= OUTCOME_BYTES && !json.contains("\\u0000")
 }
 
-/// The line of an entry.
+/// Formats the line of an entry.
 pub(super) fn line(entry: &impl Entry) -> String {
     let mut line = format!("- [{}] {}", written_time(entry.time()), told_words(entry));
     let plain = read(&line).is_some_and(|(time, words)| entry_is(entry, time, words));
     if !plain {
-        // In JSON these stand in strings only, and may be written so: then nothing in it opens or ends a comment.
+        // These characters occur in JSON strings only; escaped, they cannot open or close a comment.
         let json = entry
             .to_json()
             .to_string()
@@ -66,7 +67,7 @@ pub(super) fn line(entry: &impl Entry) -> String {
     line
 }
 
-/// Its words behind the id of its record.
+/// The record id, if known, and the text.
 fn told_words(entry: &impl Entry) -> String {
     match entry.record() {
         Some(record) => format!("{record} {}", entry.words()),
@@ -78,13 +79,13 @@ fn entry_is<E: Entry>(entry: &E, time: DateTime<Utc>, words: &str) -> bool {
     entry_of::<E>(time, words) == *entry
 }
 
-/// Words and the JSON of the comment behind them.
+/// Splits text from the JSON in the comment after it.
 fn split_comment(words: &str) -> Option<(&str, &str)> {
     let (said, json) = words.strip_suffix(COMMENT.1)?.rsplit_once(COMMENT.0)?;
     Some((said.trim_end(), json))
 }
 
-/// The words of an entry as they are read behind its time and before a comment.
+/// The text of an entry as it is parsed between its time and a comment.
 fn shown(entry: &impl Entry) -> String {
     let (time, words) = (written_time(entry.time()), told_words(entry));
     let line = format!("- [{time}] {words} {}{{}}{}", COMMENT.0, COMMENT.1);
@@ -92,7 +93,7 @@ fn shown(entry: &impl Entry) -> String {
     said.map_or_else(String::new, |(said, _)| said.to_owned())
 }
 
-/// The entry of what stands behind a time.
+/// Parses the entry after a time.
 pub(super) fn entry_of<E: Entry>(time: DateTime<Utc>, words: &str) -> E {
     let Some((said, json)) = split_comment(words) else {
         return E::of_words(time, words);
@@ -108,8 +109,8 @@ pub(super) fn entry_of<E: Entry>(time: DateTime<Utc>, words: &str) -> E {
     }
 }
 
-/// Time and words of a line that begins with a date: a bullet, a heading or neither; in brackets, bold, in backticks
-/// or bare. The id of a record before the date, as lines of a document have it, is left out.
+/// Parses time and text of a line that begins with a date: a bullet, a heading or neither; the date in
+/// brackets, bold, in backticks or plain. A record id before the date, as in documents, is skipped.
 pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
     let unmarked = line.trim().trim_start_matches(['-', '*', '+', '#', ' ', '\t']);
     let bare = without_id(unmarked).trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
@@ -119,7 +120,7 @@ pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
     let word = bare[..word_end].trim_end_matches(':');
     let mut rest = &bare[word.len()..];
     let mut time = time_of(word)?;
-    // `2026-11-21 14:30` is a time too.
+    // `2026-11-21 14:30` is also accepted.
     let after = rest.strip_prefix(' ').unwrap_or_default();
     let clock = after
         .get(..5)
@@ -145,12 +146,12 @@ fn time_of(word: &str) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// Words without the id of a record before them: it is given anew where it is taken over.
+/// Strips a leading record id, because an import assigns a new one.
 fn without_id(words: &str) -> &str {
     split_record(words).1
 }
 
-/// The id of a record before words (`T-7 …` or `T-7: …`), and the words.
+/// Splits a leading record id (`T-7 …` or `T-7: …`) from the text.
 fn split_record(words: &str) -> (Option<RecordId>, &str) {
     let parts = words
         .split_once(' ')
@@ -161,8 +162,8 @@ fn split_record(words: &str) -> (Option<RecordId>, &str) {
     }
 }
 
-/// The caller's id before words, and the words: `task-1: Bootstrapped`. Only what looks like an id is one: letters,
-/// then a dash or underscore and a part with a digit in it. Other words before a colon are an intent.
+/// Splits a leading caller's id from the text: `task-1: Bootstrapped`. It must look like an id: letters, then
+/// a dash or underscore and a part with a digit. Other text before a colon is an intent.
 fn split_task_id(words: &str) -> Option<(TaskId, &str)> {
     let (id, rest) = words.split_once(": ")?;
     let (name, number) = id.rsplit_once(['-', '_'])?;
@@ -172,12 +173,12 @@ fn split_task_id(words: &str) -> Option<(TaskId, &str)> {
     Some((id.parse().ok().filter(|_| looks_like_one)?, rest.trim_start()))
 }
 
-/// Whether words begin with an id, of a record or a caller's.
+/// Whether a text begins with a record id or a caller's id.
 pub(super) fn begins_with_id(words: &str) -> bool {
     split_record(words).0.is_some() || split_task_id(words).is_some()
 }
 
-/// The reason of a decision that a person wrote as `…. Reason: …` or `… because …`.
+/// Extracts the reason of a decision that a person wrote as `…. Reason: …` or `… because …`.
 fn reason_inside(words: &str) -> (Option<String>, String) {
     let markers = ["Reason:", "Why:", "Rationale:", " because "];
     let found = markers
@@ -249,7 +250,7 @@ impl Entry for BroughtTask {
     }
 
     fn with_words(self, words: &str) -> Self {
-        // What was changed is another task, also if the old one's id still stands before it.
+        // A changed text is a new task, even if the old id still precedes it.
         let (record, words) = split_record(words);
         let id = self.task.task_id.as_ref();
         let named = id.and_then(|id| words.strip_prefix(id.as_str())?.strip_prefix(": "));
@@ -335,13 +336,13 @@ impl Entry for BroughtDecision {
         Self::of_words(self.time, words)
     }
 
-    /// Its words are what it is known by.
+    /// A decision is identified by its text alone.
     fn undated(self) -> Self {
         self
     }
 
     fn within_limits(mut self) -> Option<Self> {
-        // A reason that no record line can hold as it is stays in the words.
+        // A reason that a record line cannot represent unchanged stays in the text.
         if let Some(reason) = self.reason.take_if(|reason| check_reason(reason).is_err()) {
             self.decision = format!("{} (reason: {})", self.decision, one_line(&reason));
         }

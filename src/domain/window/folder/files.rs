@@ -1,4 +1,4 @@
-//! The files of the folder.
+//! The names of the files in the folder.
 
 /// The file of the rules.
 pub const RULES: &str = "CONTEXT.md";
@@ -8,11 +8,11 @@ pub(super) const STATUS: &str = "active/current_status.md";
 pub(super) const DECISIONS: &str = "active/decisions.log.md";
 /// The file of older tasks.
 pub(super) const HISTORY: &str = "archive/history.md";
-/// The folder of older tasks by epic, with a slash behind it.
+/// The folder of older tasks by epic, with a trailing slash.
 pub const EPICS: &str = "archive/epics/";
 
-/// The folder of older tasks by week, with a slash behind it.
+/// The folder of older tasks by week, with a trailing slash.
 pub const WEEKLY: &str = "archive/weekly/";
 
-/// The files of every folder; those of epics and weeks come beside them.
+/// The files of every folder; files of epics and weeks are additional.
 pub const FILES: [&str; 4] = [RULES, STATUS, DECISIONS, HISTORY];

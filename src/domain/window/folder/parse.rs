@@ -1,4 +1,4 @@
-//! Reading the folder, as people and the service write it.
+//! Parses the folder, as people and the service write it.
 
 use super::super::status::Status;
 use super::super::take_over::BroughtTask;
@@ -10,14 +10,14 @@ use super::render::RULE;
 use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
 
-/// Reads the files of a folder, in any order; files of other names are left alone. Bullets without a date have that of
-/// the entry above them, or else the time that the status says of itself, or else `undated`. Never fails: what cannot be
-/// placed is listed. Linear.
+/// Parses the files of a folder, in any order; files with other names are ignored. A bullet without a date
+/// gets that of the entry above it, or else the time of the status, or else `undated`. Never fails: lines
+/// that cannot be placed are reported. Linear.
 #[must_use]
 pub fn parse<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, undated: DateTime<Utc>) -> Parsed {
     let mut parsed = Parsed::default();
     let mut files: Vec<(&str, &str)> = files.into_iter().collect();
-    // The status says when all of it was last touched.
+    // The status comes first: it contains the default time.
     files.sort_by_key(|(path, _)| *path != STATUS);
     let (mut epics, mut weeks) = (Vec::new(), Vec::new());
     for (path, text) in files {
@@ -47,7 +47,7 @@ pub fn parse<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, undated: D
     parsed
 }
 
-/// Adds the tasks of weekly summaries that the history lacks.
+/// Adds the tasks of weekly summaries that are missing in the history.
 fn complete(folder: &mut Folder, weeks: Vec<BroughtTask>) {
     let mut there: HashSet<(DateTime<Utc>, String)> = folder
         .history
@@ -59,12 +59,12 @@ fn complete(folder: &mut Folder, weeks: Vec<BroughtTask>) {
     folder.history.extend(missing);
 }
 
-/// Where bullets without a date are entries.
+/// Where bullets without a date count as entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Undated {
-    /// In the whole file, which is a list of them.
+    /// Anywhere in the file, because it is a list of entries.
     Anywhere,
-    /// Below a heading that names tasks, and where they begin with an id.
+    /// Below a heading that names tasks, and wherever they begin with an id.
     BelowTasks,
 }
 
@@ -87,7 +87,7 @@ impl Undated {
     }
 }
 
-/// What a bullet in column 0 says. A box that is ticked says that it is done; one that is not is no entry.
+/// The text of a bullet in column 0. A ticked checkbox is an entry; an unticked one is not.
 fn bullet(line: &str) -> Option<&str> {
     let said = line
         .strip_prefix("- ")
@@ -98,7 +98,7 @@ fn bullet(line: &str) -> Option<&str> {
     (!said.is_empty() && !said.starts_with("[ ]")).then_some(said)
 }
 
-/// Notes the epic on the tasks of the history that it names; those that the history lacks come behind it.
+/// Sets the epic on the listed tasks of the history; missing tasks are appended.
 fn join(folder: &mut Folder, name: &str, tasks: Vec<BroughtTask>) {
     let mut places: HashMap<(DateTime<Utc>, String), Vec<usize>> = HashMap::new();
     for (place, task) in folder.history.iter().enumerate().rev() {
@@ -118,8 +118,8 @@ fn join(folder: &mut Folder, name: &str, tasks: Vec<BroughtTask>) {
     }
 }
 
-/// Rules as the service writes them, or, in a file of a person, one for each section of the second level and one for
-/// what stands before the first.
+/// Parses rules as written by the service. In a file written by a person, each section of the second level
+/// and the text before the first one is a rule.
 fn rules(text: &str) -> Vec<String> {
     if !text.lines().any(|line| line == RULE) {
         return sections(text);
@@ -166,7 +166,7 @@ fn sections(text: &str) -> Vec<String> {
     said.map(str::to_owned).collect()
 }
 
-/// An entry on its way.
+/// An entry being parsed.
 struct Open<'t> {
     index: usize,
     line: &'t str,
@@ -176,11 +176,11 @@ struct Open<'t> {
     is_dated: bool,
 }
 
-/// One file on its way.
+/// The parser state of one file.
 struct Reader<'p> {
     path: &'p str,
     unplaced: &'p mut Vec<Unplaced>,
-    /// The time of what has none.
+    /// The time of entries without one.
     undated: DateTime<Utc>,
 }
 
@@ -195,8 +195,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Entries that begin with a date, and bullets without one. Deeper lines and prose below a heading with a date
-    /// belong to it. What no memory could hold is not placed.
+    /// Parses entries that begin with a date, and bullets without one. Deeper lines and prose below a dated
+    /// heading belong to it. Entries that no memory could store are reported as unplaced.
     fn entries<'t, E: Entry>(
         &mut self,
         lines: impl Iterator<Item = (usize, &'t str)>,
@@ -223,7 +223,7 @@ impl Reader<'_> {
                 date = None;
             } else if is_heading {
                 found.extend(self.close(open.take()));
-                // `## 2026-11-21` alone dates the bullets below it; a title says nothing more.
+                // A heading with only a date sets the date of the bullets below it; a title adds nothing.
                 date = read(&format!("{line} x")).map(|(time, _)| time);
                 takes_undated = undated.takes_below(line);
             } else if let Some((time, bullet)) =
@@ -301,7 +301,8 @@ impl Reader<'_> {
         folder.tasks = self.entries(rest.into_iter(), Undated::BelowTasks);
     }
 
-    /// Sets one line of the status; the first that says something counts, and a time that cannot be read is not placed.
+    /// Sets one field of the status. The first value counts; a time that cannot be parsed is reported as
+    /// unplaced.
     fn set(&mut self, status: &mut Status, key: Key, value: &str, (index, line): (usize, &str)) {
         let told = Status::new(Some(value), Some(value));
         match key {
@@ -336,12 +337,12 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a memory can hold it as a goal or a blocker.
+/// Whether a memory can store it as a goal or a blocker.
 fn is_told(value: &str) -> bool {
     fits(value, STATUS_BYTES)
 }
 
-/// What a line or heading of the status is about.
+/// The field that a line or heading of the status sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Goal,
@@ -349,7 +350,7 @@ enum Key {
     Updated,
 }
 
-/// The key of a name as people write it: `Goal`, `Current Goal`, `Active Blockers`, `Last Updated`.
+/// Parses a field name as people write it: `Goal`, `Current Goal`, `Active Blockers`, `Last Updated`.
 fn key_of(name: &str) -> Option<Key> {
     let name = name.to_lowercase();
     let bare = ["current ", "active ", "last "]

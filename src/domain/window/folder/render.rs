@@ -1,4 +1,4 @@
-//! Writing the folder.
+//! Renders the folder.
 
 use super::super::take_over::BroughtTask;
 use super::contents::Folder;
@@ -8,13 +8,13 @@ use crate::domain::document::written_time;
 use chrono::Datelike as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What opens a rule.
+/// The line before each rule.
 pub(super) const RULE: &str = "<!-- rule -->";
 
-/// What is written where there is no goal or no blocker.
+/// Written if there is no goal or no blocker.
 const NONE: &str = "none";
 
-/// The files of a folder, as paths inside it and their texts, in the order of the module's list. Linear.
+/// Renders the files of a folder as (path inside it, text), in the order of the module's list. Linear.
 #[must_use]
 pub fn render(folder: &Folder) -> Vec<(String, String)> {
     let mut files = vec![
@@ -55,7 +55,7 @@ fn list(title: &str, entries: &[impl Entry]) -> String {
     text
 }
 
-/// The files of the epics say which tasks are theirs.
+/// The epic of a task is stored in the file of the epic.
 fn history(tasks: &[BroughtTask]) -> String {
     let tasks: Vec<_> = tasks.iter().map(without_epic).collect();
     list("# History", &tasks)
@@ -87,7 +87,7 @@ fn rules(rules: &[String]) -> String {
         text.push_str(RULE);
         text.push('\n');
         for line in rule.split_inclusive('\n') {
-            // A line of a rule that would open one gets a backslash more than it has.
+            // Escapes a line of a rule that looks like the marker, with an additional backslash.
             if line.trim_start_matches('\\').starts_with(RULE) {
                 text.push('\\');
             }
@@ -98,16 +98,16 @@ fn rules(rules: &[String]) -> String {
     text
 }
 
-/// The names that are in use.
+/// File names in use.
 #[derive(Default)]
 struct Taken {
     names: HashSet<String>,
-    /// How often each name was asked for.
+    /// How often each name was requested.
     numbers: HashMap<String, usize>,
 }
 
 impl Taken {
-    /// A name that any file system takes, not taken before.
+    /// Returns a unique name that is valid on any file system.
     fn file_name(&mut self, epic: &str) -> String {
         let mut name: String = epic
             .chars()

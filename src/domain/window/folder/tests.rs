@@ -1,4 +1,4 @@
-//! Folders there and back, and folders of people.
+//! Round trips of folders, and folders written by people.
 
 use super::super::check_reason;
 use super::super::status::Status;
@@ -374,12 +374,12 @@ fn words() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
-/// A reason that a record line can hold.
+/// A reason that a record line can represent.
 fn reason() -> impl Strategy<Value = String> {
     said().prop_filter("unwritable", |text| check_reason(&one_line(text)).is_ok())
 }
 
-/// Text that says something.
+/// Text with at least one letter or digit.
 fn said() -> impl Strategy<Value = String> {
     words().prop_filter("blank", |text| !one_line(text).is_empty())
 }
@@ -403,7 +403,7 @@ fn task() -> impl Strategy<Value = Task> {
         })
 }
 
-/// Each at a time of its own.
+/// Tasks with distinct times.
 fn tasks() -> impl Strategy<Value = Vec<BroughtTask>> {
     let with_record = (prop::option::of(1_i64..9), task());
     prop::collection::vec(with_record, 0..4).prop_map(|tasks| {

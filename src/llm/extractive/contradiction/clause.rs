@@ -1,115 +1,115 @@
-//! A part of a sentence held against the memory.
+//! Compares a part of a sentence with the memory.
 
 use std::collections::BTreeSet;
 
+use super::effects::Effects;
 use super::facts::Facts;
-use super::force::Force;
-use super::known::{Known, Memory, RARE};
+use super::parsed_record::{Memory, ParsedRecord, RARE};
 use super::spans::{is_named, leading_name, old, old_text, retired_text};
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::{Language, Sign};
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::{Kind, values};
 
-/// One word that no other record holds, and another one.
-const SAME_THING: usize = RARE + RARE / 2;
-/// Of many words shared, these are enough whatever the rest of the record says.
-pub(super) const MUCH: usize = 2 * RARE;
+/// The weight of a word that only one record contains plus another word.
+const SAME_SUBJECT: usize = RARE + RARE / 2;
+/// With this weight of shared words the rest of the record does not matter.
+pub(super) const STRONG_MATCH: usize = 2 * RARE;
 
-/// A part between commas.
+/// A part of a sentence between commas.
 pub(super) struct Clause {
     pub(super) facts: Facts,
-    /// What is no longer so.
+    /// The terms that it says do not hold any more.
     pub(super) old: Option<Terms>,
-    /// The values of that: "ten" and "10" are one.
+    /// The values in those terms, so that "ten" and "10" match.
     old_values: Vec<String>,
-    /// It is one plain word, "main" or "member", that may stand in any record.
+    /// Whether those terms are one ordinary word, such as "main" or "member", that may occur in any record.
     old_is_plain: bool,
-    /// What is given up.
+    /// The terms that it says are given up.
     pub(super) retired: Option<Terms>,
-    /// The name with which that begins.
+    /// The name at the beginning of those terms.
     pub(super) retired_name: Option<Terms>,
-    /// What is left of it without the words that are cues.
+    /// Its terms without cue words.
     pub(super) content: Terms,
     /// Whether it begins with a negation.
     pub(super) is_denial: bool,
     pub(super) refutes: bool,
     /// "That was never the cause".
     pub(super) clears: bool,
-    /// "It's not …": what else it says is not so.
+    /// "It's not …": the rest of the clause is denied.
     pub(super) is_not: bool,
     /// "Nobody … any more".
     is_over: bool,
-    /// Whether what is over stands before the word for it.
+    /// Whether the ended thing precedes the cue.
     pub(super) ends_before: bool,
-    /// "We cancelled them": what was spoken of before is no more.
+    /// "We cancelled them": ends what the clause before is about.
     pub(super) ends_it: bool,
-    /// "I didn't take it this morning" tells of once.
+    /// "I didn't take it this morning" is about a single occasion.
     is_once: bool,
-    /// "Only at ten": what else there was is no more.
+    /// "Only at ten": excludes other values.
     is_only: bool,
-    /// "As planned": all is as it was.
+    /// "As planned": nothing changed.
     confirms: bool,
-    /// "Lowered": some amount is another one.
-    shifts_amount: bool,
-    /// "Took over": somebody else does it.
-    shifts_hands: bool,
+    /// "Lowered": an amount changed.
+    changes_amount: bool,
+    /// "Took over": a responsibility changed.
+    changes_owner: bool,
     pub(super) lasts_until: bool,
 }
 
 impl Clause {
-    pub(super) fn of(said: &Said) -> Self {
-        let folded = said.line.folded.trim_start_matches([' ', ':', ',', ';']);
+    pub(super) fn of(sentence: &AnnotatedSentence) -> Self {
+        let folded = sentence.line.folded.trim_start_matches([' ', ':', ',', ';']);
         let first = folded.split(' ').next().unwrap_or_default();
-        let facts = Facts::of(said);
-        // "Closes at six" is no end.
-        let retired_text = retired_text(said);
-        let is_hour = facts.gives(&Kind::Time) && said.has(Sign::Shuts);
-        let old = old(said).filter(|_| !is_hour);
+        let facts = Facts::of(sentence);
+        // "Closes at six" is not an end.
+        let retired_text = retired_text(sentence);
+        let is_hour = facts.gives(&Kind::Time) && sentence.has(Sign::Shuts);
+        let old = old(sentence).filter(|_| !is_hour);
         Self {
-            old_values: old_text(said).map_or_else(Vec::new, |text| {
+            old_values: old_text(sentence).map_or_else(Vec::new, |text| {
                 values(text).into_iter().map(|(_, value)| value).collect()
             }),
             old_is_plain: old
                 .as_ref()
-                .is_some_and(|old| old.count() == 1 && !is_named(said, old)),
+                .is_some_and(|old| old.count() == 1 && !is_named(sentence, old)),
             old,
             retired: retired_text.map(Terms::of).filter(|terms| !terms.is_empty()),
             retired_name: retired_text.and_then(leading_name),
-            clears: said.has(Sign::NotCause),
-            content: said.content().clone(),
-            is_denial: Language::lists(said.language.words().denying, first),
-            refutes: said.has(Sign::Refuted),
-            is_not: said.has(Sign::IsNot),
-            is_over: said.has(Sign::AnyMore) && said.has_any(&[Sign::Negation, Sign::Denial]),
-            ends_before: said.has(Sign::OldBefore),
-            shifts_amount: said.has(Sign::Amount),
-            shifts_hands: said.has(Sign::Hands),
-            ends_it: said.has(Sign::EndsIt),
-            is_once: said.has_any(&[Sign::Moment, Sign::Past]) && !said.has(Sign::Change),
-            is_only: said.has(Sign::Only),
-            confirms: said.has(Sign::Confirming),
-            lasts_until: said.has(Sign::Lasting),
+            clears: sentence.has(Sign::NotCause),
+            content: sentence.content().clone(),
+            is_denial: Language::lists(sentence.language.words().denying, first),
+            refutes: sentence.has(Sign::Refuted),
+            is_not: sentence.has(Sign::IsNot),
+            is_over: sentence.has(Sign::AnyMore) && sentence.has_any(&[Sign::Negation, Sign::Denial]),
+            ends_before: sentence.has(Sign::OldBefore),
+            changes_amount: sentence.has(Sign::Amount),
+            changes_owner: sentence.has(Sign::Hands),
+            ends_it: sentence.has(Sign::EndsIt),
+            is_once: sentence.has_any(&[Sign::Moment, Sign::Past]) && !sentence.has(Sign::Change),
+            is_only: sentence.has(Sign::Only),
+            confirms: sentence.has(Sign::Confirming),
+            lasts_until: sentence.has(Sign::Lasting),
             facts,
         }
     }
 
-    /// The record says what this says to be no longer so, of the same thing.
+    /// Whether the record contains what the clause says does not hold any more, about the same thing.
     pub(super) fn replaces(
         &self,
-        record: &Known,
+        record: &ParsedRecord,
         before: Option<&Self>,
         memory: &Memory,
         around: &Terms,
     ) -> bool {
         let Some(old) = &self.old else { return false };
-        let theirs = &record.facts.terms;
-        if !old.numbers.is_subset(&theirs.numbers) {
+        let record_facts = &record.facts.terms;
+        if !old.numbers.is_subset(&record_facts.numbers) {
             return false;
         }
-        let told: BTreeSet<Stem> = old.words.intersection(&theirs.words).copied().collect();
+        let told: BTreeSet<Stem> = old.words.intersection(&record_facts.words).copied().collect();
         let words = told.len();
-        let gives = |value: &String| theirs_give(record, value);
+        let gives = |value: &String| record_gives(record, value);
         let says_value = !self.old_values.is_empty() && self.old_values.iter().all(gives);
         let says_old = if says_value {
             true
@@ -119,23 +119,23 @@ impl Clause {
             true
         };
         let rest = self.facts.terms.without(old);
-        let about = |terms: &Terms| terms.without(old).shared(theirs);
+        let about = |terms: &Terms| terms.without(old).shared(record_facts);
         let named_around = || {
             memory.is_alone_with(old)
                 && (words == old.words.len() || says_value)
                 && (old.numbers.iter().any(|number| is_identifier(number)) || about(around) > 0)
         };
         let same_thing = about(&rest) > 0 || before.is_some_and(|before| about(&before.facts.terms) > 0);
-        // A name says itself what it is about, also one with a number in it; one plain word may stand in any record, and
-        // is meant where that speaks of it first.
+        // A name, also one with a number, identifies its thing. One ordinary word may be in any record, and
+        // matches only where it is the record's subject.
         let subject = record
             .facts
             .subject
             .is_some_and(|subject| told.contains(&subject));
         let names_it = words > 1 || !old.numbers.is_empty() || !self.old_is_plain || subject;
         let is_nearly_whole =
-            words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= MUCH;
-        // "MySQLのサーバーは電源を落としました": letters among other signs are a name.
+            words >= 2 && words * 3 >= old.words.len() * 2 && memory.weight(told.iter()) >= STRONG_MATCH;
+        // "MySQLのサーバーは電源を落としました": a word in Latin letters is a name.
         let is_foreign = |word: &&Stem| word.text().bytes().all(|b| b.is_ascii_alphanumeric());
         let in_japanese = || old.words.iter().any(|word| word.text().starts_with(is_japanese));
         let by_foreign_name = in_japanese()
@@ -143,183 +143,196 @@ impl Clause {
             && words * 2 >= old.words.len();
         let is_whole =
             (words > 0 && words == old.words.len() && names_it) || is_nearly_whole || by_foreign_name;
-        let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= MUCH);
+        let is_told = is_whole || (self.is_over && memory.weight(told.iter()) >= STRONG_MATCH);
         says_old && (same_thing || is_told || named_around())
     }
 
-    /// The record gives another value of the same kind to the same thing.
-    pub(super) fn revalues(&self, record: &Known, memory: &Memory, force: Force) -> bool {
-        let theirs = &record.facts;
-        if self.old.is_some() || self.facts.names_others(theirs) {
+    /// Whether the record gives another value of the same kind to the same thing.
+    pub(super) fn changes_value(&self, record: &ParsedRecord, memory: &Memory, effects: Effects) -> bool {
+        let record_facts = &record.facts;
+        if self.old.is_some() || self.facts.names_others(record_facts) {
             return false;
         }
         let shared = memory.shared(&self.facts.things, record);
-        // "Tried on replica-1" says nothing of a report that reads from replica-2.
-        if self.facts.is_of_series(theirs, shared > 0) {
+        // "Tried on replica-1" does not affect a report that reads from replica-2.
+        if self.facts.is_of_series(record_facts, shared > 0) {
             return true;
         }
-        let subject = self.facts.shares_subject(theirs);
-        let covered = self.facts.things.intersection(&theirs.things).count();
-        // "On 12 May it begins at seven" tells of that day.
-        let is_of_a_day = self.facts.gives(&Kind::Date) && !theirs.gives(&Kind::Date) && !force.changes;
-        let mut kinds = self.facts.revalued(theirs);
+        let subject = self.facts.shares_subject(record_facts);
+        let covered = self.facts.things.intersection(&record_facts.things).count();
+        // "On 12 May it begins at seven" is about that day only.
+        let is_of_a_day =
+            self.facts.gives(&Kind::Date) && !record_facts.gives(&Kind::Date) && !effects.changes;
+        let mut kinds = self.facts.revalued(record_facts);
         kinds.any(|kind| match kind {
             _ if is_of_a_day => false,
-            _ if shared >= SAME_THING && force.changes && theirs.denied.is_empty() => true,
-            // "Billing sits at 38" says nothing of the port that it listens on.
-            Kind::Plain | Kind::Bare if !is_restated(covered, &self.facts, theirs) => false,
-            // What is counted says what it is about.
-            Kind::Of(thing) if force.is_seen && theirs.things.contains(thing) => shared >= RARE,
-            // What is not on Fridays may well be on Mondays.
-            Kind::Weekday | Kind::Date | Kind::Time if !theirs.denied.is_empty() => false,
-            _ if force.is_seen && covered >= 2 && shared >= RARE => true,
-            _ if force.changes => subject && shared > 0,
-            // Without a word of change only if it is told of nothing else.
-            _ => shared >= RARE && subject && !force.adds && is_half(covered, &self.facts, theirs),
+            _ if shared >= SAME_SUBJECT && effects.changes && record_facts.denied.is_empty() => true,
+            // "Billing sits at 38" does not affect the port that it listens on.
+            Kind::Plain | Kind::Bare if !is_restated(covered, &self.facts, record_facts) => false,
+            // The unit shows what an amount is about.
+            Kind::Of(thing) if effects.is_seen && record_facts.things.contains(thing) => shared >= RARE,
+            // What does not happen on Fridays may happen on Mondays.
+            Kind::Weekday | Kind::Date | Kind::Time if !record_facts.denied.is_empty() => false,
+            _ if effects.is_seen && covered >= 2 && shared >= RARE => true,
+            _ if effects.changes => subject && shared > 0,
+            // Without a sign of change only if the clause adds nothing else.
+            _ => shared >= RARE && subject && !effects.adds && is_half(covered, &self.facts, record_facts),
         })
     }
 
-    /// "On Saturdays at ten only", where the record gives that hour and another one.
-    pub(super) fn narrows(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
+    /// "On Saturdays at ten only", where the record has that hour and another one.
+    pub(super) fn narrows(&self, whole: &Facts, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
         self.is_only
-            && theirs.denied.is_empty()
-            && self.facts.gives_fewer(theirs)
-            && whole.shares_subject(theirs)
+            && record_facts.denied.is_empty()
+            && self.facts.gives_fewer(record_facts)
+            && whole.shares_subject(record_facts)
             && memory.shared(&whole.things, record) >= RARE
-            && !whole.is_of_another(theirs)
+            && !whole.is_of_another(record_facts)
     }
 
-    /// It says again what the record says, and that it is not so, or is so where the record denies it.
-    pub(super) fn denies(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
+    /// Whether it restates the record negated, or restates positively what the record denies.
+    pub(super) fn denies(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
         let turned = |of: &Facts, other: &Facts| {
             other.denied.is_empty() && of.denied.iter().any(|word| other.things.contains(word))
         };
-        let covered = self.facts.things.intersection(&theirs.things).count();
-        let by_states = !self.facts.states.is_empty() && !theirs.states.is_empty();
-        // All that it speaks of stands in the record, or each says little more than the other.
-        let is_same = covered == self.facts.things.len() || is_half(covered, &self.facts, theirs);
+        let covered = self.facts.things.intersection(&record_facts.things).count();
+        let by_states = !self.facts.states.is_empty() && !record_facts.states.is_empty();
+        // All its terms are in the record, or neither has many other terms.
+        let is_same = covered == self.facts.things.len() || is_half(covered, &self.facts, record_facts);
         self.old.is_none()
             && !self.is_once
             && !by_states
-            && (turned(&self.facts, theirs) || turned(theirs, &self.facts))
+            && (turned(&self.facts, record_facts) || turned(record_facts, &self.facts))
             && covered * 3 >= self.facts.things.len() * 2
             && is_same
-            && self.facts.shares_subject(theirs)
-            && self.facts.adds_no_value(theirs)
-            && memory.shared(&self.facts.things, record) >= MUCH
-            && !self.facts.is_of_another(theirs)
+            && self.facts.shares_subject(record_facts)
+            && self.facts.adds_no_value(record_facts)
+            && memory.shared(&self.facts.things, record) >= STRONG_MATCH
+            && !self.facts.is_of_another(record_facts)
     }
 
-    /// The record, or a part of it, tells of the opposite state of the same thing.
-    pub(super) fn opposes(&self, theirs: &Facts, record: &Known, memory: &Memory) -> bool {
-        if !self.facts.opposes(theirs) || self.old.is_some() {
+    /// Whether the record, or a part of it, states the opposite state of the same thing.
+    pub(super) fn opposes(&self, record_facts: &Facts, record: &ParsedRecord, memory: &Memory) -> bool {
+        if !self.facts.opposes(record_facts) || self.old.is_some() {
             return false;
         }
         let about = &self.facts.about;
-        let covered = about.shared(&theirs.about);
+        let covered = about.shared(&record_facts.about);
         let shared = memory.shared(&about.words, record);
         let subject = self.facts.subject.as_ref();
-        let subject = subject.is_some_and(|subject| theirs.about.words.contains(subject));
-        // "The car park of the visitors is open": each says more of it, so that it may be another one.
+        let subject = subject.is_some_and(|subject| record_facts.about.words.contains(subject));
+        // "The car park of the visitors is open": if both have additional terms they may be about different
+        // things.
         let extra = |of: &Facts, other: &Facts| {
             let mut words = of.about.words.intersection(&of.things);
             words.any(|word| !other.terms.words.contains(word))
         };
-        let may_differ = extra(&self.facts, theirs) && extra(theirs, &self.facts);
-        shared >= MUCH || (subject && shared > 0 && covered * 2 >= theirs.about.count() && !may_differ)
+        let may_differ = extra(&self.facts, record_facts) && extra(record_facts, &self.facts);
+        shared >= STRONG_MATCH
+            || (subject && shared > 0 && covered * 2 >= record_facts.about.count() && !may_differ)
     }
 
-    /// The same thing has another name in the record, or lies somewhere else.
-    pub(super) fn renames(&self, record: &Known, memory: &Memory, force: Force) -> bool {
-        let theirs = &record.facts;
-        if self.confirms || self.facts.shares_value(theirs) || self.facts.is_narrower(theirs) {
+    /// Whether the record has another name or place for the same thing.
+    pub(super) fn renames(&self, record: &ParsedRecord, memory: &Memory, effects: Effects) -> bool {
+        let record_facts = &record.facts;
+        if self.confirms || self.facts.shares_value(record_facts) || self.facts.is_narrower(record_facts) {
             return false;
         }
         let shared = memory.shared(&self.facts.things, record);
         let differs = |unnamed: bool| {
-            let rest = theirs.without_names(unnamed);
+            let rest = record_facts.without_names(unnamed);
             let covered = rest.intersection(&self.facts.terms.words).count();
-            let enough = match force.changes {
+            let enough = match effects.changes {
                 true => covered * 2 >= rest.len() && shared >= RARE / 2,
-                false => covered * 3 >= rest.len() * 2 && shared >= RARE && !force.adds,
+                false => covered * 3 >= rest.len() * 2 && shared >= RARE && !effects.adds,
             };
             let subject = self.facts.subject.is_some_and(|subject| rest.contains(&subject));
             subject
                 && covered > 0
                 && enough
-                && theirs.denied.is_empty()
-                && self.facts.renames(theirs, unnamed)
+                && record_facts.denied.is_empty()
+                && self.facts.renames(record_facts, unnamed)
         };
-        let may_lack_name = (force.changes && record.places) || shared >= MUCH;
-        (differs(false) || (may_lack_name && differs(true))) && !self.facts.is_of_another(theirs)
+        let may_lack_name = (effects.changes && record.places) || shared >= STRONG_MATCH;
+        (differs(false) || (may_lack_name && differs(true))) && !self.facts.is_of_another(record_facts)
     }
 
-    /// "They lower the statin to half a tablet", "Ana took over the roster": what it speaks of has another amount, or is in
-    /// other hands, than the record says.
-    pub(super) fn shifts(&self, whole: &Facts, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
+    /// "They lower the statin to half a tablet", "Ana took over the roster": the amount or the responsible
+    /// person in the record changed.
+    pub(super) fn changes_amount_or_owner(
+        &self,
+        whole: &Facts,
+        record: &ParsedRecord,
+        memory: &Memory,
+    ) -> bool {
+        let record_facts = &record.facts;
         let amounts = |facts: &Facts| {
             facts
                 .values
                 .iter()
                 .any(|(kind, _)| matches!(kind, Kind::Of(_) | Kind::Percent | Kind::Plain))
         };
-        let shifts = (self.shifts_amount && amounts(theirs))
-            || (self.shifts_hands
-                && !theirs.names.is_empty()
-                && theirs.names.is_disjoint(&self.facts.terms.words));
+        let changes_amount_or_owner = (self.changes_amount && amounts(record_facts))
+            || (self.changes_owner
+                && !record_facts.names.is_empty()
+                && record_facts.names.is_disjoint(&self.facts.terms.words));
         // "Ms Vasseur is away, Mr Okafor takes over the file"
-        let by_whom = if self.shifts_hands { whole } else { &self.facts };
-        let named = !theirs.names.is_disjoint(&by_whom.names);
-        shifts
+        let by_whom = if self.changes_owner { whole } else { &self.facts };
+        let named = !record_facts.names.is_disjoint(&by_whom.names);
+        changes_amount_or_owner
             && !self.confirms
-            && !self.facts.shares_value(theirs)
+            && !self.facts.shares_value(record_facts)
             && (named
-                || self.facts.shares_subject(theirs)
-                || memory.shared(&self.facts.things, record) >= MUCH)
+                || self.facts.shares_subject(record_facts)
+                || memory.shared(&self.facts.things, record) >= STRONG_MATCH)
             && memory.shared(&self.facts.things, record) >= RARE
-            && (self.shifts_hands || !self.facts.names_others(theirs))
-            && !self.facts.is_narrower(theirs)
-            && !self.facts.is_of_another(theirs)
+            && (self.changes_owner || !self.facts.names_others(record_facts))
+            && !self.facts.is_narrower(record_facts)
+            && !self.facts.is_of_another(record_facts)
     }
 
-    /// "Tomasz is on-call lead for checkout now": it says of somebody else what a part of the record says.
-    pub(super) fn reassigns(&self, record: &Known, memory: &Memory) -> bool {
-        record.clauses.iter().any(|theirs| {
-            let covered: BTreeSet<Stem> = self.facts.things.intersection(&theirs.things).copied().collect();
+    /// "Tomasz is on-call lead for checkout now": assigns to somebody else what a part of the record states.
+    pub(super) fn changes_assignment(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        record.clauses.iter().any(|record_facts| {
+            let covered: BTreeSet<Stem> = self
+                .facts
+                .things
+                .intersection(&record_facts.things)
+                .copied()
+                .collect();
             let is_other = |of: &Facts, other: &Facts| {
                 of.things.len() - covered.len() == 1
                     && of.subject.is_some_and(|subject| !other.things.contains(&subject))
             };
             covered.len() >= 3
-                && is_other(&self.facts, theirs)
-                && is_other(theirs, &self.facts)
+                && is_other(&self.facts, record_facts)
+                && is_other(record_facts, &self.facts)
                 && !self.confirms
-                && theirs.denied.is_empty()
+                && record_facts.denied.is_empty()
                 && self.facts.denied.is_empty()
-                && self.facts.adds_no_value(theirs)
+                && self.facts.adds_no_value(record_facts)
                 && memory.weight(covered.iter()) >= RARE
-                && !self.facts.is_of_another(theirs)
+                && !self.facts.is_of_another(record_facts)
         })
     }
 
-    /// It says again most of what the record says, and something else in place of the rest.
-    pub(super) fn retells(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
-        let covered = self.facts.things.intersection(&theirs.things).count();
+    /// Whether it restates most of the record with a different rest.
+    pub(super) fn restates(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
+        let covered = self.facts.things.intersection(&record_facts.things).count();
         let has_more = |of: &Facts| of.things.len() > covered;
         covered >= 3
-            && covered * 3 >= theirs.things.len() * 2
+            && covered * 3 >= record_facts.things.len() * 2
             && !self.confirms
-            && !self.facts.shares_value(theirs)
+            && !self.facts.shares_value(record_facts)
             && has_more(&self.facts)
-            && has_more(theirs)
-            && self.facts.shares_subject(theirs)
-            && memory.shared(&self.facts.things, record) >= MUCH + RARE
-            && !self.facts.names_others(theirs)
-            && !self.facts.is_of_another(theirs)
+            && has_more(record_facts)
+            && self.facts.shares_subject(record_facts)
+            && memory.shared(&self.facts.things, record) >= STRONG_MATCH + RARE
+            && !self.facts.names_others(record_facts)
+            && !self.facts.is_of_another(record_facts)
     }
 }
 
@@ -327,11 +340,15 @@ fn is_japanese(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
 }
 
-fn theirs_give(record: &Known, value: &String) -> bool {
-    record.facts.values.iter().any(|(_, theirs)| theirs == value)
+fn record_gives(record: &ParsedRecord, value: &String) -> bool {
+    record
+        .facts
+        .values
+        .iter()
+        .any(|(_, record_facts)| record_facts == value)
 }
 
-/// Whether a text says again two thirds of what the other says, and says little else.
+/// Whether a text restates two thirds of the other and adds little.
 fn is_restated(covered: usize, of: &Facts, other: &Facts) -> bool {
     covered * 3 >= other.things.len() * 2 && covered * 3 >= of.things.len() * 2
 }

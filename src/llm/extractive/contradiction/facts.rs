@@ -1,45 +1,44 @@
-//! What a text asserts, as far as it can be held against another: what it is about, the values it gives, the states
-//! it tells of, what it denies, and by which names it goes.
+//! The comparable content of a text: its topic, values, states, negations and names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::slots::{Slot, slots};
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::{Hit, Language, Sign, State, is_month, is_small, number_word, weekday};
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms, stem};
 use crate::llm::extractive::values::{Kind, Value, is_known_unit, values};
 
-/// How many words a negation denies behind it.
+/// Number of words after a negation that it denies.
 const DENIED_WORDS: usize = 3;
-/// What a text asserts.
+/// The comparable content of a text.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) terms: Terms,
-    /// Its words without days, months, units and numbers: by these nobody knows a thing.
+    /// Its words without days, months, units and numbers, which do not identify a thing.
     pub(super) things: BTreeSet<Stem>,
-    /// What it is about without the words that say how a thing stands.
+    /// Its words without those that describe a state.
     pub(super) about: Terms,
     pub(super) values: Vec<Value>,
-    /// The same by their kinds.
+    /// The values grouped by kind.
     by_kind: BTreeMap<Kind, BTreeSet<String>>,
     pub(super) states: Vec<State>,
-    /// Words that a negation denies.
+    /// Words denied by a negation.
     pub(super) denied: BTreeSet<Stem>,
-    /// "dock 5": which of its kind is meant.
+    /// "dock 5": which one of its kind is meant.
     labels: BTreeMap<Stem, BTreeSet<String>>,
-    /// Of each group of words that exclude each other those that stand here, one bit each.
+    /// For each group of mutually exclusive words a bit set of those in the text.
     rivals: BTreeMap<usize, u64>,
     slots: Vec<Slot>,
-    /// Words that are written as names.
+    /// Words that are spelled like names.
     pub(super) names: BTreeSet<Stem>,
-    /// The first thing it speaks of.
+    /// The first thing that it mentions.
     pub(super) subject: Option<Stem>,
 }
 
 impl Facts {
-    pub(super) fn of(said: &Said) -> Self {
-        let line = &said.line;
-        let states = said.language.states(line, &said.hits);
+    pub(super) fn of(sentence: &AnnotatedSentence) -> Self {
+        let line = &sentence.line;
+        let states = sentence.language.states(line, &sentence.hits);
         let values = values(&line.text);
         let mut bare = line.folded.clone().into_bytes();
         for state in &states {
@@ -47,43 +46,44 @@ impl Facts {
         }
         Self {
             about: Terms::of_folded(&String::from_utf8_lossy(&bare)),
-            things: things(said),
-            terms: said.terms().clone(),
+            things: things(sentence),
+            terms: sentence.terms().clone(),
             by_kind: grouped(values.iter().cloned()),
             values,
-            denied: denied(said),
-            labels: grouped(labels(said)),
-            rivals: rivals(said),
-            slots: slots(said),
-            names: named(said),
-            subject: subject(said),
+            denied: denied(sentence),
+            labels: grouped(labels(sentence)),
+            rivals: rivals(sentence),
+            slots: slots(sentence),
+            names: named(sentence),
+            subject: subject(sentence),
             states,
         }
     }
 
-    /// Whether two texts speak of different ones of a kind: dock 5 and dock 6, staging and production.
+    /// Whether two texts are about different things of one kind: dock 5 and dock 6, staging and production.
     pub(super) fn is_of_another(&self, other: &Self) -> bool {
         let another = self.labels.iter().any(|(of, numbers)| {
-            let theirs = other.labels.get(of);
-            theirs.is_some_and(|theirs| numbers.is_disjoint(theirs))
+            let record_facts = other.labels.get(of);
+            record_facts.is_some_and(|record_facts| numbers.is_disjoint(record_facts))
         });
         another
             || self.is_another_model(other)
             || self.rivals.iter().any(|(group, words)| {
-                let theirs = other.rivals.get(group);
-                theirs.is_some_and(|theirs| words & theirs == 0)
+                let record_facts = other.rivals.get(group);
+                record_facts.is_some_and(|record_facts| words & record_facts == 0)
             })
     }
 
-    /// "The ZT411 prints at 203 dpi", "the ZD621 has 300 dpi": they differ in what a thing is called and in a value
-    /// besides, so that each tells of its own. Where the name is all that differs it may be the value.
+    /// "The ZT411 prints at 203 dpi", "the ZD621 has 300 dpi": both an identifier and a value differ, so the
+    /// texts are about different things. If only the identifier differs it may itself be the changed value.
     fn is_another_model(&self, other: &Self) -> bool {
         let (named, valued): (Vec<&Kind>, Vec<&Kind>) =
             self.revalued(other).partition(|kind| kind.designates());
         !named.is_empty() && !valued.is_empty()
     }
 
-    /// Whether it tells of one of a kind, the key of the van, where the other tells of no certain one.
+    /// Whether it is about a specific thing of a kind (the key of the van), where the other text names no
+    /// specific one.
     pub(super) fn is_narrower(&self, other: &Self) -> bool {
         self.labels.iter().any(|(of, which)| {
             let known = |word: &String| {
@@ -93,7 +93,7 @@ impl Facts {
         })
     }
 
-    /// The kinds of which both give values, and no value in common.
+    /// The kinds for which both texts have values, with no value in common.
     pub(super) fn revalued<'f>(&'f self, other: &'f Self) -> impl Iterator<Item = &'f Kind> {
         let new = self.by_kind.iter();
         new.filter(|(kind, texts)| {
@@ -107,7 +107,7 @@ impl Facts {
         .map(|(kind, _)| kind)
     }
 
-    /// Whether one says of a state what the other says to be the opposite.
+    /// Whether the texts state opposite values of a state.
     pub(super) fn opposes(&self, other: &Self) -> bool {
         self.states.iter().any(|state| {
             let of = |holds: bool, facts: &Self| {
@@ -118,8 +118,9 @@ impl Facts {
         })
     }
 
-    /// Whether both say by which name a thing goes, and not the same: "is at the Sparkasse", "is at the Volksbank". Of
-    /// things without names the same, if `unnamed`: "hangs by the door", "hangs under the stairs".
+    /// Whether both give a name or place of a thing and these differ: "is at the Sparkasse", "is at the
+    /// Volksbank". With `unnamed` also for words that are not names: "hangs by the door", "hangs under the
+    /// stairs".
     pub(super) fn renames(&self, other: &Self, unnamed: bool) -> bool {
         let differ = |slot: &Slot, old: &Slot| {
             slot.group == old.group
@@ -131,14 +132,14 @@ impl Facts {
         slots.any(|slot| other.slots.iter().any(|old| differ(slot, old)))
     }
 
-    /// What it is about besides what stands in the places that renaming changes.
+    /// Its words without the slots that a renaming changes.
     pub(super) fn without_names(&self, unnamed: bool) -> BTreeSet<Stem> {
         let slots = self.slots.iter().filter(|slot| unnamed || slot.is_name);
         let fillers: BTreeSet<Stem> = slots.flat_map(|slot| slot.filler.clone()).collect();
         self.terms.words.difference(&fillers).copied().collect()
     }
 
-    /// Whether each goes by names that the other does not have.
+    /// Whether each has names that the other lacks.
     pub(super) fn names_others(&self, other: &Self) -> bool {
         !self.names.is_empty()
             && !other.names.is_empty()
@@ -146,39 +147,40 @@ impl Facts {
             && other.names.is_disjoint(&self.terms.words)
     }
 
-    /// Whether the first thing of one stands in the other.
+    /// Whether the subject of one text occurs in the other.
     pub(super) fn shares_subject(&self, other: &Self) -> bool {
         let within =
             |subject: Option<Stem>, of: &Self| subject.is_some_and(|subject| of.things.contains(&subject));
         within(self.subject, other) || within(other.subject, self)
     }
 
-    /// Whether both give a value alike.
+    /// Whether the texts share a value.
     pub(super) fn shares_value(&self, other: &Self) -> bool {
         self.by_kind.iter().any(|(kind, texts)| {
-            let theirs = other.by_kind.get(kind);
-            theirs.is_some_and(|theirs| !texts.is_disjoint(theirs))
+            let record_facts = other.by_kind.get(kind);
+            record_facts.is_some_and(|record_facts| !texts.is_disjoint(record_facts))
         })
     }
 
-    /// Whether it gives no value that the other does not give.
+    /// Whether all of its values occur in the other.
     pub(super) fn adds_no_value(&self, other: &Self) -> bool {
         self.by_kind.iter().all(|(kind, texts)| {
-            let theirs = other.by_kind.get(kind);
-            theirs.is_some_and(|theirs| texts.is_subset(theirs))
+            let record_facts = other.by_kind.get(kind);
+            record_facts.is_some_and(|record_facts| texts.is_subset(record_facts))
         })
     }
 
-    /// Whether it gives only some of the other's values of a kind.
+    /// Whether it has only some of the other's values of a kind.
     pub(super) fn gives_fewer(&self, other: &Self) -> bool {
         self.by_kind.iter().any(|(kind, texts)| {
-            let theirs = other.by_kind.get(kind);
-            theirs.is_some_and(|theirs| texts.is_subset(theirs) && texts.len() < theirs.len())
+            let record_facts = other.by_kind.get(kind);
+            record_facts
+                .is_some_and(|record_facts| texts.is_subset(record_facts) && texts.len() < record_facts.len())
         })
     }
 
-    /// Whether both name one thing in several states: `iso.20022.02` and `iso.20022.08`. A series that is a word, as of
-    /// `replica-2`, has several things, unless both texts tell of the same.
+    /// Whether both name one thing in several versions: `iso.20022.02` and `iso.20022.08`. A series that is a
+    /// word, as in `replica-2`, denotes several things, unless both texts are about the same.
     pub(super) fn is_of_series(&self, other: &Self, of_the_same: bool) -> bool {
         let of = |facts: &Self| -> BTreeMap<String, String> {
             let names = facts.by_kind.get(&Kind::Name).into_iter().flatten();
@@ -191,17 +193,17 @@ impl Facts {
                 .map(|(series, last)| (series.to_owned(), last.to_owned()))
                 .collect()
         };
-        let theirs = of(other);
+        let record_facts = of(other);
         let mut differs = of(self).into_iter();
-        differs.any(|(series, last)| theirs.get(&series).is_some_and(|their| *their != last))
+        differs.any(|(series, last)| record_facts.get(&series).is_some_and(|their| *their != last))
     }
 
     pub(super) fn gives(&self, kind: &Kind) -> bool {
         self.by_kind.contains_key(kind)
     }
 
-    /// The same of what speaks of "it": the sentence before says what that is.
-    pub(super) fn speaking_of(mut self, before: &Self) -> Self {
+    /// Adds the subject from the sentence before, for a text about "it".
+    pub(super) fn with_subject_of(mut self, before: &Self) -> Self {
         self.things.extend(before.things.iter().copied());
         self.subject = before.subject.or(self.subject);
         self.names.extend(before.names.iter().copied());
@@ -212,7 +214,8 @@ impl Facts {
     }
 }
 
-/// How a name is made: `eu-west-2` of letters, letters and digits. Versions and zones are no values of one kind.
+/// The character classes of a name: `eu-west-2` is letters, letters and digits. Names of different shapes are
+/// not values of one kind.
 fn shape(name: &str) -> String {
     let mut shape = String::new();
     for c in name.chars() {
@@ -236,38 +239,38 @@ fn grouped<K: Ord, V: Ord>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<
     groups
 }
 
-fn rivals(said: &Said) -> BTreeMap<usize, u64> {
+fn rivals(sentence: &AnnotatedSentence) -> BTreeMap<usize, u64> {
     let mut rivals = BTreeMap::new();
-    for (group, word) in said.language.rivals(&said.line) {
+    for (group, word) in sentence.language.rivals(&sentence.line) {
         *rivals.entry(group).or_insert(0) |= 1_u64 << (word % 64);
     }
     rivals
 }
 
-fn things(said: &Said) -> BTreeSet<Stem> {
+fn things(sentence: &AnnotatedSentence) -> BTreeSet<Stem> {
     let measures = |word: &str| {
         weekday(word).is_some() || is_month(word) || number_word(word).is_some() || is_known_unit(word)
     };
-    let measuring = said.line.words().filter(|(_, word)| measures(word));
+    let measuring = sentence.line.words().filter(|(_, word)| measures(word));
     let measuring: BTreeSet<Stem> = measuring
         .flat_map(|(_, word)| Terms::of_folded(word).words)
         .collect();
-    said.terms().words.difference(&measuring).copied().collect()
+    sentence.terms().words.difference(&measuring).copied().collect()
 }
 
-/// The words that stand behind a negation, up to the next mark.
-fn denied(said: &Said) -> BTreeSet<Stem> {
-    let folded = &said.line.folded;
+/// The words after a negation, up to the next mark.
+fn denied(sentence: &AnnotatedSentence) -> BTreeSet<Stem> {
+    let folded = &sentence.line.folded;
     // "Not only", "no later than": nothing is denied.
     let is_partial = |hit: &Hit| {
-        let mut partial = said.hits.iter().filter(|other| other.sign == Sign::Partly);
+        let mut partial = sentence.hits.iter().filter(|other| other.sign == Sign::Partly);
         partial.any(|other| other.start <= hit.start && hit.start < other.end)
     };
-    let negations = said
+    let negations = sentence
         .hits
         .iter()
         .filter(|hit| hit.sign == Sign::Negation && !is_partial(hit));
-    let behind = negations.flat_map(|hit| {
+    let after = negations.flat_map(|hit| {
         let rest = &folded[hit.end..];
         let end = rest.find([',', ';', ':', '.']).unwrap_or(rest.len());
         let words = rest[..end].split(' ').filter(|word| !word.is_empty());
@@ -276,25 +279,25 @@ fn denied(said: &Said) -> BTreeSet<Stem> {
             .flat_map(|word| Terms::of_folded(word).words)
             .collect::<Vec<_>>()
     });
-    behind.collect()
+    after.collect()
 }
 
-/// Words with what tells which of their kind is meant: the number behind them, which is no count and no date, or
-/// whose they are, as in "the car park of the staff".
-fn labels(said: &Said) -> Vec<(Stem, String)> {
-    let words: Vec<&str> = said.line.words().map(|(_, word)| word).collect();
+/// Words with a qualifier that identifies one of their kind: the number after them, which is not a count or
+/// date, or their owner, as in "the car park of the staff".
+fn labels(sentence: &AnnotatedSentence) -> Vec<(Stem, String)> {
+    let words: Vec<&str> = sentence.line.words().map(|(_, word)| word).collect();
     let is_thing = |word: &str| {
         word.chars().count() > 2
             && word.chars().all(char::is_alphabetic)
             && !is_small(word)
             && !is_month(word)
     };
-    let belonging = said.language.words().belonging;
+    let belonging = sentence.language.words().belonging;
     let owned = words.windows(3).enumerate().filter_map(|(at, three)| {
         let belongs = is_thing(three[0]) && Language::lists(belonging, three[1]);
-        let behind = words.iter().skip(at + 2).take(2).find(|word| !is_small(word))?;
-        let whose = belongs && is_thing(behind) && weekday(behind).is_none() && !is_known_unit(behind);
-        whose.then(|| (stem(three[0]), stem(behind).text()))
+        let after = words.iter().skip(at + 2).take(2).find(|word| !is_small(word))?;
+        let whose = belongs && is_thing(after) && weekday(after).is_none() && !is_known_unit(after);
+        whose.then(|| (stem(three[0]), stem(after).text()))
     });
     let mut labels: Vec<(Stem, String)> = numbered(&words, is_thing).collect();
     labels.extend(owned);
@@ -317,35 +320,36 @@ fn numbered<'w>(
         .map(|(_, pair)| (stem(pair[0]), pair[1].to_owned()))
 }
 
-/// Words with a capital that begin no sentence. In German every noun has one.
-fn named(said: &Said) -> BTreeSet<Stem> {
-    if matches!(said.language, Language::German | Language::Japanese) {
+/// Capitalised words that do not begin a sentence. In German every noun is capitalised.
+fn named(sentence: &AnnotatedSentence) -> BTreeSet<Stem> {
+    if matches!(sentence.language, Language::German | Language::Japanese) {
         return BTreeSet::new();
     }
-    let words = said.words().skip(1);
+    let words = sentence.words().skip(1);
     let named = words.filter(|(start, word)| {
         word.chars().count() > 2
             && !is_small(word)
             && !is_month(word)
             && weekday(word).is_none()
-            && said.line.behind(*start).starts_with(char::is_uppercase)
+            && sentence.line.after(*start).starts_with(char::is_uppercase)
     });
     named.flat_map(|(_, word)| Terms::of_folded(word).words).collect()
 }
 
-/// The first thing that a sentence speaks of.
-fn subject(said: &Said) -> Option<Stem> {
-    if said.language == Language::Japanese {
-        let (topic, _) = said.topic_and_rest()?;
+/// The first thing that a sentence mentions.
+fn subject(sentence: &AnnotatedSentence) -> Option<Stem> {
+    if sentence.language == Language::Japanese {
+        let (topic, _) = sentence.topic_and_rest()?;
         let last = topic.char_indices().rev().nth(1).map_or(0, |(at, _)| at);
         return Terms::of(&topic[last..]).words.into_iter().next();
     }
-    // "We stay at the Riviera" speaks of no stay.
+    // "We stay at the Riviera": "stay" is the verb.
     let is_verb = |at: usize| {
-        let mut hits = said.hits.iter();
+        let mut hits = sentence.hits.iter();
         hits.any(|hit| hit.sign == Sign::Person && hit.end + 1 == at)
     };
-    said.words()
+    sentence
+        .words()
         .filter(|(at, word)| weekday(word).is_none() && !is_month(word) && !is_verb(*at))
         .find_map(|(_, word)| Terms::of(word).words.into_iter().next())
 }

@@ -1,20 +1,20 @@
-//! What the session makes wrong in the memory.
+//! Finds the records of the memory that the session contradicts.
 //!
-//! A record and a statement both assert something: of a thing, a value, a state or a name. The record is outdated
-//! when it is named as such; when a sentence says what is no longer so and the record says just that; when a
-//! sentence gives another value, the opposite state or another name to the same thing, or overrules the value that it
-//! gives; when somebody moved and the record says where they lived; when a thing has ended or is given up and the
-//! record speaks of it; when what it supposed was refuted or what it blames was cleared; and when it waits for an end
-//! that is reported.
+//! Records and statements assert values, states and names of things. A record is outdated if a sentence names
+//! it as such; if a sentence says that something does not hold any more and the record states just that; if a
+//! sentence gives another value, the opposite state or another name to the same thing, or overrules its
+//! value; if somebody moved and the record states the old place; if a thing has ended or is given up and the
+//! record is about it; if its assumption was refuted or its cause was excluded; and if it waits for something
+//! that is reported as finished.
 //!
-//! `clause` is a part of a sentence and what it replaces, `endings` what it says to be no more, `statement` the
-//! sentence with what surrounds it; `facts`, `slots` and `spans` take texts apart, `known` is the memory.
+//! `clause` compares a part of a sentence with a record, `endings` handles what has ended, `statement` is a
+//! sentence in its context; `facts`, `slots` and `spans` parse texts, `parsed_record` parses the memory.
 
 mod clause;
+mod effects;
 mod endings;
 mod facts;
-mod force;
-mod known;
+mod parsed_record;
 mod reasons;
 mod slots;
 mod spans;
@@ -22,16 +22,16 @@ mod statement;
 
 use std::collections::BTreeSet;
 
-use force::Force;
-use known::Memory;
+use effects::Effects;
+use parsed_record::Memory;
 use reasons::{OPPOSITE, REPLACED};
 pub(super) use spans::retired;
 use statement::Statement;
 
+use super::annotated::AnnotatedSentence;
 use super::caps::MAX_ARCHIVES;
 use super::cues::{Hit, Sign};
 use super::done::is_done;
-use super::said::Said;
 use super::sentence::Voice;
 use super::session::Session;
 use super::terms::{Stem, Terms};
@@ -39,19 +39,19 @@ use super::values::{Kind, values};
 use crate::domain::document::Record;
 use crate::domain::ids::RecordId;
 
-/// A record that no longer holds, and why.
+/// An outdated record and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outdated {
     pub(super) id: RecordId,
     pub(super) reason: &'static str,
-    /// The sentence that says what holds instead, by its place in the session.
+    /// Index of the sentence that replaces it, if any.
     pub(super) instead: Option<usize>,
 }
 
-/// Statements that are held against the records, the newest ones: each costs a look at every record.
+/// Maximum number of statements compared with the records, newest first: each is compared with every record.
 const MAX_STATEMENTS: usize = 200;
 
-/// The records that no longer hold, at most [`MAX_ARCHIVES`], in the order of the memory.
+/// The outdated records, at most [`MAX_ARCHIVES`], in the order of the memory.
 pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     if records.is_empty() {
         return Vec::new();
@@ -59,17 +59,22 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
     let mut memory = Memory::of(records, session.usual);
     let statements: Vec<_> = statements(session).collect();
     let newest = statements.len().saturating_sub(MAX_STATEMENTS);
-    let task = session.said.iter().filter(|said| said.voice == Voice::Task);
-    let topic = task.fold(Terms::default(), |topic, said| topic.with(said.terms()));
-    let said = statements.iter().map(|(at, _)| &session.said[*at]);
-    let talk: BTreeSet<Stem> = said.flat_map(|said| said.terms().words.iter().copied()).collect();
-    for (at, force) in statements.into_iter().skip(newest) {
-        let statement = Statement::of(&session.said, at, force, &topic, &talk);
+    let task = session
+        .sentences
+        .iter()
+        .filter(|sentence| sentence.voice == Voice::Task);
+    let topic = task.fold(Terms::default(), |topic, sentence| topic.with(sentence.terms()));
+    let sentence = statements.iter().map(|(at, _)| &session.sentences[*at]);
+    let talk: BTreeSet<Stem> = sentence
+        .flat_map(|sentence| sentence.terms().words.iter().copied())
+        .collect();
+    for (at, effects) in statements.into_iter().skip(newest) {
+        let statement = Statement::of(&session.sentences, at, effects, &topic, &talk);
         for (record, reason) in statement.outdates(&memory) {
             memory.records[record].outdated.get_or_insert((reason, at));
         }
     }
-    let gone = memory
+    let outdated_records = memory
         .records
         .into_iter()
         .zip(records)
@@ -80,56 +85,61 @@ pub(super) fn outdated(session: &Session, records: &[Record]) -> Vec<Outdated> {
                 instead: matches!(reason, REPLACED | OPPOSITE).then_some(at),
             })
         });
-    gone.take(MAX_ARCHIVES).collect()
+    outdated_records.take(MAX_ARCHIVES).collect()
 }
 
-/// What may make a record wrong: the place of each sentence, with what it can do.
-fn statements(session: &Session) -> impl Iterator<Item = (usize, Force)> {
+/// The sentences that may contradict a record, by index, with their possible effects.
+fn statements(session: &Session) -> impl Iterator<Item = (usize, Effects)> {
     let denied = session.denied();
-    let said = session.said.iter().enumerate();
-    // With messages, the task only says what they are about: its words are no claim.
-    let is_topic = |said: &Said| said.voice == Voice::Task && session.has_messages;
-    said.filter(move |(_, said)| !said.void && !is_topic(said) && is_sure(said))
-        .filter_map(move |(at, said)| {
-            let is_denied = denied.binary_search(&said.message).is_ok();
-            let of_user = said.voice != Voice::Assistant;
-            let is_report = !of_user && is_done(said);
-            let ends = is_report && said.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]);
-            // "I set the temperature to 28 degrees", and nothing else.
-            let is_plain = is_report && !said.line.folded.contains([',', ':', '、']);
+    let sentence = session.sentences.iter().enumerate();
+    // If there are messages, the task is only the topic and makes no claims.
+    let is_topic = |sentence: &AnnotatedSentence| sentence.voice == Voice::Task && session.has_messages;
+    sentence
+        .filter(move |(_, sentence)| !sentence.excluded && !is_topic(sentence) && is_sure(sentence))
+        .filter_map(move |(at, sentence)| {
+            let is_denied = denied.binary_search(&sentence.message).is_ok();
+            let of_user = sentence.voice != Voice::Assistant;
+            let is_report = !of_user && is_done(sentence);
+            let ends = is_report && sentence.has_any(&[Sign::OldBefore, Sign::Retired, Sign::EndsIt]);
+            // "I set the temperature to 28 degrees", without further clauses.
+            let is_plain = is_report && !sentence.line.folded.contains([',', ':', '、']);
             let tells_news =
-                ends || is_plain || said.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
-            let is_heard = of_user && said.has(Sign::Others);
-            let asserts = !is_heard && !said.has_any(&NOT_PRESENT);
-            let is_borne_out =
-                || session.shown.bears_out(said) || (tells_news && session.shown.was_told(said));
-            let is_trusted = !of_user && !is_denied && asserts && !said.has(Sign::Meta);
+                ends || is_plain || sentence.has_any(&[Sign::Change, Sign::Done, Sign::Cause, Sign::Finding]);
+            let is_heard = of_user && sentence.has(Sign::Others);
+            let asserts = !is_heard && !sentence.has_any(&NOT_PRESENT);
+            let is_borne_out = || {
+                session.seen_values.was_in_output(sentence)
+                    || (tells_news && session.seen_values.was_stated_by_user(sentence))
+            };
+            let is_trusted = !of_user && !is_denied && asserts && !sentence.has(Sign::Meta);
             let is_seen = is_trusted && is_borne_out();
-            let is_told = is_trusted && (tells_news || session.shown.tells_of(said));
-            let denies_question = of_user && Said::answers_no(&session.said, at);
-            let force = Force {
+            let is_told =
+                is_trusted && (tells_news || session.seen_values.shares_words_with_output(sentence));
+            let denies_question = of_user && AnnotatedSentence::answers_no(&session.sentences, at);
+            let effects = Effects {
                 asserts: asserts && (of_user || is_seen || is_told),
                 changes: (of_user
-                    && (said.has_any(&CHANGING)
+                    && (sentence.has_any(&CHANGING)
                         || denies_question
-                        || takes_effect(said)
-                        || retired(said).is_some()))
+                        || takes_effect(sentence)
+                        || retired(sentence).is_some()))
                     || is_seen
-                    || (is_told && (ends || said.has(Sign::Change))),
+                    || (is_told && (ends || sentence.has(Sign::Change))),
                 is_seen,
-                adds: said.has(Sign::Also),
-                refutes: said.has_any(&[Sign::Refuted, Sign::IsNot, Sign::NotCause]) && !is_denied,
-                explains: said.has_any(&[Sign::Cause, Sign::Because])
-                    && !said.has(Sign::Refuted)
+                adds: sentence.has(Sign::Also),
+                refutes: sentence.has_any(&[Sign::Refuted, Sign::IsNot, Sign::NotCause]) && !is_denied,
+                explains: sentence.has_any(&[Sign::Cause, Sign::Because])
+                    && !sentence.has(Sign::Refuted)
                     && !is_denied,
-                ends: is_done(said) && !is_denied,
+                ends: is_done(sentence) && !is_denied,
             };
-            let any = force.asserts || force.changes || force.refutes || force.explains || force.ends;
-            any.then_some((at, force))
+            let any =
+                effects.asserts || effects.changes || effects.refutes || effects.explains || effects.ends;
+            any.then_some((at, effects))
         })
 }
 
-/// Signs that something is not as it was.
+/// Signs that something changed.
 const CHANGING: [Sign; 8] = [
     Sign::EndsIt,
     Sign::Change,
@@ -141,7 +151,7 @@ const CHANGING: [Sign; 8] = [
     Sign::Moved,
 ];
 
-/// Signs that a sentence tells no state of the present.
+/// Signs that a sentence does not state the present.
 const NOT_PRESENT: [Sign; 9] = [
     Sign::Passing,
     Sign::Plan,
@@ -154,30 +164,32 @@ const NOT_PRESENT: [Sign; 9] = [
     Sign::Refuted,
 ];
 
-/// "The courier comes at 10:20 from 1 June": it was otherwise before.
-fn takes_effect(said: &Said) -> bool {
+/// "The courier comes at 10:20 from 1 June": it was different before.
+fn takes_effect(sentence: &AnnotatedSentence) -> bool {
     let is_dated = |hit: &Hit| {
-        let behind = said.line.behind(hit.end);
-        let soon: Vec<&str> = behind.split_whitespace().take(3).collect();
+        let after = sentence.line.after(hit.end);
+        let soon: Vec<&str> = after.split_whitespace().take(3).collect();
         let values = values(&soon.join(" "));
         values
             .first()
             .is_some_and(|(kind, _)| matches!(kind, Kind::Date | Kind::Weekday))
     };
-    said.hits
+    sentence
+        .hits
         .iter()
         .any(|hit| hit.sign == Sign::Since && is_dated(hit))
 }
 
-fn is_sure(said: &Said) -> bool {
-    // "My guess was wrong": what was supposed is refuted.
+fn is_sure(sentence: &AnnotatedSentence) -> bool {
+    // "My guess was wrong": the assumption is refuted.
     let is_taken_back = |hedge: Hit| {
-        said.hits
+        sentence
+            .hits
             .iter()
             .any(|hit| hit.sign == Sign::Refuted && hit.start >= hedge.end)
     };
-    !said.asks
-        && !said.has_any(&[Sign::Hypothesis, Sign::Passing])
-        && said.first(Sign::Hedge).is_none_or(is_taken_back)
-        && !said.opens_with(Sign::Condition)
+    !sentence.asks
+        && !sentence.has_any(&[Sign::Hypothesis, Sign::Passing])
+        && sentence.first(Sign::Hedge).is_none_or(is_taken_back)
+        && !sentence.opens_with(Sign::Condition)
 }

@@ -1,4 +1,4 @@
-//! Why a record no longer holds, as its archiving says.
+//! The reasons for archiving outdated records.
 
 pub(super) const NAMED: &str = "the user said that it no longer holds";
 pub(super) const REPLACED: &str = "the user gave what holds instead";

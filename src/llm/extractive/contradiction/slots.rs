@@ -1,28 +1,28 @@
-//! What stands in the places of a sentence where a thing has its place, its means or its name.
+//! The parts of a sentence that give the place, means or name of a thing.
 
 use std::collections::BTreeSet;
 
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::{Language, is_small};
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::terms::{Stem, Terms};
 
-/// The most words of the name that a thing has.
+/// Maximum number of words of a name.
 const NAME_WORDS: usize = 3;
 
-/// What stands behind "at", "with", "is".
+/// The words after "at", "with", "is".
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// The group of what it stands behind.
+    /// The group of the connector.
     pub(super) group: usize,
     pub(super) filler: BTreeSet<Stem>,
-    /// Whether it is written as a name.
+    /// Whether it is spelled like a name.
     pub(super) is_name: bool,
 }
 
-/// What stands behind connectors: a name as it is written with capitals, otherwise the next few words.
-pub(super) fn slots(said: &Said) -> Vec<Slot> {
-    if said.language == Language::Japanese {
-        return said
+/// The words after each connector: a capitalised name, otherwise the next few words.
+pub(super) fn slots(sentence: &AnnotatedSentence) -> Vec<Slot> {
+    if sentence.language == Language::Japanese {
+        return sentence
             .topic_and_rest()
             .map(|(_, rest)| Terms::of(rest).words)
             .filter(|filler| !filler.is_empty())
@@ -34,8 +34,8 @@ pub(super) fn slots(said: &Said) -> Vec<Slot> {
             .into_iter()
             .collect();
     }
-    let groups = said.language.words().connectors;
-    let words: Vec<(usize, &str)> = said.line.words().collect();
+    let groups = sentence.language.words().connectors;
+    let words: Vec<(usize, &str)> = sentence.line.words().collect();
     let mut slots = Vec::new();
     for (at, (_, word)) in words.iter().enumerate() {
         let Some(place) = groups.find(&format!(" {word} ")) else {
@@ -52,7 +52,7 @@ pub(super) fn slots(said: &Said) -> Vec<Slot> {
                 break;
             }
             let terms = Terms::of_folded(word).words;
-            goes_by_name &= is_small(word) || is_written_as_a_name(said.line.behind(*start), word);
+            goes_by_name &= is_small(word) || is_written_as_a_name(sentence.line.after(*start), word);
             if goes_by_name {
                 name.extend(terms.iter().copied());
             }
@@ -72,7 +72,7 @@ pub(super) fn slots(said: &Said) -> Vec<Slot> {
     slots
 }
 
-/// With a capital letter, or as addresses and paths are.
+/// Whether it is capitalised, or spelled like an address or a path.
 fn is_written_as_a_name(written: &str, word: &str) -> bool {
     written.starts_with(char::is_uppercase) || word.contains(['@', '/', '_'])
 }

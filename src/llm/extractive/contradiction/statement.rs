@@ -1,73 +1,76 @@
-//! A sentence held against the memory.
+//! Compares a sentence with the memory.
 
 use std::collections::BTreeSet;
 
-use super::clause::{Clause, MUCH};
+use super::clause::{Clause, STRONG_MATCH};
+use super::effects::Effects;
 use super::facts::Facts;
-use super::force::Force;
-use super::known::{Known, Memory, RARE};
+use super::parsed_record::{Memory, ParsedRecord, RARE};
 use super::reasons::{ENDED, GIVEN_UP, NAMED, OPPOSITE, REFUTED, REPLACED};
 use super::spans::clauses;
+use crate::llm::extractive::annotated::AnnotatedSentence;
 use crate::llm::extractive::cues::Sign;
-use crate::llm::extractive::said::Said;
 use crate::llm::extractive::sentence::Voice;
 use crate::llm::extractive::terms::{Stem, Terms};
 use crate::llm::extractive::values::{Kind, Value, values};
 
-/// The parts of a sentence that are held against the memory, so that one of many commas costs no more than others.
+/// Maximum number of clauses compared with the memory, which bounds the cost of a sentence with many commas.
 const MAX_CLAUSES: usize = 16;
 
-/// A sentence with what surrounds it.
+/// A sentence in its context.
 pub(super) struct Statement<'s> {
-    said: &'s Said,
-    force: Force,
+    sentence: &'s AnnotatedSentence,
+    effects: Effects,
     facts: Facts,
     clauses: Vec<Clause>,
-    /// The sentence itself, where it has several parts.
+    /// The whole sentence as a clause, if it has several.
     whole: Option<Clause>,
-    /// What the sentences beside it and the task are about: of what somebody speaks who does not name it again.
+    /// The terms of the neighbouring sentences and the task, for references without a name.
     around: Terms,
-    /// What the sentence before tells, in the same message.
+    /// The facts of the sentence before, in the same message.
     before: Option<Facts>,
-    /// Values that the question before asked about, and that it denies, or that were just said not to do: "1220 is too hot".
+    /// Values that are overruled: those in a question that this sentence denies, or values just called
+    /// unsuitable ("1220 is too hot").
     overruled: Vec<Value>,
-    /// The words beside these.
+    /// The terms of the sentences with those values.
     overruled_of: Terms,
-    /// What the whole session is about.
+    /// The words of the whole session.
     talk: &'s BTreeSet<Stem>,
 }
 
 impl<'s> Statement<'s> {
-    /// The sentence at a place of the session.
+    /// Builds the statement for the sentence at an index of the session.
     pub(super) fn of(
-        session: &'s [Said],
+        session: &'s [AnnotatedSentence],
         at: usize,
-        force: Force,
+        effects: Effects,
         topic: &Terms,
         talk: &'s BTreeSet<Stem>,
     ) -> Self {
-        let said = &session[at];
+        let sentence = &session[at];
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         let beside = beside
             .filter_map(|at| session.get(at))
-            .filter(|other| other.message == said.message && !other.void && !other.asks);
+            .filter(|other| other.message == sentence.message && !other.excluded && !other.asks);
         let around = beside.fold(topic.clone(), |around, other| around.with(other.terms()));
-        // "It closes at six now": what closes, the sentence before says.
-        let points_back = said.opens_with(Sign::Anaphor) || Said::answers_no(session, at);
+        // "It closes at six now": the sentence before names the subject.
+        let refers_back = sentence.opens_with(Sign::Anaphor) || AnnotatedSentence::answers_no(session, at);
         let before = at.checked_sub(1).map(|at| &session[at]);
-        let before = before.filter(|before| !before.void && before.voice != Voice::Task);
+        let before = before.filter(|before| !before.excluded && before.voice != Voice::Task);
         let before = before
-            .filter(|before| points_back || (said.has(Sign::EndsIt) && before.message == said.message))
+            .filter(|before| {
+                refers_back || (sentence.has(Sign::EndsIt) && before.message == sentence.message)
+            })
             .map(Facts::of);
         let whole = |facts: Facts| match &before {
-            Some(before) if points_back => facts.speaking_of(before),
+            Some(before) if refers_back => facts.with_subject_of(before),
             _ => facts,
         };
-        let clauses: Vec<Clause> = clauses(said)
+        let clauses: Vec<Clause> = clauses(sentence)
             .take(MAX_CLAUSES)
             .enumerate()
             .map(|(at, part)| {
-                let mut clause = Clause::of(&said.part(part));
+                let mut clause = Clause::of(&sentence.part(part));
                 if at == 0 {
                     clause.facts = whole(clause.facts);
                 }
@@ -76,10 +79,10 @@ impl<'s> Statement<'s> {
             .collect();
         let overruled = overruled(session, at);
         Self {
-            whole: (clauses.len() > 1 && force.changes).then(|| Clause::of(said)),
-            facts: whole(Facts::of(said)),
-            said,
-            force,
+            whole: (clauses.len() > 1 && effects.changes).then(|| Clause::of(sentence)),
+            facts: whole(Facts::of(sentence)),
+            sentence,
+            effects,
             clauses,
             around,
             before,
@@ -94,15 +97,15 @@ impl<'s> Statement<'s> {
         }
     }
 
-    /// The records that no longer hold if it does, and why.
+    /// Indices of the records that the statement contradicts, and the reasons.
     pub(super) fn outdates(&self, memory: &Memory) -> Vec<(usize, &'static str)> {
-        let mut about = self.said.terms().clone().with(&self.overruled_of);
+        let mut about = self.sentence.terms().clone().with(&self.overruled_of);
         about.words.extend(self.facts.things.iter().copied());
         let near = memory.sharing(&about);
         let is_left = |at: &usize| memory.records[*at].outdated.is_none();
         let mut found: Vec<(usize, &'static str)> = Vec::new();
-        if self.force.asserts || self.force.changes {
-            // Who says it again means the record that left already.
+        if self.effects.asserts || self.effects.changes {
+            // A repeated statement refers to the record that is already archived.
             let closest = self.closest(memory, &near).filter(is_left);
             found.extend(closest.map(|at| (at, REPLACED)));
         }
@@ -111,14 +114,15 @@ impl<'s> Statement<'s> {
             .filter(is_left)
             .filter_map(|at| Some((at, self.reason(&memory.records[at], memory)?)));
         let mut told: Vec<(usize, &'static str)> = reasons.collect();
-        self.without_look_alikes(&mut told, memory);
+        self.without_ambiguous(&mut told, memory);
         found.extend(told);
         found
     }
 
-    /// Of several records that say what is no longer so, the one is meant of which the sentence says most, then what
-    /// stands around it, then the session: "no longer at the hospital" is said of the eyes or of the heart.
-    fn without_look_alikes(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
+    /// Resolves ambiguity: if several records match something outdated, keeps the one closest to the
+    /// sentence, then to its context, then to the session. "No longer at the hospital" may refer to the eyes
+    /// or to the heart.
+    fn without_ambiguous(&self, found: &mut Vec<(usize, &'static str)>, memory: &Memory) {
         let nearness = |at: usize| {
             let record = &memory.records[at];
             let told = memory.shared(&self.facts.things, record);
@@ -132,8 +136,8 @@ impl<'s> Statement<'s> {
         found.retain(|(at, reason)| *reason != REPLACED || nearness(*at) == nearest);
     }
 
-    fn reason(&self, record: &Known, memory: &Memory) -> Option<&'static str> {
-        if self.force.changes
+    fn reason(&self, record: &ParsedRecord, memory: &Memory) -> Option<&'static str> {
+        if self.effects.changes
             && let Some(reason) = self.replaces(record, memory)
         {
             return Some(reason);
@@ -141,34 +145,35 @@ impl<'s> Statement<'s> {
         if self.overrules(record, memory) {
             return Some(REPLACED);
         }
-        if self.force.asserts && self.opposes(record, memory) {
+        if self.effects.asserts && self.opposes(record, memory) {
             return Some(OPPOSITE);
         }
         let mut clauses = self.clauses.iter();
         let differs = |clause: &Clause| {
-            clause.renames(record, memory, self.force) || clause.shifts(&self.facts, record, memory)
+            clause.renames(record, memory, self.effects)
+                || clause.changes_amount_or_owner(&self.facts, record, memory)
         };
-        if self.force.asserts && clauses.any(differs) {
+        if self.effects.asserts && clauses.any(differs) {
             return Some(REPLACED);
         }
-        if self.force.explains && self.explains_otherwise(record) {
+        if self.effects.explains && self.explains_otherwise(record) {
             return Some(REFUTED);
         }
-        if self.force.refutes && self.refutes(record, memory) {
+        if self.effects.refutes && self.refutes(record, memory) {
             return Some(REFUTED);
         }
-        (self.force.ends && self.ends(record)).then_some(ENDED)
+        (self.effects.ends && self.ends(record)).then_some(ENDED)
     }
 
-    /// What it changes.
-    fn replaces(&self, record: &Known, memory: &Memory) -> Option<&'static str> {
-        if self.said.terms().numbers.contains(&record.id) && self.said.has(Sign::Obsolete) {
+    /// Why the statement replaces the record, if it does.
+    fn replaces(&self, record: &ParsedRecord, memory: &Memory) -> Option<&'static str> {
+        if self.sentence.terms().numbers.contains(&record.id) && self.sentence.has(Sign::Obsolete) {
             return Some(NAMED);
         }
-        let theirs = &record.facts;
-        // What lies or lives somewhere is what the record speaks of first.
-        let mut subjects = theirs.subject.iter();
-        if self.said.has(Sign::Moved)
+        let record_facts = &record.facts;
+        // The thing that moved must be the subject of the record.
+        let mut subjects = record_facts.subject.iter();
+        if self.sentence.has(Sign::Moved)
             && record.places
             && subjects.any(|subject| self.facts.terms.words.contains(subject))
         {
@@ -179,14 +184,14 @@ impl<'s> Statement<'s> {
             if clause.gives_up(record, memory) {
                 return Some(GIVEN_UP);
             }
-            if self.said.has(Sign::Decision) && clause.is_denied_of(record) {
+            if self.sentence.has(Sign::Decision) && clause.is_denied_of(record) {
                 return Some(GIVEN_UP);
             }
             if clause.ends(record, memory) {
                 return Some(GIVEN_UP);
             }
             let told = before.map(|before| &before.facts).or(self.before.as_ref());
-            if told.is_some_and(|told| clause.ends_what_was_told(told, record, memory)) {
+            if told.is_some_and(|told| clause.ends_previous_subject(told, record, memory)) {
                 return Some(GIVEN_UP);
             }
             if clause.replaces(record, before, memory, &self.around) {
@@ -195,24 +200,24 @@ impl<'s> Statement<'s> {
         }
         let mut clauses = self.clauses.iter();
         let renamed = clauses.any(|clause| {
-            clause.renames(record, memory, self.force)
+            clause.renames(record, memory, self.effects)
                 || clause.narrows(&self.facts, record, memory)
-                || clause.retells(record, memory)
-                || clause.reassigns(record, memory)
+                || clause.restates(record, memory)
+                || clause.changes_assignment(record, memory)
         });
         (renamed || self.corrects_value(record, memory)).then_some(REPLACED)
     }
 
-    /// The records to whose things it gives another value: for each part the one that it shares most with, if
-    /// there is one.
+    /// Indices of the records to which the statement gives another value: for each clause the record with
+    /// most shared terms, if there is one.
     fn closest(&self, memory: &Memory, near: &[usize]) -> impl Iterator<Item = usize> {
-        // "The order has to be in by Monday" is another one where both go by names.
-        let is_due = self.said.has(Sign::Open);
+        // "The order has to be in by Monday" is a different order if both have names.
+        let is_due = self.sentence.has(Sign::Open);
         let best = |clause: &Clause| {
             let shared = |at: usize| memory.shared(&self.facts.things, &memory.records[at]);
             let fits = near.iter().copied().filter(|at| {
                 let record = &memory.records[*at];
-                clause.revalues(record, memory, self.force)
+                clause.changes_value(record, memory, self.effects)
                     && !self.facts.is_of_another(&record.facts)
                     && !(is_due && self.facts.names_others(&record.facts))
             });
@@ -228,8 +233,9 @@ impl<'s> Statement<'s> {
         found.into_iter()
     }
 
-    /// "1220 is too hot. We go to 1205.": it gives another value than one that was just overruled, which no other record gives.
-    fn overrules(&self, record: &Known, memory: &Memory) -> bool {
+    /// "1220 is too hot. We go to 1205.": gives another value than the one just overruled, which no other
+    /// record has.
+    fn overrules(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         let gives = |value: &Value, of: &Facts| {
             let mut values = of.values.iter();
             values.any(|known| known.1 == value.1 && is_alike(known, value))
@@ -245,8 +251,8 @@ impl<'s> Statement<'s> {
         })
     }
 
-    /// "82 % was soup, I'm staying at 76 %": it names the record's value and another one of the same kind.
-    fn corrects_value(&self, record: &Known, memory: &Memory) -> bool {
+    /// "82 % was soup, I'm staying at 76 %": contains the record's value and another one of the same kind.
+    fn corrects_value(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         let known = &record.facts.values;
         let old = self.facts.values.iter().filter(|value| {
             known.iter().any(|(kind, text)| {
@@ -263,8 +269,8 @@ impl<'s> Statement<'s> {
         shared >= RARE && kinds.any(&mut new) && !self.facts.is_of_another(&record.facts)
     }
 
-    /// Whether it tells the opposite of a state, or of what the record denies.
-    fn opposes(&self, record: &Known, memory: &Memory) -> bool {
+    /// Whether it states the opposite of a state, or what the record denies.
+    fn opposes(&self, record: &ParsedRecord, memory: &Memory) -> bool {
         if self.facts.is_of_another(&record.facts) {
             return false;
         }
@@ -276,17 +282,17 @@ impl<'s> Statement<'s> {
                 record
                     .clauses
                     .iter()
-                    .any(|theirs| clause.opposes(theirs, record, memory))
+                    .any(|record_facts| clause.opposes(record_facts, record, memory))
             });
         let mut clauses = self.clauses.iter();
         states
             || self.affirms_denied(record, memory)
-            || (!self.force.adds && clauses.any(|clause| clause.denies(record, memory)))
+            || (!self.effects.adds && clauses.any(|clause| clause.denies(record, memory)))
     }
 
-    /// "It IS an allergy", where the record says that there is none.
-    fn affirms_denied(&self, record: &Known, memory: &Memory) -> bool {
-        let tells_news = self.said.has_any(&[Sign::Change, Sign::Cause, Sign::Finding]);
+    /// "It IS an allergy", where the record denies that.
+    fn affirms_denied(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let tells_news = self.sentence.has_any(&[Sign::Change, Sign::Cause, Sign::Finding]);
         let denied = &record.facts.denied;
         let mut affirmed = self
             .facts
@@ -295,36 +301,39 @@ impl<'s> Statement<'s> {
             .intersection(denied)
             .filter(|word| !self.facts.denied.contains(word));
         let rest: BTreeSet<Stem> = self.facts.terms.words.difference(denied).copied().collect();
-        tells_news && affirmed.next().is_some() && memory.shared(&rest, record) >= MUCH
+        tells_news && affirmed.next().is_some() && memory.shared(&rest, record) >= STRONG_MATCH
     }
 
-    /// Whether it says of what the record supposes that it is not so.
-    fn refutes(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
+    /// Whether it refutes the assumption of the record.
+    fn refutes(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
         self.clauses.iter().any(|clause| {
             let words = &clause.content.words;
-            let within = clause.content.is_within(&theirs.terms);
+            let within = clause.content.is_within(&record_facts.terms);
             let shared = memory.shared(words, record);
             let supposed = record.supposes && clause.refutes && within && shared >= RARE;
-            // "It's not a leak under the floor", where the record says that it is.
-            let denied =
-                clause.is_not && within && words.len() >= 2 && shared >= MUCH && theirs.denied.is_empty();
+            // "It's not a leak under the floor", where the record states that it is.
+            let denied = clause.is_not
+                && within
+                && words.len() >= 2
+                && shared >= STRONG_MATCH
+                && record_facts.denied.is_empty();
             supposed
                 || denied
                 || clause.clears(record, memory)
-                || (clause.refutes && clause.content.is_empty() && self.takes_back(record, memory))
+                || (clause.refutes && clause.content.is_empty() && self.retracts(record, memory))
         })
     }
 
-    /// "You had it down as the bank leaving out the id, it can't be that": what is refuted was told before.
-    fn takes_back(&self, record: &Known, memory: &Memory) -> bool {
-        let theirs = &record.facts;
-        let covered = self.facts.things.intersection(&theirs.things).count();
-        covered * 2 >= theirs.things.len() && memory.shared(&self.facts.things, record) >= MUCH
+    /// "You had it down as the bank leaving out the id, it can't be that": refutes an earlier statement.
+    fn retracts(&self, record: &ParsedRecord, memory: &Memory) -> bool {
+        let record_facts = &record.facts;
+        let covered = self.facts.things.intersection(&record_facts.things).count();
+        covered * 2 >= record_facts.things.len() && memory.shared(&self.facts.things, record) >= STRONG_MATCH
     }
 
     /// "The 502s happen because Node closes its connections", where the record gives another cause.
-    fn explains_otherwise(&self, record: &Known) -> bool {
+    fn explains_otherwise(&self, record: &ParsedRecord) -> bool {
         let Some((effect, cause)) = &record.explains else {
             return false;
         };
@@ -337,33 +346,34 @@ impl<'s> Statement<'s> {
     }
 
     /// Whether it reports the end that the record waits for.
-    fn ends(&self, record: &Known) -> bool {
+    fn ends(&self, record: &ParsedRecord) -> bool {
         let unfinished = [Sign::NotYet, Sign::Open, Sign::Plan, Sign::Next, Sign::Negation];
         record.waits
-            && !self.said.has_any(&unfinished)
+            && !self.sentence.has_any(&unfinished)
             && self.facts.terms.shared(&record.facts.terms) >= 2
             && !self.facts.is_of_another(&record.facts)
     }
 }
 
-/// Values of one kind, or numbers of as many digits of which nothing says what they count.
+/// Whether the values are of one kind, or numbers with equally many digits and no unit.
 fn is_alike(new: &Value, old: &Value) -> bool {
     let digits = |value: &Value| value.1.bytes().filter(u8::is_ascii_digit).count();
     let is_unknown = |value: &Value| matches!(value.0, Kind::Plain | Kind::Bare);
     new.0 == old.0 || ((is_unknown(new) || is_unknown(old)) && digits(new) == digits(old) && digits(new) >= 3)
 }
 
-/// What holds values that a sentence finds overruled: a question that it denies, or what was just said not to do.
-fn overruled(session: &[Said], at: usize) -> Vec<&Said> {
-    let said = &session[at];
-    if said.voice != Voice::User {
+/// The sentences with overruled values: a question that this sentence denies, or values just called
+/// unsuitable.
+fn overruled(session: &[AnnotatedSentence], at: usize) -> Vec<&AnnotatedSentence> {
+    let sentence = &session[at];
+    if sentence.voice != Voice::User {
         return Vec::new();
     }
-    let will_not_do = |before: &&Said| {
-        let same = before.message == said.message && !before.void && !before.asks;
+    let will_not_do = |before: &&AnnotatedSentence| {
+        let same = before.message == sentence.message && !before.excluded && !before.asks;
         same && before.has_any(&[Sign::Excess, Sign::Obsolete])
     };
     let beside = &session[at.saturating_sub(2)..at];
-    let asked = Said::answers_no(session, at).then(|| &session[at - 1]);
+    let asked = AnnotatedSentence::answers_no(session, at).then(|| &session[at - 1]);
     beside.iter().filter(will_not_do).chain(asked).collect()
 }

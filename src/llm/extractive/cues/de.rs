@@ -23,11 +23,11 @@ pub(super) const WORDS: Words = Words {
     to: "auf|zu|nach",
     joins: "und|aber",
     is_done,
-    tells_alone: |_| false,
+    needs_no_auxiliary: |_| false,
     is_imperative,
 };
 
-/// Opposite states, an axis a line.
+/// Opposite states, one axis per line.
 const STATES: &str = "offen|geöffnet|wieder offen|wieder geöffnet|ist auf|sind auf|wieder auf / geschlossen|gesperrt|zu gemacht|dicht|ist zu|sind zu|verschlossen|abgeschlossen\n\
     in betrieb|wieder in betrieb|läuft wieder|läuft|funktioniert|funktioniert wieder|geht wieder|online|repariert|ist ganz|wieder da|im einsatz|einsatzbereit|wieder heil / \
     außer betrieb|defekt|kaputt|funktioniert nicht|geht nicht|läuft nicht|offline|ausgefallen|stillgelegt|unbrauchbar|abgeschaltet\n\
@@ -42,13 +42,13 @@ const STATES: &str = "offen|geöffnet|wieder offen|wieder geöffnet|ist auf|sind
     ungefährlich|sicher / gefährlich|unsicher\n\
     im urlaub|in elternzeit|krankgeschrieben|krank / wieder im büro|wieder da|wieder gesund|zurück aus";
 
-/// Verbs of giving something up, and what stands at their end: "wir lassen Budapest weg".
+/// Verbs of giving something up, and their separable prefixes: "wir lassen Budapest weg".
 const SEPARABLE: &str = "lassen|lasse|lass|lasst / weg|aus|bleiben|fallen\nschaffen|schaffe|schafft / ab\n\
     geben|gebe|gib / auf|ab|weg\nstellen|stelle / ein\nnehmen|nehme|nimm / raus|heraus\n\
     werfen|werfe|wirf|schmeißen|schmeiße|schmeiß / raus|weg|um\n\
     melden|melde|bestellen|bestelle / ab\nhören|höre|hör / auf";
 
-/// Words of which one excludes the others of its line.
+/// Mutually exclusive words, one group per line.
 const RIVALS: &str = "staging|produktion|produktiv|test|testsystem|entwicklung|lokal|sandbox|vorschau\n\
     morgens|abends|mittags|nachts|vormittags|nachmittags\n\
     werktags|wochenende|wochenends\n\

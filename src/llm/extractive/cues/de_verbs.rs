@@ -1,4 +1,4 @@
-//! Participles and imperatives of German.
+//! German participles and imperatives.
 
 use super::super::listed::{Listed, split};
 
@@ -22,7 +22,7 @@ static IMPERATIVES: Listed = Listed::new(|| {
     )
 });
 
-/// Participles that show by no ending that they are some.
+/// Participles without a regular ending.
 static STRONG: Listed = Listed::new(|| {
     split(
         "überwiesen verschoben unterschrieben übernommen bekommen erhalten besprochen vergeben verglichen beschrieben verladen entnommen bestiegen \

@@ -23,11 +23,11 @@ pub(super) const WORDS: Words = Words {
     to: "to",
     joins: "and|but",
     is_done,
-    tells_alone: |_| false,
+    needs_no_auxiliary: |_| false,
     is_imperative,
 };
 
-/// Opposite states, an axis a line.
+/// Opposite states, one axis per line.
 const STATES: &str = "open|opened|reopened|open again / closed|closed down|shut|shut down|locked|boarded up|closed off\n\
     in service|back in service|in use|in operation|works|works again|working|is up|are up|back up|back online|online|repaired|mended|in working order|usable|is back|are back|runs again|is running / \
     out of service|out of use|out of order|out of action|broken|broken down|defective|is down|are down|offline|does not work|doesn't work|not working|unusable|is dead|not running|kaput\n\
@@ -44,7 +44,7 @@ const STATES: &str = "open|opened|reopened|open again / closed|closed down|shut|
     vegetarian|vegan / eats meat|eats meat again\n\
     on leave|on holiday|away|off sick|on parental leave|on maternity leave / back at work|back from leave|back from holiday|back from parental leave|back in the office";
 
-/// Words of which one excludes the others of its line.
+/// Mutually exclusive words, one group per line.
 const RIVALS: &str = "staging|production|prod|test|testing|dev|development|local|sandbox|qa|preview|canary\n\
     morning|evening|afternoon|night|noon|lunch\n\
     weekday|weekdays|weekend|weekends\n\
@@ -346,7 +346,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
 ];
 
-/// Forms in `-ed` that tell no finished work.
+/// Words in `-ed` that do not report finished work.
 static IDLE: Listed = Listed::new(|| {
     split(
         " need needed expected supposed called named based related interested tired worried allowed required limited planned blocked wanted noticed \
@@ -360,14 +360,14 @@ static IDLE: Listed = Listed::new(|| {
     ",
     )
 });
-/// Past forms of strong verbs that tell finished work.
+/// Past forms of irregular verbs that report finished work.
 static STRONG: Listed = Listed::new(|| {
     split(
         " done built made sent set written wrote rewritten rewrote bought paid rebuilt sold taken drawn drew chosen left dug laid swept fed ran brought cut split \
     shut put hung begun overhauled rerun reran redone rewrote undone withdrawn redrawn rewound resent ",
     )
 });
-/// Verbs with which people ask for work.
+/// Verbs used to request work.
 static IMPERATIVES: Listed = Listed::new(|| {
     split(
         " add adjust apply archive arrange ask assign attach backup bake book build bump buy call cancel change chase check choose clean clear close code collect combine compare \

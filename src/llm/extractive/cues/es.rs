@@ -23,11 +23,11 @@ pub(super) const WORDS: Words = Words {
     to: "a",
     joins: "y|pero",
     is_done,
-    tells_alone: is_own_past,
+    needs_no_auxiliary: is_own_past,
     is_imperative,
 };
 
-/// Opposite states, an axis a line.
+/// Opposite states, one axis per line.
 const STATES: &str = "abierto|abierta|abiertos|abiertas|reabierto|reabierta|abrió|reabrió|abre otra vez|abre de nuevo / cerrado|cerrada|cerrados|cerradas|clausurado|clausurada|cerró\n\
     en servicio|funciona|ya funciona|funciona de nuevo|funciona otra vez|vuelve a funcionar|volvió a funcionar|reparado|reparada|arreglado|arreglada|en línea|operativo|operativa / \
     fuera de servicio|averiado|averiada|no funciona|roto|rota|caído|caída|fuera de línea|estropeado|estropeada|descompuesto|descompuesta\n\
@@ -41,7 +41,7 @@ const STATES: &str = "abierto|abierta|abiertos|abiertas|reabierto|reabierta|abri
     público|pública / privado|privada|confidencial\n\
     de vacaciones|de baja|ausente / ya volvió|ha vuelto|volvió|de vuelta|se reincorporó";
 
-/// Words of which one excludes the others of its line.
+/// Mutually exclusive words, one group per line.
 const RIVALS: &str = "preproducción|producción|pruebas|desarrollo|local\n\
     mañana|tarde|noche|mediodía\n\
     verano|invierno|primavera|otoño\n\
@@ -346,7 +346,7 @@ static IMPERATIVES: Listed = Listed::new(|| {
     )
 });
 
-/// Words in `-é` and `-í` that are no past of somebody's own.
+/// Words in `-é` and `-í` that are not a first person past.
 static NO_PAST: Listed = Listed::new(|| split("porqué café bebé esté comité bufé chalé puré aquí allí"));
 
 /// "cambié", "pasé", "escribí", but not "cambiaré".

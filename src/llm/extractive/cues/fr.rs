@@ -23,11 +23,11 @@ pub(super) const WORDS: Words = Words {
     to: "à|au",
     joins: "et|mais",
     is_done,
-    tells_alone: |_| false,
+    needs_no_auxiliary: |_| false,
     is_imperative,
 };
 
-/// Opposite states, an axis a line.
+/// Opposite states, one axis per line.
 const STATES: &str = "ouvert|ouverte|ouverts|ouvertes|rouvert|rouverte|de nouveau ouvert|de nouveau ouverte / fermé|fermée|fermés|fermées|barré|barrée|clos\n\
     en service|de nouveau en service|fonctionne|fonctionne de nouveau|remarche|marche|marche de nouveau|réparé|réparée|en ligne|en état|de retour|remis en service|remise en service|rétabli|rétablie / \
     hors service|hors d'usage|en panne|ne marche pas|ne marche plus|ne fonctionne pas|ne fonctionne plus|cassé|cassée|hors ligne|défectueux|défectueuse|indisponible\n\
@@ -41,7 +41,7 @@ const STATES: &str = "ouvert|ouverte|ouverts|ouvertes|rouvert|rouverte|de nouvea
     public|publique / privé|privée|confidentiel|confidentielle\n\
     en congé|en vacances|en arrêt|absent|absente / de retour|revenu|revenue|rentré|rentrée|a repris";
 
-/// Words of which one excludes the others of its line.
+/// Mutually exclusive words, one group per line.
 const RIVALS: &str = "préproduction|production|prod|recette|test|développement|local\n\
     matin|soir|midi|nuit|après-midi\n\
     semaine|week-end\n\

@@ -1,4 +1,4 @@
-//! Japanese. Nothing separates its words, so that phrases are looked for as they stand.
+//! Japanese. Its words are not separated, so phrases are searched as substrings.
 
 use super::sign::Sign;
 use super::words::Words;
@@ -22,11 +22,11 @@ pub(super) const WORDS: Words = Words {
     to: "に",
     joins: "",
     is_done,
-    tells_alone: |_| false,
+    needs_no_auxiliary: |_| false,
     is_imperative: |_| false,
 };
 
-/// Opposite states, an axis a line.
+/// Opposite states, one axis per line.
 const STATES: &str = "開いて|営業|再開|営業中|開通 / 閉まって|休業|閉店|閉鎖|休館|通行止め|閉館\n\
     動いて|動作して|稼働|復旧|直りました|修理が終わ|修理済み|復帰|使えます|使えるように / 故障|壊れて|停止中|動かない|動きません|使えない|使えません|止まって\n\
     有効 / 無効\n\
@@ -36,7 +36,7 @@ const STATES: &str = "開いて|営業|再開|営業中|開通 / 閉まって|�
     承認され|承認済み|認可 / 却下|否決|不承認\n\
     公開 / 非公開|社外秘";
 
-/// Words of which one excludes the others of its line.
+/// Mutually exclusive words, one group per line.
 const RIVALS: &str = "本番|検証|開発|テスト環境\n\
     朝|昼|夜|夕方|午前|午後\n\
     平日|週末\n\
@@ -273,7 +273,7 @@ const CUES: &[(Sign, &str)] = &[
     ),
 ];
 
-/// What `…しました` tells no finished work with.
+/// Stems with `…しました` that do not report finished work.
 const IDLE: [&str; 22] = [
     "失敗",
     "了解",
@@ -299,7 +299,7 @@ const IDLE: [&str; 22] = [
     "希望",
 ];
 
-/// Whether the text before an end in `ました` names a deed: `修正し`, `更新し`.
+/// Whether the text before an ending in `ました` is a deed: `修正し`, `更新し`.
 fn is_done(before: &str) -> bool {
     let Some(noun) = before.strip_suffix('し') else {
         return false;

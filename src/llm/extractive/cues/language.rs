@@ -1,9 +1,9 @@
-//! The languages that the rules understand.
+//! The supported languages.
 
 use super::words::Words;
 use super::{de, en, es, fr, ja};
 
-/// A language that the rules understand.
+/// A supported language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::llm::extractive) enum Language {
     English,
@@ -36,7 +36,7 @@ impl Language {
         }
     }
 
-    /// Whether a word, or two, is an entry of one of the lists of [`Words`].
+    /// Whether a word, or a pair of words, is an entry of one of the lists of [`Words`].
     pub(in crate::llm::extractive) fn lists(list: &'static str, phrase: &str) -> bool {
         !phrase.is_empty() && list.split('|').any(|entry| entry == phrase)
     }

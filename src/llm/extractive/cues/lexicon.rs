@@ -1,11 +1,11 @@
-//! The phrases of a language and the search for them.
+//! The cue phrases of a language and the search for them.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::language::Language;
 use super::sign::Sign;
 
-/// The phrases of a language, searched for at once.
+/// The cue phrases of a language in one search automaton.
 pub(super) struct Lexicon {
     pub(super) search: AhoCorasick,
     pub(super) signs: Vec<Sign>,

@@ -1,7 +1,7 @@
-//! The words by which a sentence shows what it is, one file a language, and the search for them.
+//! The cue words that classify sentences, one file per language, and the search for them.
 //!
-//! An entry is a phrase in small letters; `*` at its end lets any ending follow, `*` at its beginning any
-//! beginning stand before. Marks are words of their own: `decision :`.
+//! An entry is a phrase in lower case; `*` at its end matches any ending, `*` at its beginning any beginning.
+//! Punctuation marks are words of their own: `decision :`.
 
 mod de;
 mod de_verbs;
@@ -27,7 +27,7 @@ pub(super) use language::Language;
 pub(super) use opposites::{State, number_word, weekday};
 pub(super) use sign::Sign;
 
-/// A sign and where in the folded line it stands, without the blanks around it.
+/// A sign and its range in the folded line, without surrounding blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) sign: Sign,
@@ -36,12 +36,12 @@ pub(super) struct Hit {
 }
 
 impl Language {
-    /// The language of a text by its small words; `None` where there are too few to tell.
+    /// Detects the language of a text by its function words; `None` if there are too few.
     pub(super) fn of(text: &str) -> Option<Self> {
         Self::among(text, Self::English)
     }
 
-    /// The same; of languages that share the small words of a text the one that is usual there.
+    /// Like [`Self::of`]; if several languages share the function words of a text, `usual` is preferred.
     pub(super) fn among(text: &str, usual: Self) -> Option<Self> {
         let mut sample_end = text.len().min(4_000);
         while !text.is_char_boundary(sample_end) {
@@ -66,7 +66,7 @@ impl Language {
         (count(best) >= 1).then_some(*best)
     }
 
-    /// All signs of a line, in the order in which they stand; of equal sign, overlapping ones included.
+    /// All signs of a line ordered by position, including overlapping ones.
     pub(super) fn signs(self, line: &Line) -> Vec<Hit> {
         let lexicon = &LEXICONS[self as usize];
         let mut hits: Vec<Hit> = lexicon
@@ -83,7 +83,8 @@ impl Language {
             })
             .collect();
         hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
-        // "Il faut" tells what is left to do, "il faut toujours" a rule; "queda" as well, "queda en" a change.
+        // "Il faut" marks remaining work, "il faut toujours" a rule; likewise "queda" and "queda en" (a
+        // change).
         let rules: Vec<Hit> = hits
             .iter()
             .copied()
@@ -96,7 +97,7 @@ impl Language {
                 .any(|rule| holds(rule) && rule.end - rule.start > hit.end - hit.start)
         };
         hits.retain(|hit| hit.sign != Sign::Open || !is_part_of_a_rule(hit));
-        // "Immer noch" and "never happened" are no rules, and "müssen wir noch" tells what is left.
+        // "Immer noch" and "never happened" are not rules, and "müssen wir noch" marks remaining work.
         let covers_rules = |hit: &Hit| {
             let lasts = [" noch", " still", "encore", "todavía", "muss bis", "müssen bis"];
             let says_lasting = || {
@@ -122,7 +123,7 @@ impl Language {
                     .starts_with(|c: char| c.is_ascii_digit())
         };
         hits.retain(|hit| hit.sign != Sign::Old || names_a_number(hit));
-        // "I bought kiln wash, too" is no "too hot".
+        // "I bought kiln wash, too" is not "too hot".
         let adds = |hit: &Hit| {
             line.folded[hit.start..hit.end] == *"too"
                 && !line.folded[hit.end..]
@@ -134,7 +135,7 @@ impl Language {
     }
 }
 
-/// The signs of a text in its language; where that cannot be told, of English.
+/// The signs of a text in its language; English if the language cannot be detected.
 pub(super) fn any_signs(text: &str) -> BTreeSet<Sign> {
     signs_in(text, Language::of(text).unwrap_or(Language::English))
 }
@@ -148,7 +149,7 @@ pub(super) fn signs_in(text: &str, language: Language) -> BTreeSet<Sign> {
         .collect()
 }
 
-/// Whether a word is one of the small words of any language.
+/// Whether a word is a function word of any language.
 pub(super) fn is_small(word: &str) -> bool {
     SMALL.contains_key(word)
 }
@@ -164,7 +165,7 @@ pub(super) fn is_kana(c: char) -> bool {
 
 static LEXICONS: LazyLock<Vec<Lexicon>> =
     LazyLock::new(|| Language::ALL.iter().map(|l| Lexicon::of(*l)).collect());
-/// The small words of all languages, each with the languages it belongs to as bits.
+/// The function words of all languages, each with a bit set of its languages.
 static SMALL: LazyLock<HashMap<&'static str, u8, RandomState>> = LazyLock::new(|| {
     let mut small = HashMap::default();
     for language in Language::ALL {

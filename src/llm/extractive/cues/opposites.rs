@@ -1,4 +1,4 @@
-//! States that exclude each other, words of which one excludes the others, and numbers and days in letters.
+//! Opposite states, mutually exclusive words, and numbers and days in words.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,26 +12,26 @@ use super::lexicon::{entries, pattern};
 use super::sign::Sign;
 use crate::llm::extractive::line::Line;
 
-/// How many words may stand between a negation and the state that it turns round.
+/// Maximum number of words between a negation and the state that it inverts.
 const NEGATION_REACH: usize = 2;
 
-/// A state that a text tells of: open or closed, allowed or forbidden.
+/// A state in a text: open or closed, allowed or forbidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::llm::extractive) struct State {
-    /// What it is about; equal ones are comparable.
+    /// The pair of opposite states; only equal axes are comparable.
     pub(in crate::llm::extractive) axis: usize,
-    /// On which side of it.
+    /// The side of the axis.
     pub(in crate::llm::extractive) holds: bool,
-    /// Where in the folded line.
+    /// Offset in the folded line.
     pub(in crate::llm::extractive) start: usize,
     pub(in crate::llm::extractive) end: usize,
 }
 
-/// A word that excludes others, by the line of the list it stands in and its place there.
+/// A mutually exclusive word: the line of its list and its index in that line.
 pub(in crate::llm::extractive) type Rival = (usize, usize);
 
 impl Language {
-    /// The states that a line tells of. A negation before one turns it round.
+    /// The states in a line. A preceding negation inverts a state.
     pub(in crate::llm::extractive) fn states(self, line: &Line, hits: &[Hit]) -> Vec<State> {
         let table = &STATES[self as usize];
         let found: Vec<State> = table
@@ -68,7 +68,7 @@ impl Language {
             .collect()
     }
 
-    /// The words of a line that exclude others.
+    /// The mutually exclusive words in a line.
     pub(in crate::llm::extractive) fn rivals(self, line: &Line) -> Vec<Rival> {
         RIVALS[self as usize]
             .search(line)
@@ -77,12 +77,12 @@ impl Language {
     }
 }
 
-/// The number that a word stands for, from two on.
+/// The number that a word represents, from two on.
 pub(in crate::llm::extractive) fn number_word(word: &str) -> Option<usize> {
     NUMBERS.get(word).copied()
 }
 
-/// Which day of the week a word names, from 0 for Monday.
+/// The day of the week that a word names, from 0 for Monday.
 pub(in crate::llm::extractive) fn weekday(word: &str) -> Option<usize> {
     let day = WEEKDAYS.get(word).copied();
     day.or_else(|| {
@@ -94,7 +94,7 @@ pub(in crate::llm::extractive) fn weekday(word: &str) -> Option<usize> {
     })
 }
 
-/// Phrases, each with the line it stands in and a number within that.
+/// Phrases, each with its line and a number within that line.
 struct Table {
     search: AhoCorasick,
     places: Vec<(usize, usize)>,

@@ -1,48 +1,48 @@
-//! What phrases are signs of.
+//! The signs that cue phrases stand for.
 
-/// What a phrase is a sign of.
+/// The meaning of a cue phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::llm::extractive) enum Sign {
-    // ---- what is worth keeping
-    /// Somebody asks to keep it: "remember", "from now on".
+    // ---- worth keeping
+    /// A request to keep something: "remember", "from now on".
     Keep,
-    /// How things have to be: "must", "never".
+    /// A rule: "must", "never".
     Rule,
-    /// "we decided".
+    /// A decision: "we decided".
     Decision,
-    /// "the root cause".
+    /// A cause: "the root cause".
     Cause,
-    /// "known issue", "result:".
+    /// A finding: "known issue", "result:".
     Finding,
-    /// "because".
+    /// A reason: "because".
     Because,
-    /// A bound in passing: "at most", "otherwise", "don't".
+    /// A constraint: "at most", "otherwise", "don't".
     Limit,
-    /// What something asks for: "only accepts".
+    /// A requirement of something: "only accepts".
     Requirement,
-    /// Of a person's life: "allergic", "prefers".
+    /// A personal circumstance: "allergic", "prefers".
     Personal,
-    /// "now", "moved", "correction".
+    /// A change: "now", "moved", "correction".
     Change,
-    /// What stands behind it is no longer so: "not from", "instead of".
+    /// The text after it does not hold any more: "not from", "instead of".
     Old,
-    /// What stands before it is no longer so.
+    /// The text before it does not hold any more.
     OldBefore,
-    /// "from": the old value, if "to" and a change follow.
+    /// "from": precedes the old value if "to" and a sign of change follow.
     From,
-    /// Behind it stands what is no longer used: "no longer use".
+    /// The text after it is not used any more: "no longer use".
     Retired,
     /// "is obsolete".
     Obsolete,
     /// "moved".
     Moved,
-    /// "lives in", "address".
+    /// A place: "lives in", "address".
     Place,
-    /// "not finished": a record that waits for its end.
+    /// "not finished": a record that waits for an end.
     Waiting,
 
-    // ---- what makes it worthless
-    /// "maybe".
+    // ---- not worth keeping
+    /// Uncertainty: "maybe".
     Hedge,
     /// "I thought".
     Hearsay,
@@ -50,104 +50,104 @@ pub(in crate::llm::extractive) enum Sign {
     Hypothesis,
     /// "haha".
     Joke,
-    /// "seriously": what was said before was none.
+    /// "seriously": the text after it is not a joke.
     Serious,
-    /// "no", "still fails".
+    /// Contradiction: "no", "still fails".
     Denial,
-    /// "is fine", "that was wrong".
+    /// Refutation: "is fine", "that was wrong".
     Refuted,
-    /// "fails".
+    /// A problem: "fails".
     Trouble,
-    /// Talk about instructions that were found in a text.
+    /// Talk about instructions found in a text.
     Meta,
-    /// An instruction in a text, to whoever reads it.
+    /// An instruction in a text that is directed at its reader.
     Injection,
-    /// "it says": a text follows.
+    /// "it says": a quotation follows.
     Says,
-    /// What passes: "this week".
+    /// A wish or an intention: "hope", "going to".
     Wish,
 
-    /// What holds for now: "tonight", "for the time being".
+    /// Temporary: "tonight", "for the time being".
     Passing,
-    /// When something happened: "yesterday".
+    /// The time of an event: "yesterday".
     Moment,
-    /// Talk about whoever listens: "you keep telling me".
+    /// Talk about the assistant: "you keep telling me".
     Listener,
-    /// How somebody feels: "I can't believe".
+    /// A feeling: "I can't believe".
     Feeling,
-    /// "I am": what follows may be how somebody feels.
+    /// "I am": a feeling may follow.
     Speaker,
-    /// What others want, think or say: "she thinks".
+    /// Wishes, opinions or statements of others: "she thinks".
     Others,
-    /// "was": of the past.
+    /// Past tense: "was".
     Past,
-    /// What comes in addition and replaces nothing: "also".
+    /// An addition that replaces nothing: "also".
     Also,
 
-    /// "lowered": some amount is another one.
+    /// A changed amount: "lowered".
     Amount,
-    /// "comes from": of a record, by what it explains something; of a sentence it may tell a place.
+    /// "comes from": in a record an explanation; in a sentence it may be a place.
     ComesFrom,
-    /// "was never the cause": what stands before it did not do it.
+    /// "was never the cause": the text before it is not the cause.
     NotCause,
-    /// "not only": what is denied only in part.
+    /// A partial negation: "not only".
     Partly,
-    /// "only": no others than these.
+    /// Exclusiveness: "only".
     Only,
-    /// "no longer needed": of a piece of work.
+    /// Unnecessary work: "no longer needed".
     Needless,
-    /// "I'll check again": no piece of work.
+    /// "I'll check again": not work.
     Waits,
-    /// "I", "already": what is reported is the speaker's own, or new.
+    /// "I", "already": the report is about the speaker or new.
     Own,
-    /// "before I …": what is not to be done until then is to be done then.
+    /// "before I …": a negated request is due at that time.
     Before,
-    /// "we": behind it stands a verb.
+    /// "we": a verb follows.
     Person,
-    /// "from": of a date from which something holds.
+    /// "from": precedes a date from which something holds.
     Since,
-    /// "today": a day by its distance.
+    /// A day relative to today: "today".
     Day,
-    /// "is too hot": a value that will not do.
+    /// "is too hot": an unsuitable value.
     Excess,
-    /// "cancelled them": what the clause before speaks of is no more.
+    /// "cancelled them": ends the subject of the clause before.
     EndsIt,
-    /// "took over": a thing passes to somebody else.
+    /// "took over": a change of responsibility.
     Hands,
-    /// "as planned": all is as it was.
+    /// "as planned": nothing changed.
     Confirming,
-    /// "until": how long something lasts; what passes makes nothing wrong.
+    /// "until": limits a duration; a temporary state contradicts nothing.
     Lasting,
-    /// "find out why": work that is done when a cause is known.
+    /// "find out why": work that is done when the cause is known.
     Seek,
-    /// "therefore": what follows from what was told.
+    /// A conclusion: "therefore".
     Hence,
-    /// "between us", "don't write that down": it is said, and not to be kept.
+    /// "between us", "don't write that down": must not be recorded.
     Private,
-    /// "never mind him": what was just told is not to be taken up.
+    /// "never mind him": dismisses the previous statement.
     Dismissal,
-    /// "now": so it was not before.
+    /// "now": implies that it was different before.
     Now,
-    /// "word for word": a text is needed as it stands.
+    /// "word for word": a text is needed verbatim.
     Exact,
-    /// "it's not": what stands behind it is not so.
+    /// "it's not": the text after it is denied.
     IsNot,
-    /// "any more": what stands before it was so, if it is denied.
+    /// "any more": with a negation the text before it does not hold any more.
     AnyMore,
-    /// Of the end of a business, and of the end of its day: "cierra".
+    /// The end of a business or of its opening hours: "cierra".
     Shuts,
 
-    /// "by the way": no part of the matter in hand.
+    /// "by the way": not about the current topic.
     Aside,
-    /// "if": what follows holds only then.
+    /// "if": the text after it is conditional.
     Condition,
-    /// "you are right": what was said before is taken back.
+    /// "you are right": retracts the previous statement.
     Concession,
 
     // ---- work
     /// "is done".
     Done,
-    /// What comes before a participle: "have", "is".
+    /// An auxiliary before a participle: "have", "is".
     Aux,
     /// "not".
     Negation,
@@ -163,27 +163,27 @@ pub(in crate::llm::extractive) enum Sign {
     Request,
     /// "I'll".
     Plan,
-    /// "done." alone.
+    /// "done." on its own.
     Closing,
 
     // ---- form
-    /// What may stand at the beginning without meaning anything: "okay".
+    /// A filler at the beginning: "okay".
     Filler,
-    /// What points back: "it".
+    /// A back-reference: "it".
     Anaphor,
-    /// Small words, by which a language is known and which are no content.
+    /// Function words, which identify a language and are not content.
     Small,
     /// Names of months.
     Month,
 }
 
 impl Sign {
-    /// One bit for each sign.
+    /// The bit of this sign in a bit set.
     pub(in crate::llm::extractive) fn bit(self) -> u128 {
         1 << self as u8
     }
 
-    /// Whether its words say how a thing stands, and not which thing.
+    /// Whether its words describe a state of a thing rather than the thing.
     pub(in crate::llm::extractive) fn is_of_form(self) -> bool {
         matches!(
             self,

@@ -1,47 +1,47 @@
-//! What a language brings along.
+//! The word lists of a language.
 
 use super::sign::Sign;
 
-/// What a language brings along.
+/// The word lists of a language.
 pub(in crate::llm::extractive) struct Words {
     pub(super) cues: &'static [(Sign, &'static str)],
-    /// Opposite states, an axis a line: the phrases of the one, a `/`, the phrases of the other.
+    /// Opposite states, one axis per line: the phrases of one side, a `/`, the phrases of the other.
     pub(super) states: &'static str,
-    /// Words of which one excludes the others of its line: "staging|production".
+    /// Mutually exclusive words, one group per line: "staging|production".
     pub(super) rivals: &'static str,
-    /// The numbers from two on, in letters.
+    /// The numbers from two on, in words.
     pub(super) numbers: &'static str,
-    /// The days from Monday on, in as many forms as there are.
+    /// The days from Monday on, with all forms.
     pub(super) weekdays: &'static str,
-    /// Words that stand before the place, the means or the name that a thing has, in groups of which one word can
-    /// stand for another: "at" and "under", "with", "is".
+    /// Connectors before the place, means or name of a thing, in groups of interchangeable words: "at" and
+    /// "under", "with", "is".
     pub(in crate::llm::extractive) connectors: &'static str,
-    /// Words, or two of them, that open a sentence and point back: "it closes at six".
+    /// Words, or pairs of words, that begin a sentence and refer back: "it closes at six".
     pub(in crate::llm::extractive) pronouns: &'static str,
-    /// Openings that look so and point to nothing: "il faut".
+    /// Expletive beginnings that do not refer to anything: "il faut".
     pub(in crate::llm::extractive) expletives: &'static str,
-    /// Words that open a part of a sentence and deny it: "no stamina bar".
+    /// Words that begin a clause and negate it: "no stamina bar".
     pub(in crate::llm::extractive) denying: &'static str,
-    /// "Yes" as it opens an answer.
+    /// "Yes" at the beginning of an answer.
     pub(in crate::llm::extractive) yes: &'static str,
-    /// Who else is spoken of: "they decided".
+    /// References to other people: "they decided".
     pub(in crate::llm::extractive) others: &'static str,
-    /// Verbs with a part that stands apart, by which something is given up, a group a line: the verbs, a `/`, the parts.
+    /// Separable verbs of giving something up, one group per line: the verbs, a `/`, the prefixes.
     pub(in crate::llm::extractive) separable: &'static str,
-    /// What stands between a thing and what tells whose or which it is: "of".
+    /// Words between a thing and its owner or kind: "of".
     pub(in crate::llm::extractive) belonging: &'static str,
-    /// Words with which it is said when, where or why something was given up.
+    /// Words that begin a time, place or reason.
     pub(in crate::llm::extractive) circumstances: &'static str,
-    /// Words before which the name of something old ends.
+    /// Words that end the name of something outdated.
     pub(in crate::llm::extractive) new_begins: &'static str,
-    /// "to": behind it stands the new value.
+    /// "to": precedes the new value.
     pub(in crate::llm::extractive) to: &'static str,
-    /// Words between parts of a sentence: "and", "but".
+    /// Conjunctions between clauses: "and", "but".
     pub(in crate::llm::extractive) joins: &'static str,
-    /// Whether a word is a participle or past form that tells finished work.
+    /// Whether a word is a participle or past form that reports finished work.
     pub(in crate::llm::extractive) is_done: fn(&str) -> bool,
     /// Whether such a word needs no auxiliary: "repasé".
-    pub(in crate::llm::extractive) tells_alone: fn(&str) -> bool,
-    /// Whether a word is the imperative of a verb, at the beginning of a sentence.
+    pub(in crate::llm::extractive) needs_no_auxiliary: fn(&str) -> bool,
+    /// Whether a word is an imperative at the beginning of a sentence.
     pub(in crate::llm::extractive) is_imperative: fn(&str) -> bool,
 }

@@ -1,4 +1,4 @@
-//! Texts of the user that are needed as they stand.
+//! Texts of the user that must be stored verbatim.
 
 use super::{message, source};
 use crate::domain::operation::Role;

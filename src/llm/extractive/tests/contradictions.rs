@@ -1,10 +1,10 @@
-//! What makes a record wrong without a word for it, and look-alikes that do not.
+//! Contradictions without an explicit cue, and similar sentences that contradict nothing.
 
 use super::{message, source};
 use crate::domain::operation::Role;
 use crate::llm::extractive::answer;
 
-/// Which of the records leave, by their numbers from 1.
+/// Numbers, from 1, of the records that are archived.
 pub(super) fn archived(records: &[&str], messages: &[(&str, &str)]) -> Vec<usize> {
     archived_in("Notes", records, messages)
 }
@@ -25,7 +25,7 @@ fn archived_in(task: &str, records: &[&str], messages: &[(&str, &str)]) -> Vec<u
     archives.filter_map(number).collect()
 }
 
-/// Pairs of a record and a sentence of the user by which it leaves.
+/// Checks pairs of a record and a user sentence that archives it.
 pub(super) fn leaves(pairs: &[(&str, &str)]) {
     let left = pairs
         .iter()
@@ -33,12 +33,12 @@ pub(super) fn leaves(pairs: &[(&str, &str)]) {
     assert_eq!(left.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
-/// Pairs of a record and a sentence of the user by which it stays.
+/// Checks pairs of a record and a user sentence that does not archive it.
 pub(super) fn stays(pairs: &[(&str, &str)]) {
-    let gone = pairs
+    let outdated_records = pairs
         .iter()
         .filter(|(record, said)| !archived(&[record], &[("user", said)]).is_empty());
-    assert_eq!(gone.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
+    assert_eq!(outdated_records.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn what_a_tool_shows_counts_when_the_assistant_tells_it() {
         "Leeds is collected at 18:15 in there; Hull stays where it was.",
     );
     assert_eq!(archived(&records, &[("user", "Look."), shown, told]), [1]);
-    // Without the tool it is the assistant's word, and a tool alone says nothing.
+    // Without the tool only the assistant claims it, and a tool output alone claims nothing.
     assert_eq!(archived(&records, &[("user", "Look."), told]), [0; 0]);
     assert_eq!(archived(&records, &[("user", "Look."), shown]), [0; 0]);
     let denied = ("user", "No, that's wrong, it is the timetable of last year.");
@@ -345,7 +345,7 @@ fn what_a_session_is_about_is_no_claim_of_it() {
         let none = archived_in(task, &[record], &[("user", "Please have a look at it.")]);
         assert_eq!(none, [0; 0], "{task}");
     }
-    // Alone, it is all that is said.
+    // Without messages the task is a claim.
     assert_eq!(
         archived_in("Aufzug 2 läuft wieder", &["Aufzug 2 ist außer Betrieb"], &[]),
         [1]

@@ -1,8 +1,8 @@
-//! Work of the document that is told as done in other words.
+//! Work in the document that is reported as done in other words.
 
 use super::*;
 
-/// Where a piece of work of the document stands after a message.
+/// Whether a piece of work in the document is still open after a message.
 fn left_of(item: &str, role: &str, said: &str) -> bool {
     let document = format!("# Current Progress\n## In Progress\n- Keep the house\n## Remaining\n- {item}\n");
     let source = source("House", vec![message(role, said)], &document);

@@ -1,11 +1,11 @@
-//! What holds for any input.
+//! Properties that hold for any input.
 
 use super::*;
 use crate::domain::operation::{Fault, FaultKind};
 use crate::llm::extractive::caps::MAX_ADDITIONS;
 use proptest::prelude::*;
 
-/// The operations of an answer, which has no fault in either way of reading.
+/// The operations of an answer, which must have no fault in strict and in lenient parsing.
 fn faultless(text: &str) -> Vec<Operation> {
     let kinds = |faults: &[Fault]| faults.iter().map(|fault| fault.kind).collect::<Vec<FaultKind>>();
     let read = parse(text, &Options::default());

@@ -34,7 +34,7 @@ fn operations(text: &str) -> Vec<Operation> {
     items.into_iter().map(|item| item.operation).collect()
 }
 
-/// What is learned from one message, beside a neutral one.
+/// The learnings from one message, next to a neutral one.
 fn learned(role: &str, text: &str) -> Vec<String> {
     let text = answer(Role::Learnings, &source("Notes", vec![message(role, text)], ""));
     let added = operations(&text)

@@ -1,4 +1,5 @@
-//! What is said not to be so, to have another cause or to be in other hands, and look-alikes.
+//! Statements that deny something, give another cause or change a responsibility, and similar ones that do
+//! not.
 
 use super::contradictions::{archived, leaves, stays};
 
@@ -177,7 +178,7 @@ fn what_has_ended_or_was_given_up() {
         ),
     ]);
     stays(&[
-        // One plain word may stand in any record.
+        // One ordinary word may be in any record.
         (
             "Tickets are 25 pounds, 15 for members",
             "The member was thrown out.",

@@ -1,4 +1,4 @@
-//! What is said and not to be kept, what others claim, and how somebody feels.
+//! Statements that must not be recorded, statements of others, and feelings.
 
 use super::*;
 use crate::llm::ConversationMessage;

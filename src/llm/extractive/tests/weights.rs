@@ -1,16 +1,16 @@
-//! What sentences weigh, and what is noticed of them.
+//! Scores and features of sentences.
 
 use super::super::claims::Claim;
 use super::super::session::Session;
-use super::super::weights::Scales;
+use super::super::weights::Scorer;
 use super::*;
 
 fn weighed(messages: &[(&str, &str)], sentence: &str) -> i32 {
     let messages = messages.iter().map(|(role, text)| message(role, text)).collect();
     let session = Session::of(&source("Notes", messages, ""));
-    let mut said = session.said.iter();
+    let mut said = session.sentences.iter();
     let at = said.position(|said| said.line.text.contains(sentence)).unwrap();
-    Scales::of(&session).weigh(at, 0, "")
+    Scorer::of(&session).score(at, 0, "")
 }
 
 #[test]
@@ -83,7 +83,8 @@ fn what_the_user_asks_to_keep_goes_before_what_weighs_more() {
     assert_eq!(answer.matches("- because").count(), 3, "{answer}");
 }
 
-/// Writes each sentence of the sessions of `SESSIONS` with what is noticed of it to `NOTICED`, as `benches/quality/weights.py` reads it.
+/// Writes the features of each sentence of the sessions in `SESSIONS` to `NOTICED`, in the format of
+/// `benches/quality/weights.py`.
 #[test]
 #[ignore = "run by benches/quality/weights.py"]
 fn what_is_noticed_is_written_down() {
@@ -100,19 +101,19 @@ fn what_is_noticed_is_written_down() {
             &text(&labelled["prior"]),
         );
         let session = Session::of(&source);
-        let scales = Scales::of(&session);
+        let scales = Scorer::of(&session);
         let denied = session.denied();
-        for (at, said) in session.said.iter().enumerate() {
+        for (at, said) in session.sentences.iter().enumerate() {
             let claim = Claim::of(said, &session).or_else(|| Claim::told(said));
             let Some(claim) = claim.filter(|claim| denied.binary_search(&claim.message).is_err()) else {
                 continue;
             };
-            let noticed = scales.noticed(at, claim.weight, claim.reason);
-            let noticed: serde_json::Map<_, _> = noticed
+            let features = scales.features(at, claim.weight, claim.reason);
+            let features: serde_json::Map<_, _> = features
                 .map(|(name, count)| (name.to_owned(), count.into()))
                 .collect();
             let line = serde_json::json!({
-                "id": labelled["id"], "reason": claim.reason, "text": claim.text, "noticed": noticed,
+                "id": labelled["id"], "reason": claim.reason, "text": claim.text, "noticed": features,
             });
             lines.push_str(&format!("{line}\n"));
         }

@@ -1,28 +1,28 @@
-//! Numbers that bear out who tells them: those that tools showed, whose output speaks with no voice itself, and those
-//! that the user told.
+//! Values that confirm a statement: those in tool outputs, which themselves have no author, and those in the
+//! user's statements.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::said::Said;
+use super::annotated::AnnotatedSentence;
 use super::terms::{Stem, Terms};
 use super::values::{Kind, values};
 
-/// The most numbers and words that are remembered; the earliest ones.
+/// Maximum number of stored numbers and words; the earliest are kept.
 const MAX_NUMBERS: usize = 20_000;
-/// Of a longer line of output only the beginning is looked at.
+/// Only the beginning of a longer output line is read.
 const MAX_LINE_BYTES: usize = 2_000;
-/// A longer run of digits is no measurement.
+/// A longer run of digits is not a measurement.
 const MAX_DIGITS: usize = 12;
 
-/// The numbers that stand in the output of tools, each with the message that showed it first.
+/// The numbers in tool outputs, each with the first message that contains it.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct SeenValues {
     numbers: HashMap<String, usize, RandomState>,
-    /// Words of the same.
+    /// The words in tool outputs.
     words: HashMap<Stem, usize, RandomState>,
-    /// The numbers of the user's statements.
+    /// The numbers in the user's statements.
     told: HashMap<String, usize, RandomState>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn is_tool(role: &str) -> bool {
     )
 }
 
-impl Shown {
+impl SeenValues {
     pub(super) fn read(&mut self, message: usize, output: &str) {
         let numbers = output.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ':')));
         let numbers = numbers
@@ -56,44 +56,48 @@ impl Shown {
         }
     }
 
-    /// Whether most of what a sentence speaks of stands in what a tool showed before.
-    pub(super) fn tells_of(&self, said: &Said) -> bool {
+    /// Whether most words of a sentence occur in earlier tool outputs.
+    pub(super) fn shares_words_with_output(&self, sentence: &AnnotatedSentence) -> bool {
         if self.words.is_empty() {
             return false;
         }
-        let words = &said.terms().words;
-        let before = |word: &&Stem| self.words.get(*word).is_some_and(|shown| *shown < said.message);
+        let words = &sentence.terms().words;
+        let before = |word: &&Stem| {
+            self.words
+                .get(*word)
+                .is_some_and(|shown| *shown < sentence.message)
+        };
         let shown = words.iter().filter(before).count();
         shown >= 2 && shown * 2 >= words.len()
     }
 
-    /// Remembers what the user tells.
-    pub(super) fn hear(&mut self, said: &Said) {
-        let values = values(&said.line.text).into_iter();
+    /// Stores the values of the user's statement.
+    pub(super) fn record_statement(&mut self, sentence: &AnnotatedSentence) {
+        let values = values(&sentence.line.text).into_iter();
         for (_, text) in values.filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday)) {
             if self.told.len() < MAX_NUMBERS {
-                self.told.entry(text).or_insert(said.message);
+                self.told.entry(text).or_insert(sentence.message);
             }
         }
     }
 
-    /// Whether a sentence tells a value that a tool showed before.
-    pub(super) fn bears_out(&self, said: &Said) -> bool {
-        stands_in(&self.numbers, said)
+    /// Whether a sentence contains a value from an earlier tool output.
+    pub(super) fn was_in_output(&self, sentence: &AnnotatedSentence) -> bool {
+        occurs_earlier(&self.numbers, sentence)
     }
 
-    /// Whether a sentence tells a value that the user told before.
-    pub(super) fn was_told(&self, said: &Said) -> bool {
-        stands_in(&self.told, said)
+    /// Whether a sentence contains a value from an earlier statement of the user.
+    pub(super) fn was_stated_by_user(&self, sentence: &AnnotatedSentence) -> bool {
+        occurs_earlier(&self.told, sentence)
     }
 }
 
-fn stands_in(numbers: &HashMap<String, usize, RandomState>, said: &Said) -> bool {
+fn occurs_earlier(numbers: &HashMap<String, usize, RandomState>, sentence: &AnnotatedSentence) -> bool {
     if numbers.is_empty() {
         return false;
     }
-    let before = |number: &str| numbers.get(number).is_some_and(|shown| *shown < said.message);
-    values(&said.line.text)
+    let before = |number: &str| numbers.get(number).is_some_and(|shown| *shown < sentence.message);
+    values(&sentence.line.text)
         .iter()
         .filter(|(kind, _)| !matches!(kind, Kind::Bare | Kind::Weekday))
         .any(|(_, text)| text.rsplit('-').any(before) || before(text))

@@ -1,55 +1,58 @@
-//! A sentence with its signs: who says it, in which language, and what takes away its weight.
+//! A sentence with its signs: author, language, and what weakens it.
 
 use std::cell::OnceCell;
 
 use super::cues::{Hit, Language, Sign};
 use super::line::Line;
-use super::sentence::{Sentence, Standing, Voice};
+use super::sentence::{ListState, Sentence, Voice};
 use super::terms::Terms;
 
-/// What may be taken off the beginning of a sentence without a mark behind it.
+/// Words at the beginning of a sentence that may be stripped even without a mark after them.
 const CONJUNCTIONS: [&str; 18] = [
     "and", "but", "so", "also", "oh", "und", "aber", "et", "mais", "donc", "y", "pero", "pues", "then",
     "dann", "alors", "entonces", "well",
 ];
 
-/// A sentence of somebody.
+/// A sentence of a message.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct AnnotatedSentence {
     pub(super) voice: Voice,
     pub(super) message: usize,
-    pub(super) standing: Option<Standing>,
+    pub(super) list_state: Option<ListState>,
     pub(super) language: Language,
     pub(super) line: Line,
-    /// In the order in which they stand.
+    /// The cue hits, ordered by position.
     pub(super) hits: Vec<Hit>,
-    /// Which signs there are, one bit each.
+    /// A bit set of the signs in `hits`.
     signs: u128,
-    /// Where in the folded line it begins, without "okay", "and" and the like.
+    /// Offset in the folded line where the sentence begins, without "okay", "and" and the like.
     begins_at: usize,
-    // Most sentences tell by their signs that nobody asks what they are about.
+    // Computed on demand, because the signs alone are sufficient for most sentences.
     terms: OnceCell<Terms>,
     content: OnceCell<Terms>,
-    /// Not meant, not theirs, or not to be written down: a joke, a quotation, an injected instruction, a secret.
-    pub(super) void: bool,
-    /// It asks.
+    /// Excluded: a joke, a quotation, an injected instruction, a secret, or a request not to record it.
+    pub(super) excluded: bool,
+    /// Whether it is a question.
     pub(super) asks: bool,
 }
 
-impl Said {
-    /// What a Japanese sentence speaks of, and what it says of it.
+impl AnnotatedSentence {
+    /// The topic of a Japanese sentence, and its statement about it.
     pub(super) fn topic_and_rest(&self) -> Option<(&str, &str)> {
         self.line.text.split_once(['は', 'が'])
     }
 
-    /// "Still at six?" - "No, half past six": what the assistant asked is not so any more.
-    pub(super) fn answers_no(said: &[Self], at: usize) -> bool {
-        let Some(asked) = at.checked_sub(1).map(|before| &said[before]) else {
+    /// "Still at six?" - "No, half past six": denies the assistant's question before it.
+    pub(super) fn answers_no(sentences: &[Self], at: usize) -> bool {
+        let Some(asked) = at.checked_sub(1).map(|before| &sentences[before]) else {
             return false;
         };
-        let is_question = asked.voice == Voice::Assistant && asked.asks && !asked.void;
-        let said = &said[at];
-        is_question && asked.message + 1 == said.message && said.opens_with(Sign::Denial) && !said.asks
+        let is_question = asked.voice == Voice::Assistant && asked.asks && !asked.excluded;
+        let sentence = &sentences[at];
+        is_question
+            && asked.message + 1 == sentence.message
+            && sentence.opens_with(Sign::Denial)
+            && !sentence.asks
     }
 
     pub(super) fn of(sentence: &Sentence, language: Language) -> Self {
@@ -58,7 +61,7 @@ impl Said {
             language,
             sentence.voice,
             sentence.message,
-            sentence.standing,
+            sentence.list_state,
         )
     }
 
@@ -67,7 +70,7 @@ impl Said {
         language: Language,
         voice: Voice,
         message: usize,
-        standing: Option<Standing>,
+        list_state: Option<ListState>,
     ) -> Self {
         let line = Line::of(text);
         let hits = language.signs(&line);
@@ -78,30 +81,30 @@ impl Said {
             content: OnceCell::new(),
             voice,
             message,
-            standing,
+            list_state,
             language,
             asks: line.is_question() || asks_by_its_beginning(&line),
             hits,
             line,
-            void: false,
+            excluded: false,
         }
     }
 
-    /// A part of this sentence, by the same person.
+    /// A part of this sentence, by the same author.
     pub(super) fn part(&self, text: &str) -> Self {
         Self {
-            void: self.void,
+            excluded: self.excluded,
             asks: self.asks,
             ..Self::of_text(text, self.language, self.voice, self.message, None)
         }
     }
 
-    /// What it is about.
+    /// Its terms.
     pub(super) fn terms(&self) -> &Terms {
         self.terms.get_or_init(|| Terms::of(&self.line.text))
     }
 
-    /// What is left of that without the words that are cues.
+    /// Its terms without cue words.
     pub(super) fn content(&self) -> &Terms {
         self.content
             .get_or_init(|| content(&self.line, &self.hits, self.language))
@@ -115,12 +118,12 @@ impl Said {
         signs.iter().any(|sign| self.has(*sign))
     }
 
-    /// The first of a sign.
+    /// The first hit of a sign.
     pub(super) fn first(&self, sign: Sign) -> Option<Hit> {
         self.hits.iter().copied().find(|hit| hit.sign == sign)
     }
 
-    /// Whether the first of these stands before anything that takes its weight away.
+    /// The first hit of a sign, unless one of the signs `against` precedes it.
     pub(super) fn holds(&self, sign: Sign, against: &[Sign]) -> Option<Hit> {
         let hit = self.first(sign)?;
         let weakened = self.has_any(against)
@@ -131,12 +134,12 @@ impl Said {
         (!weakened).then_some(hit)
     }
 
-    /// Where in the folded line the sentence begins, without "okay", "and" and the like.
+    /// Offset in the folded line where the sentence begins, without "okay", "and" and the like.
     pub(super) fn body_start(&self) -> usize {
         self.begins_at
     }
 
-    /// "Yes, …"
+    /// Whether it begins with "yes" in its language.
     pub(super) fn begins_with_yes(&self) -> bool {
         let mut words = self.language.words().yes.split('|');
         let folded = self.line.folded.trim_start();
@@ -146,12 +149,12 @@ impl Said {
         })
     }
 
-    /// The sentence without what begins it idly.
+    /// The sentence without filler words at its beginning.
     pub(super) fn body(&self) -> &str {
-        self.line.behind(self.body_start()).trim()
+        self.line.after(self.body_start()).trim()
     }
 
-    /// Whether a sign stands where the sentence begins.
+    /// Whether the sentence begins with a sign.
     pub(super) fn opens_with(&self, sign: Sign) -> bool {
         let start = self.body_start();
         self.hits
@@ -159,24 +162,24 @@ impl Said {
             .any(|hit| hit.sign == sign && (hit.start == start || hit.start == 1))
     }
 
-    /// The folded words from where the sentence begins.
+    /// The folded words from the beginning of the sentence.
     pub(super) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         let start = self.body_start();
         self.line.words().filter(move |(at, _)| *at >= start)
     }
 
-    /// Whether it says something by itself: names a thing, and does not only point back.
-    pub(super) fn is_telling(&self) -> bool {
+    /// Whether it is meaningful by itself: it names a thing and is not only a back-reference.
+    pub(super) fn is_meaningful(&self) -> bool {
         let about = self.content().count();
-        let points_back = self.opens_with(Sign::Anaphor);
+        let refers_back = self.opens_with(Sign::Anaphor);
         let whole = self.terms().count();
         let numbered = !self.terms().numbers.is_empty();
         let says_enough = about >= 2 || (about == 1 && numbered);
-        whole >= 2 && says_enough && (!points_back || about >= 3 || numbered)
+        whole >= 2 && says_enough && (!refers_back || about >= 3 || numbered)
     }
 }
 
-/// "How angry should I be": a question without its mark.
+/// "How angry should I be": a question without a question mark.
 fn asks_by_its_beginning(line: &Line) -> bool {
     const ASKING: &str = " how why warum wieso weshalb comment pourquoi cómo ";
     const ABOUT: &str = " should i | should we | shall we | shall i | do i | do we | do you | does it | can i | can we | is it | are we | \
@@ -187,11 +190,11 @@ fn asks_by_its_beginning(line: &Line) -> bool {
     !names && (ASKING.contains(&format!(" {first} ")) || ABOUT.contains(&format!(" {first} {second} ")))
 }
 
-/// Where a line begins when what says nothing is taken off.
+/// Offset of the first significant word.
 fn begins_at(line: &Line, hits: &[Hit]) -> usize {
     let mut at = 1;
     loop {
-        // Hits stand in their order, of equal beginnings the longest first.
+        // Hits are ordered by position, longest first at equal positions.
         let here = hits.partition_point(|hit| hit.start < at);
         let mut those_here = hits[here..].iter().take_while(|hit| hit.start == at);
         let Some(filler) = those_here.find(|hit| hit.sign == Sign::Filler) else {
@@ -208,7 +211,7 @@ fn begins_at(line: &Line, hits: &[Hit]) -> usize {
     }
 }
 
-/// What a line is about besides what its cues and its verbs of work say.
+/// The terms of a line without its cues and verbs of work.
 fn content(line: &Line, hits: &[Hit], language: Language) -> Terms {
     let mut bare = String::with_capacity(line.folded.len());
     let mut covered = 0;
