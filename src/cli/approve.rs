@@ -1,4 +1,4 @@
-//! `working-memory approve` and `reject`: what somebody proposed, decided.
+//! `working-memory approve` and `reject`: the decision about a proposal.
 
 use super::client::{Failure, Look, Method, Output, Service, ServiceArgs};
 use super::update;
@@ -16,7 +16,7 @@ pub struct Approve {
     /// Only the operations with these numbers, such as 0,2. All of them without it.
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     operations: Option<Vec<u32>>,
-    /// What is said about it, in the log.
+    /// A comment for the log.
     #[arg(long, value_name = "TEXT")]
     comment: Option<String>,
     /// Approve it only if the newest version is still this one (its context_id).
@@ -32,7 +32,7 @@ pub struct Reject {
     /// The proposal, as `updates --status proposed` lists it.
     #[arg(value_name = "UPDATE_ID")]
     update_id: UpdateId,
-    /// Why, for whoever proposed it.
+    /// The reason, for the author of the proposal.
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]

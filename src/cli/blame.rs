@@ -1,4 +1,4 @@
-//! `working-memory blame`: which version brought each line in, and who made it.
+//! `working-memory blame`: which version added each line, and its author.
 
 use super::client::{Failure, Look, Method, Output, Service, ServiceArgs};
 use crate::domain::ids::ContextId;

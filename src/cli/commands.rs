@@ -1,4 +1,4 @@
-//! The command line as it is written: the commands and what stands before them.
+//! The command line: the commands and the global options.
 
 use super::client::{Color, command::ClientCommand};
 use super::{embeddings, export, health, import, keys, migrate, rebuild_records, serve, with_postgres};
@@ -21,17 +21,17 @@ pub struct Cli {
 pub enum Command {
     /// Run the service.
     Serve(serve::Serve),
-    /// Bring a database's schema up to date, or take it back.
+    /// Migrate a database's schema to the current version, or down to an older one.
     Migrate(migrate::Migrate),
     /// Write a vault to a file of JSON Lines.
     Export(export::Export),
-    /// Read such a file into a vault.
+    /// Import such a file into a vault.
     Import(import::Import),
-    /// Make, list, revoke and rotate API keys.
+    /// Create, list, revoke and rotate API keys.
     Keys(keys::Keys),
-    /// Make records and their history anew from the versions.
+    /// Rebuild records and their history from the versions.
     RebuildRecords(rebuild_records::RebuildRecords),
-    /// Tell how far searches by meaning are indexed, or index them anew.
+    /// Show the state of the index for searches by meaning, or rebuild it.
     Embeddings(embeddings::Embeddings),
     /// Print the OpenAPI document.
     Openapi,
@@ -39,7 +39,7 @@ pub enum Command {
     Health(health::Health),
     /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
     WithPostgres(with_postgres::WithPostgres),
-    /// The commands that ask a running service.
+    /// The commands that call a running service.
     #[command(flatten)]
     Client(ClientCommand),
 }

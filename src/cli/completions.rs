@@ -1,4 +1,4 @@
-//! `working-memory completions`: what a shell completes, from the commands as they are.
+//! `working-memory completions`: shell completions, generated from the commands.
 
 use super::client::{Failure, Output};
 use clap::{Args, Command};

@@ -1,4 +1,4 @@
-//! `working-memory decision`: a decision and why it was taken.
+//! `working-memory decision`: records a decision and its reason.
 
 use super::client::{Failure, Method, Service, ServiceArgs};
 use super::task;
@@ -12,7 +12,7 @@ pub struct Decision {
     /// What was decided.
     #[arg(value_name = "DECISION")]
     decision: String,
-    /// Why; better told than not.
+    /// The reason; recommended.
     #[arg(long, value_name = "REASON")]
     because: Option<String>,
     /// The decision that this one replaces, such as D-3.

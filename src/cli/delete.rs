@@ -1,4 +1,4 @@
-//! `working-memory delete`: a memory with all that belongs to it, for good.
+//! `working-memory delete`: deletes a memory with everything that belongs to it, permanently.
 
 use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, confirm};
 use clap::Args;
@@ -22,7 +22,7 @@ impl Delete {
         let service = Service::of(&self.service)?;
         let place = service.place()?;
         let what = format!("memory {} of vault {}", place.memory, place.vault);
-        // A memory that is not there needs no answer.
+        // A memory that does not exist needs no confirmation.
         let there = service.of_memory(Method::GET, &[])?.send().await?;
         let head: serde_json::Value = there.json()?;
         let goes = match head["version"].as_i64().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! `working-memory diff`: what lies between two versions.
+//! `working-memory diff`: the difference between two versions.
 
 use super::client::{Failure, List, Method, Output, Service, ServiceArgs};
 use crate::domain::ids::ContextId;
@@ -23,7 +23,7 @@ struct Newest {
     context_id: ContextIdText,
 }
 
-/// An id of the service's, checked before it goes into an address again.
+/// An id returned by the service, checked before it becomes part of a URL.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct ContextIdText(ContextId);

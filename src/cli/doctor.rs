@@ -1,4 +1,4 @@
-//! `working-memory doctor`: what is configured, whether it is reachable, which updater is active, and what is insecure.
+//! `working-memory doctor`: reports what is configured, whether it is reachable, which updater is active, and what is insecure.
 
 use super::client::{Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, is_loopback};
 use super::process::load_config;
@@ -10,20 +10,20 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long the service has to answer.
+/// Timeout of a request to the service.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
 
-/// Arguments of `doctor`. Ends with 0 if everything works, also where it warns; with 1 if something does not.
+/// Arguments of `doctor`. Exits with 0 if everything works, also with warnings; with 1 if something does not.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// The service's configuration, which says which updater is active where the service runs in this folder.
+    /// The service's configuration file; it determines the active updater if the service runs in this folder.
     #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
     config: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// How a finding is meant.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Good,
@@ -31,7 +31,7 @@ enum Mark {
     Bad,
 }
 
-/// What was found, in order.
+/// The findings, in order.
 #[derive(Debug, Default)]
 struct Findings(Vec<(Mark, &'static str, String)>);
 
@@ -52,7 +52,7 @@ impl Findings {
 impl Doctor {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let mut findings = Findings::default();
-        // What is wrong here is the answer, not a failure to answer.
+        // A wrong setting is a finding of this command, not a failure of it.
         match Service::waiting(&self.service, ANSWER_TIME) {
             Ok(service) => {
                 configured(&service, &mut findings);
@@ -98,7 +98,7 @@ impl Doctor {
     }
 }
 
-/// What options, environment and `.working-memory.toml` come to.
+/// The settings that options, environment and `.working-memory.toml` result in.
 fn configured(service: &Service, findings: &mut Findings) {
     let url = service.url();
     findings.good("service", url.to_string());
@@ -147,7 +147,7 @@ fn configured(service: &Service, findings: &mut Findings) {
     }
 }
 
-/// What the service says.
+/// What the service reports.
 async fn reached(service: &Service, findings: &mut Findings) {
     let ready = match service.call(Method::GET, &["readyz"]) {
         Ok(call) => call.accept("text/plain").send().await,
@@ -204,7 +204,7 @@ async fn reached(service: &Service, findings: &mut Findings) {
     }
 }
 
-/// What a service that is started in this folder does.
+/// The configuration of a service that is started in this folder.
 fn of_service(file: Option<&Path>, findings: &mut Findings) {
     let config = match load_config(file) {
         Ok(config) => config,

@@ -1,5 +1,5 @@
-//! `working-memory edit`: the document in an editor, put back if nobody else changed it meanwhile. Whatever goes wrong,
-//! the edited text stays in a file.
+//! `working-memory edit`: opens the document in an editor and puts it back if it has not changed meanwhile. On any
+//! failure the edited text stays in a file.
 
 use super::client::{Answer, Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use super::{handoff, put};
@@ -11,17 +11,17 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Arguments of `edit`. The editor is that of VISUAL or EDITOR, or vi.
+/// Arguments of `edit`. The editor is `$VISUAL`, `$EDITOR` or vi.
 #[derive(Debug, Args)]
 pub struct Edit {
-    /// Put it also if it drops most of the document, where the service would refuse that.
+    /// Put it also if it drops most of the document, which the service would otherwise reject.
     #[arg(long)]
     confirm_collapse: bool,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// The document as it was when the editor began.
+/// The document before editing.
 struct Base {
     text: String,
     /// The version's entity tag; `None` for a memory that does not exist yet.
@@ -86,7 +86,7 @@ async fn base(service: &Service) -> Result<Base, Failure> {
     }
 }
 
-/// Shows what somebody else changed, and says how to go on.
+/// Shows what another writer changed, and explains how to continue.
 async fn overtaken(service: &Service, base: &Base) -> Failure {
     let newest = match self::base(service).await {
         Ok(newest) => newest,
@@ -112,9 +112,9 @@ async fn overtaken(service: &Service, base: &Base) -> Failure {
     )
 }
 
-/// The text as the editor left it; `None` if it is as it was.
+/// The text after editing; `None` if it is unchanged.
 fn edited(editor: &str, file: &Path, base: &Base) -> Result<Option<Vec<u8>>, Failure> {
-    // As other programs run it: a variable of the user's own, with its options.
+        // Through a shell, as other programs do: the variable may contain options.
     let ended = Command::new("sh")
         .args(["-c", &format!("{editor} \"$@\""), editor])
         .arg(file)
@@ -153,7 +153,7 @@ fn editor() -> Result<String, Failure> {
     Ok("vi".to_owned())
 }
 
-/// The file that is edited, for its owner alone.
+/// Creates the file to edit, readable by its owner only.
 fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
     let place = service.place()?;
     let folder = handoff::home()?.join("edits");
@@ -175,6 +175,6 @@ fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
 }
 
 fn remove(file: &Path) {
-    // What is left of it harms nobody.
+    // A leftover file does no harm.
     let _ = fs::remove_file(file);
 }

@@ -1,4 +1,4 @@
-//! `working-memory embeddings`: how far searches by meaning are, and making their index anew.
+//! `working-memory embeddings`: shows the state of the index for searches by meaning, and rebuilds it.
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it found")]
 
 use super::offline::{Access, Offline};
@@ -23,14 +23,14 @@ pub struct Embeddings {
 
 #[derive(Debug, Subcommand)]
 enum EmbeddingsCommand {
-    /// Tell which models there are vectors of, and how many memories still wait for theirs.
+    /// Show for which models there are vectors, and how many memories have none yet.
     Status {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Have a running service embed every memory again: what the model refused is asked for again, what has a vector
-    /// keeps it.
+    /// Let a running service embed every memory again: texts that the model rejected are sent again, existing vectors
+    /// are kept.
     Rebuild,
 }
 

@@ -1,4 +1,4 @@
-//! `working-memory events`: what happens in a vault.
+//! `working-memory events`: the events of a vault.
 
 use super::client::{
     Failure, Feed, List, Look, Method, Output, PageArgs, Service, ServiceArgs, Told, note, when,
@@ -6,10 +6,10 @@ use super::client::{
 use clap::Args;
 use serde_json::Value;
 
-/// Arguments of `events`. Without `--memory` all events of the vault are told, whatever the environment names.
+/// Arguments of `events`. Without `--memory` all events of the vault are printed, whatever memory the environment names.
 #[derive(Debug, Args)]
 pub struct Events {
-    /// Go on with what happens until interrupted, across lost connections.
+    /// Print new events until interrupted, and reconnect after lost connections.
     #[arg(short, long)]
     follow: bool,
     /// Only these kinds, such as version,update,redacted.
@@ -47,7 +47,7 @@ impl Events {
         Ok(())
     }
 
-    /// A line an event, with `--json` its JSON.
+    /// One line per event, with `--json` its JSON.
     async fn follow(&self, service: &Service, memory: Option<String>) -> Result<(), Failure> {
         let mut feed = Feed::of_vault(service, memory, self.kinds.clone());
         let mut was_open = false;
@@ -79,7 +79,7 @@ impl Events {
 fn print(out: &mut Output, event: &Value) {
     let text = |name: &str| event[name].as_str().unwrap_or_default();
     if text("kind").is_empty() {
-        // That something may be missing, for example.
+        // For example, that events may be missing.
         out.text(&event.to_string()).end();
         return;
     }

@@ -1,4 +1,4 @@
-//! `working-memory export`: a vault as a file of JSON Lines.
+//! `working-memory export`: writes a vault to a file of JSON Lines.
 
 use super::offline::{Access, Offline};
 use super::process::{fail, load_config};
@@ -16,13 +16,13 @@ use std::process::ExitCode;
 use tokio::io::{AsyncWriteExt as _, BufWriter};
 
 /// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
-/// folder, also while a service runs it; it is never made by this command.
+/// folder, also while a service runs it; this command never creates it.
 #[derive(Debug, Args)]
 pub struct Export {
     /// The vault to export.
     #[arg(long, value_name = "VAULT")]
     vault: VaultId,
-    /// Only this memory of it.
+    /// Only this memory of the vault.
     #[arg(long, value_name = "MEMORY")]
     memory: Option<MemoryId>,
     /// Write to this file, which appears when it is complete, instead of standard output.
@@ -66,7 +66,7 @@ impl Export {
         let file = fs::OpenOptions::new()
             .write(true)
             .create_new(true)
-            // Whole documents: for their owner alone.
+            // The file contains whole documents: readable by its owner only.
             .mode(0o600)
             .open(&unfinished.path);
         let file = file.map_err(|error| format!("cannot make {}: {error}", unfinished.path.display()))?;
@@ -95,13 +95,13 @@ impl Export {
     }
 }
 
-/// A file that is removed unless it takes its place.
+/// A temporary file that is removed unless it is renamed to its final name.
 struct Unfinished {
     path: PathBuf,
 }
 
 impl Unfinished {
-    /// A new name in the folder of `path`, since only within one folder a rename is sure to be one step.
+    /// A new name in the folder of `path`: a rename is atomic only within one folder.
     fn beside(path: &Path) -> Result<Self, Box<dyn Error>> {
         let name = path.file_name().ok_or("--output must name a file")?;
         let mut unfinished = name.to_owned();
@@ -118,7 +118,7 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After the rename there is nothing of that name any more.
+        // After the rename no file has that name any more.
         let _ = fs::remove_file(&self.path);
     }
 }

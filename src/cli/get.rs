@@ -1,4 +1,4 @@
-//! `working-memory get`: the document of a memory.
+//! `working-memory get`: prints the document of a memory.
 
 use super::client::{Failure, Method, Output, Service, ServiceArgs};
 use crate::domain::ids::ContextId;

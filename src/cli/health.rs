@@ -1,5 +1,5 @@
-//! `working-memory health`: asks a running service how it is, for health checks of containers, whose images
-//! have no other program to ask with.
+//! `working-memory health`: checks a running service, for health checks of containers, whose images
+//! contain no other HTTP client.
 
 use super::client::{Failure, Output, base_url, finish};
 use super::process::load_config;
@@ -25,7 +25,7 @@ pub struct Health {
     /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The service with the settings of this place, as `serve` reads them: `http.bind`, over TLS where it has a certificate.
+    /// The service with the settings of this folder, as `serve` reads them: `http.bind`, over TLS if it has a certificate.
     #[arg(long, conflicts_with_all = ["address", "url"])]
     settings: bool,
     /// Read this file of settings instead of `working-memory.toml`.
@@ -36,7 +36,7 @@ pub struct Health {
         requires = "settings"
     )]
     config: Option<PathBuf>,
-    /// What to ask for.
+    /// The path to request.
     #[arg(long, default_value = "/readyz")]
     path: String,
     /// Seconds to wait for the answer.
@@ -49,7 +49,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// Exits with 0 if the service answers 200, with 1 otherwise, saying why.
+    /// Exits with 0 if the service answers 200, otherwise with 1 and an error message.
     pub(super) async fn run(self) -> ExitCode {
         finish(self.check().await)
     }
@@ -79,7 +79,7 @@ impl Health {
         }
     }
 
-    /// What is asked for: `--address`, that of the settings, or the service of `--url`, the environment or the default.
+    /// The URL to request: `--address`, that of the settings, or the service of `--url`, the environment or the default.
     fn target(&self) -> Result<Url, Failure> {
         let base = match &self.address {
             None if self.settings => self.configured()?,
@@ -96,7 +96,7 @@ impl Health {
         Url::parse(&whole).map_err(|error| Failure::usage(format!("--path {}: {error}", self.path)))
     }
 
-    /// Where the service of these settings is reached from its own machine.
+    /// The URL at which the service of these settings is reached from its own machine.
     fn configured(&self) -> Result<Url, Failure> {
         let http = load_config(self.config.as_deref())
             .map_err(|error| Failure::usage(error.to_string()))?
@@ -117,8 +117,8 @@ impl Health {
             .map_err(|error| Failure::usage(format!("http.bind {bind}: {error}")))
     }
 
-    /// The same through TLS. The certificate of a service's own settings is for the name by which others know it, not for
-    /// the address by which it is asked here, so it is not judged then; nothing secret is sent.
+    /// Like [`ask`], through TLS. The certificate of the configured service is issued for its public name, not for
+    /// the address used here, so it is not verified then; no secret is sent.
     async fn ask_over_tls(&self, url: &Url) -> Result<String, String> {
         let client = match self.settings {
             true => unjudging_client(),
@@ -133,7 +133,7 @@ impl Health {
     }
 }
 
-/// One HTTP/1.0 request, and the status line of its answer.
+/// Sends one HTTP/1.0 request and returns the status line of the response.
 async fn ask(url: &Url) -> Result<String, String> {
     let told = |error: io::Error| error.to_string();
     let host = url.host_str().unwrap_or_default();
@@ -153,9 +153,9 @@ async fn ask(url: &Url) -> Result<String, String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// A client that takes any certificate.
+/// A client that accepts any certificate.
 fn unjudging_client() -> Result<reqwest::Client, String> {
-    // Nothing else in this process installs one before.
+    // No other code in this process installs a provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()

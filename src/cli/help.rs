@@ -1,4 +1,4 @@
-//! The commands in groups, each with an example: clap lists them in one row.
+//! The commands in groups, each with an example; clap alone would list them without groups.
 
 use super::client::EXIT_CODES;
 use super::commands::Cli;
@@ -108,10 +108,10 @@ const GROUPS: [Group; 7] = [
     ),
 ];
 
-/// What stands in place of clap's list.
+/// The help template without clap's list of commands.
 const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 
-/// The command line as help, manual pages and completions show it.
+/// The command line for help, manual pages and completions.
 pub(super) fn command() -> Command {
     let mut command = Cli::command();
     let groups = groups(&command);
@@ -169,7 +169,7 @@ mod tests {
     fn every_example_is_a_command_line() {
         for (name, example) in GROUPS.iter().flat_map(|(_, commands)| *commands) {
             assert!(example.starts_with(name), "{example}");
-            // Quotes as a shell takes them off; no example has others.
+            // Removes quotes as a shell does; the examples use no others.
             let mut words = vec!["working-memory".to_owned()];
             for (index, piece) in example.split('"').enumerate() {
                 match index % 2 {

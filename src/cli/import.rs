@@ -1,4 +1,4 @@
-//! `working-memory import`: a file that `export` wrote, into a vault.
+//! `working-memory import`: reads a file that `export` wrote into a vault.
 
 use super::offline::{Access, Offline};
 use super::process::{fail, load_config};
@@ -17,9 +17,9 @@ use std::process::ExitCode;
 use tokio::io::{AsyncBufRead, BufReader};
 
 /// Arguments of `import`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
-/// folder, also while a service runs it; it is never made by this command.
+/// folder, also while a service runs it; this command never creates it.
 ///
-/// Each memory is imported completely or not at all; an import that ended can be run again.
+/// Each memory is imported completely or not at all; an interrupted import can be run again.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The file; standard input without one.
@@ -28,10 +28,10 @@ pub struct Import {
     /// Import into this vault instead of the one that was exported.
     #[arg(long, value_name = "VAULT")]
     into_vault: Option<VaultId>,
-    /// What becomes of a memory that exists and is not the one in the file.
+    /// What to do with a memory that exists and is not the one in the file.
     #[arg(long, value_enum, default_value_t = Conflict::Fail)]
     on_conflict: Conflict,
-    /// The longest line that is read, in bytes. A line is held in memory as a whole.
+    /// The longest line that is accepted, in bytes. A line is kept in memory as a whole.
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     max_line_bytes: usize,
     /// Read this file instead of `working-memory.toml`.
@@ -42,11 +42,11 @@ pub struct Import {
 /// `--on-conflict`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Conflict {
-    /// The import ends; memories before it stay.
+    /// The import ends; memories imported before stay.
     Fail,
-    /// It stays as it is.
+    /// The memory is unchanged.
     Skip,
-    /// The versions it does not have are added behind its newest.
+    /// Versions that the memory does not have are added after its newest.
     Append,
 }
 
@@ -61,7 +61,7 @@ impl Import {
     async fn import(&self) -> Result<(), Box<dyn Error>> {
         let mut stop = Stop::listen()?;
         let config = load_config(self.config.as_deref())?;
-        // A file that is not there is no reason to start a database.
+        // Fail on a missing file before a database is started.
         let file = if self.file == Path::new("-") {
             File::from(std::io::stdin().as_fd().try_clone_to_owned()?)
         } else {

@@ -1,4 +1,4 @@
-//! `working-memory init`: says in a file of the folder which memory the work in it belongs to, and offers the git hook.
+//! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
 use super::client::{Failure, Output, PROJECT_FILE, PlaceArgs, confirm};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
@@ -14,10 +14,10 @@ use url::Url;
 /// The hook that records commits.
 const HOOK: &str = include_str!("../../examples/git/post-commit");
 
-/// The vault where nobody names one.
+/// The default vault.
 const DEFAULT_VAULT: &str = "main";
 
-/// Arguments of `init`. What they leave out is asked for on a terminal.
+/// Arguments of `init`. Missing ones are asked for on a terminal.
 #[derive(Debug, Args)]
 pub struct Init {
     /// Address of the service; without it the environment's or http://127.0.0.1:8080.
@@ -25,16 +25,16 @@ pub struct Init {
     url: Option<Url>,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Who makes changes.
+    /// The author of changes.
     #[arg(long, value_name = "ACTOR")]
     actor: Option<ActorId>,
     /// Install the git hook that records each commit as a task.
     #[arg(long, overrides_with = "no_git_hook")]
     git_hook: bool,
-    /// Do not offer it.
+    /// Do not offer the git hook.
     #[arg(long)]
     no_git_hook: bool,
-    /// Replace a file that is there.
+    /// Replace an existing file.
     #[arg(long)]
     force: bool,
 }
@@ -57,7 +57,7 @@ impl Init {
             ("memory", Some(memory.to_string())),
             ("actor", self.actor.as_ref().map(ToString::to_string)),
         ] {
-            // Ids and addresses hold no quotes, no backslashes and no control characters.
+            // Ids and URLs contain no quotes, no backslashes and no control characters.
             if let Some(value) = value {
                 text.push_str(&format!("{key} = \"{value}\"\n"));
             }
@@ -72,7 +72,7 @@ impl Init {
         out.text("try: working-memory doctor").end().write()
     }
 
-    /// Installs the hook, if there is a repository and somebody wants it; what is to be told of it.
+    /// Installs the hook, if there is a repository and the user wants it; returns a message about it.
     fn hook(&self) -> Result<Option<String>, Failure> {
         if self.no_git_hook {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Init {
     }
 }
 
-/// What an option says, or the environment, or whoever sits at the terminal, or the default.
+/// The value of the option, of the environment, of the prompt on the terminal, or the default.
 fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
     what: &str,
     option: Option<&T>,
@@ -135,7 +135,7 @@ fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
         .map_err(|rule| Failure::usage(format!("the {what} {value:?} {rule}; name one with --{what}")))
 }
 
-/// The name of this folder, as far as an id can have it.
+/// The name of this folder, reduced to the characters of an id.
 fn name_of_folder() -> String {
     let folder = std::env::current_dir().unwrap_or_default();
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -153,7 +153,7 @@ fn name_of_folder() -> String {
     }
 }
 
-/// Where git looks for hooks of the repository that this folder is in.
+/// The hooks folder of the git repository that this folder belongs to.
 fn hooks_folder() -> Option<PathBuf> {
     let asked = Command::new("git")
         .args(["rev-parse", "--git-path", "hooks"])
@@ -168,7 +168,7 @@ fn hooks_folder() -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// Writes a file that appears when it is complete; one that is there only with `replace`.
+/// Writes a file atomically; replaces an existing one only with `replace`.
 fn write(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::failed(format!("cannot write {}: {error}", path.display()));
     let part = path.with_file_name(format!(".working-memory-init.{}.part", std::process::id()));
@@ -182,7 +182,7 @@ fn write(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failur
             true => fs::rename(&part, path),
             false => fs::hard_link(&part, path),
         });
-    // After a rename there is nothing of that name any more.
+    // After the rename no file has that name any more.
     let _ = fs::remove_file(&part);
     done.map_err(failed)
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// The commands below `items`.
 #[derive(Debug, Subcommand)]
 pub enum Items {
-    /// Add one item behind those of its category.
+    /// Add one item at the end of its category.
     Add(AddItem),
     /// Replace a whole category with one text.
     Put(PutItems),
@@ -32,10 +32,10 @@ pub struct AddItem {
     /// The text; standard input for `-`.
     #[arg(long, value_name = "FILE")]
     file: PathBuf,
-    /// What its component keeps with it, a JSON object.
+    /// Metadata of its component, a JSON object.
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
-    /// From when on it is never shown, such as 2026-12-31T00:00:00Z.
+    /// The time from which it is no longer shown, such as 2026-12-31T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires_at: Option<DateTime<Utc>>,
     #[command(flatten)]
@@ -92,10 +92,10 @@ pub struct RemoveItem {
     service: ServiceArgs,
 }
 
-/// Whose items they are.
+/// The owner of the items.
 #[derive(Debug, Args)]
 struct Scope {
-    /// Those of the vault, which every memory in it has, instead of the memory's own.
+    /// The items of the vault, which apply to all its memories, instead of the memory's own.
     #[arg(long)]
     vault_wide: bool,
 }
@@ -130,7 +130,7 @@ impl Items {
     }
 }
 
-/// An item to be added; metadata as it was written, digits and all.
+/// An item to add; the metadata is sent as it was written, with all digits.
 #[derive(Debug, Serialize)]
 struct NewItem<'n> {
     category: &'n str,
@@ -220,7 +220,7 @@ impl RemoveItem {
         let answer = call.maybe("category", self.category.as_ref()).send().await?;
         if self.service.is_raw() {
             return match answer.status {
-                // One item: the service has nothing to say, JSON says so.
+                // One item: the service returns no body; with --json an empty object is printed.
                 204 => Output::new().text("{}").end().write(),
                 _ => answer.print_json(),
             };

@@ -1,4 +1,4 @@
-//! `working-memory keys`: API keys, made and ended beside the service or while it does not run.
+//! `working-memory keys`: creates, lists, revokes and rotates API keys in the database, also while the service runs.
 
 use super::offline::{Access, Offline};
 use super::process::{fail, load_config};
@@ -20,19 +20,19 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Who makes the keys that are made here.
+/// The recorded creator of keys that this command creates.
 const MADE_BY: &str = "cli";
 
-/// How many keys one query reads.
+/// Keys per query.
 const PAGE: i64 = 500;
 
 /// Arguments of `keys`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder,
-/// also while a service runs it; it is never made by this command.
+/// also while a service runs it; this command never creates it.
 #[derive(Debug, Args)]
 pub struct Keys {
     #[command(subcommand)]
     command: KeysCommand,
-    /// Print JSON, one object a line.
+    /// Print JSON, one object per line.
     #[arg(long, global = true)]
     json: bool,
     /// Read this file instead of `working-memory.toml`.
@@ -42,11 +42,11 @@ pub struct Keys {
 
 #[derive(Debug, Subcommand)]
 enum KeysCommand {
-    /// Make a key and print it. It cannot be shown again. From the first key on the service asks everybody for one.
+    /// Create a key and print it. It cannot be shown again. Once there is a key, the service requires one from everybody.
     Create(Create),
     /// List all keys, revoked and expired ones too.
     List,
-    /// End a key now; every instance refuses it within a second.
+    /// Revoke a key now; every instance rejects it within a second.
     Revoke {
         /// The part of the key between the underscores.
         key_id: KeyId,
@@ -55,7 +55,7 @@ enum KeysCommand {
     Rotate {
         /// The part of the key between the underscores.
         key_id: KeyId,
-        /// How long the old secret is taken too, such as 1h.
+        /// How long the old secret is accepted too, such as 1h.
         #[arg(long, value_name = "TIME", value_parser = time_span)]
         grace: Option<TimeDelta>,
     },
@@ -63,19 +63,19 @@ enum KeysCommand {
 
 #[derive(Debug, Args)]
 struct Create {
-    /// Who holds it: the actor of what is written with it.
+    /// The holder: the actor of what is written with it.
     #[arg(long)]
     name: ActorId,
     /// reader, proposer, writer or admin.
     #[arg(long, value_parser = role)]
     role: AccessRole,
-    /// A vault it reaches; may be given several times. Without it, and without a prefix, all.
+    /// A vault that the key reaches; may be given several times. Without it, and without a prefix, all.
     #[arg(long = "vault", value_name = "VAULT")]
     vaults: Vec<VaultId>,
-    /// What the ids of the vaults begin with that it reaches.
+    /// The key reaches the vaults whose ids begin with this prefix.
     #[arg(long, value_name = "PREFIX", conflicts_with = "vaults")]
     vault_prefix: Option<VaultId>,
-    /// From now on until when it is taken, such as 90d. For ever without it.
+    /// How long the key is valid from now, such as 90d. Without it, forever.
     #[arg(long, value_name = "TIME", value_parser = time_span)]
     expires_in: Option<TimeDelta>,
     /// Let its holder name other actors with X-Actor-Id.
@@ -109,7 +109,7 @@ impl Keys {
         };
         let done = self.execute(&database.storage).await;
         database.close().await?;
-        // Written at the end: a key is not shown and then not kept.
+        // Printed at the end: no key is shown that was not saved.
         Ok(std::io::stdout().write_all(done?.as_bytes())?)
     }
 
@@ -167,7 +167,7 @@ impl Keys {
         }
     }
 
-    /// The one time that a secret is shown.
+    /// The only output that contains the secret.
     fn with_secret(&self, key: &ApiKey, token: &Token, now: DateTime<Utc>) -> String {
         if !self.json {
             return format!("{}\n", token.expose());
@@ -217,7 +217,7 @@ fn time(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A key as the API shows it.
+/// A key as the API returns it.
 fn shown(key: &ApiKey, now: DateTime<Utc>) -> Value {
     let vaults = key.scope.vaults();
     json!({

@@ -1,4 +1,4 @@
-//! `working-memory log`: what changed, in words.
+//! `working-memory log`: the changes, in words.
 
 use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, when};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `working-memory man`: manual pages, from the commands as they are.
+//! `working-memory man`: manual pages, generated from the commands.
 
 use super::client::{Failure, Output};
 use clap::{Args, Command};
@@ -10,7 +10,7 @@ pub struct Man {
     /// The page of this command, such as `put` or `items put`; of the program without it.
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
-    /// Write the pages of all commands into this folder instead; it is made if it does not exist.
+    /// Write the pages of all commands into this folder instead; it is created if it does not exist.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `working-memory memories`: what memories a vault has.
+//! `working-memory memories`: lists the memories of a vault.
 
 use super::client::{Failure, List, Method, PageArgs, Service, ServiceArgs, Table, when};
 use crate::domain::ids::MemoryId;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// Arguments of `memories`.
 #[derive(Debug, Args)]
 pub struct Memories {
-    /// Only those whose id begins so.
+    /// Only those whose id begins with this.
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<MemoryId>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `working-memory migrate`: the schema, without the service; and the distribution of its tables over several nodes.
+//! `working-memory migrate`: migrates the schema without serving, and distributes its tables over several nodes.
 
 use super::process::{fail, load_config};
 use crate::clock::SystemClock;
@@ -21,11 +21,11 @@ pub struct Migrate {
     /// Read this file instead of `working-memory.toml`.
     #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
     config: Option<PathBuf>,
-    /// Take migrations back, down to and without this one; 0 takes back all, and with them all data.
+    /// Revert migrations, down to this one, which stays; 0 reverts all, and deletes all data.
     #[arg(long, value_name = "VERSION")]
     down_to: Option<i64>,
-    /// Afterwards distribute the tables by vault, where the database has the extension citus, and print which; what is
-    /// distributed already stays. No service may run meanwhile.
+    /// Afterwards distribute the tables by vault, if the database has the extension citus, and print which; those that are
+    /// distributed already are unchanged. No service may run meanwhile.
     #[arg(long, conflicts_with = "down_to")]
     distribute: bool,
 }
@@ -50,7 +50,7 @@ impl Migrate {
         let options = PoolOptions {
             url: url.to_owned(),
             max_connections: 1,
-            // One connection, one transaction: nothing is gained by keeping any.
+            // One connection, one transaction: keeping prepared statements would gain nothing.
             prepared_statements: false,
             acquire_timeout: Duration::from_secs(config.database.acquire_timeout_seconds),
             deadlines: Deadlines::from(&config.database),

@@ -1,4 +1,4 @@
-//! The command line: one file a command.
+//! The command line: one file per command.
 #![expect(clippy::print_stderr, reason = "a command line talks to its user on stderr")]
 
 mod approve;

@@ -1,5 +1,5 @@
 //! The database of a command that works beside the service: the configured one, or the embedded one, also while a
-//! service runs it. None of these commands makes a database: one that is not there would be made in the wrong folder.
+//! service runs it. None of these commands creates a database: it might be created in the wrong folder.
 
 use crate::clock::SystemClock;
 use crate::config::Config;
@@ -10,16 +10,16 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One for the transaction, one for what goes beside it, and some for an operator's `psql`.
+/// One for the transaction, one for statements beside it.
 const CONNECTIONS: u32 = 2;
 const SERVER_CONNECTIONS: u32 = 10;
 
-/// What a command means to do.
+/// The access that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Only to read: a configured database keeps its schema.
+    /// Read only: a configured database keeps its schema.
     Read,
-    /// To write: the schema is brought up to date.
+    /// Write: the schema is migrated to the current version.
     Write,
 }
 
@@ -35,7 +35,7 @@ impl Offline {
             Some(url) => (None, url.expose_secret().to_owned()),
             None => embedded(config).await?,
         };
-        // The service that runs it has brought its schema up to date.
+        // The service that runs it has migrated its schema.
         let is_anothers = server.is_none() && config.database.url.is_none();
         let prepared_statements = match config.database.prepared_statements {
             Some(kept) => kept,
@@ -71,7 +71,7 @@ impl Offline {
     }
 }
 
-/// The embedded server, started for this command, or that of a service that runs, and its address.
+/// The address of the embedded server: one started for this command, or that of a running service.
 async fn embedded(config: &Config) -> Result<(Option<EmbeddedServer>, String), Box<dyn Error>> {
     let data_dir = config.database.data_dir.clone();
     if !has_cluster(&data_dir) {

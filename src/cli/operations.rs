@@ -1,4 +1,4 @@
-//! `working-memory operations`: operations that an agent wrote itself, applied without a model.
+//! `working-memory operations`: applies operations that an agent wrote itself, without a model.
 
 use super::client::{Failure, Method, Service, ServiceArgs, read};
 use super::update::{self, OnInvalid};
@@ -12,19 +12,19 @@ pub struct Operations {
     /// The operations (docs/dsl.md); standard input for `-`.
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
-    /// Do everything but save.
+    /// Dry run: save nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Save nothing; keep it until somebody approves it.
+    /// Save a proposal that waits for approval.
     #[arg(long, conflicts_with = "update_id")]
     propose: bool,
-    /// What becomes of faulty items.
+    /// What to do with faulty items.
     #[arg(long, value_enum, value_name = "WHAT")]
     on_invalid: Option<OnInvalid>,
-    /// Most additions that are taken in each section.
+    /// The maximum number of additions in each section.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=100))]
     max_additions: Option<u8>,
-    /// The kept run that this finishes.
+    /// The saved run that this finishes.
     #[arg(long, value_name = "UPDATE_ID")]
     update_id: Option<UpdateId>,
     /// Apply them only if the newest version is still this one (its context_id).

@@ -1,4 +1,4 @@
-//! What a command that runs in a process of its own takes from there, and how that ends if it fails.
+//! Configuration and exit codes of commands that run in a process of their own.
 
 use super::client;
 use crate::config::{Config, ConfigError};
@@ -6,10 +6,10 @@ use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What a process ends with that failed.
+/// The exit code of a failure.
 const FAILED: u8 = 1;
 
-/// Tells the user what went wrong.
+/// Prints the error.
 pub(super) fn fail(error: &dyn Display) -> ExitCode {
     client::tell_failure(FAILED, &error.to_string(), None);
     ExitCode::FAILURE
@@ -17,7 +17,7 @@ pub(super) fn fail(error: &dyn Display) -> ExitCode {
 
 /// The configuration of this process.
 pub(super) fn load_config(file: Option<&Path>) -> Result<Config, ConfigError> {
-    // A variable that is not UTF-8 cannot be one of the service's.
+    // The service has no variables that are not UTF-8.
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Config::load(file, environment)

@@ -1,13 +1,13 @@
-//! One line on a terminal that says how far a transfer is.
+//! A progress line on a terminal.
 
 use crate::storage::transfer::Progress;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
-/// Between two looks at the line.
+/// The interval between two updates of the line.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shows nothing where standard error is no terminal.
+/// Prints nothing if standard error is not a terminal.
 pub(super) struct ProgressLine {
     on_terminal: bool,
     shown: Option<Instant>,
@@ -21,7 +21,7 @@ impl ProgressLine {
         }
     }
 
-    /// Shows how far it is, unless it did so just before.
+    /// Prints the progress, unless it was just printed.
     pub(super) fn show(&mut self, progress: &Progress) {
         if !self.on_terminal || self.shown.is_some_and(|at| at.elapsed() < INTERVAL) {
             return;
@@ -33,14 +33,14 @@ impl ProgressLine {
             bytes,
         } = progress;
         let megabytes = bytes / 1_000_000;
-        // A line that cannot be shown does not keep the work from being done.
+        // A failure to print the line must not stop the work.
         let _ = write!(
             std::io::stderr(),
             "\r\x1b[K{memories} memories, {contexts} versions, {megabytes} MB"
         );
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(super) fn clear(&mut self) {
         if self.shown.take().is_some() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");

@@ -1,4 +1,4 @@
-//! `working-memory prompt`: the assembled prompt of a memory.
+//! `working-memory prompt`: prints the assembled prompt of a memory.
 
 use super::client::{Failure, Method, Output, Service, ServiceArgs};
 use clap::Args;
@@ -6,7 +6,7 @@ use clap::Args;
 /// Arguments of `prompt`.
 #[derive(Debug, Args)]
 pub struct Prompt {
-    /// Most tokens; whole parts and the oldest records are left out beyond it.
+    /// The maximum number of tokens; whole parts and the oldest records are dropped beyond it.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: Option<u32>,
     /// Only these parts, separated by commas.
@@ -15,7 +15,7 @@ pub struct Prompt {
     /// Without these parts, separated by commas.
     #[arg(long, value_name = "PARTS")]
     exclude: Option<String>,
-    /// Where the date and time are told of, such as Europe/Berlin.
+    /// The time zone of the date and time, such as Europe/Berlin.
     #[arg(long, value_name = "ZONE")]
     timezone: Option<String>,
     #[command(flatten)]

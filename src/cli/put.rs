@@ -1,4 +1,4 @@
-//! `working-memory put`: a document as the newest version of a memory.
+//! `working-memory put`: puts a document as the newest version of a memory.
 
 use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, note, read};
 use clap::Args;
@@ -14,14 +14,14 @@ pub struct Put {
     /// Put it only if the newest version is still this one (its context_id; `*`: any, but there must be one).
     #[arg(long, value_name = "CONTEXT_ID")]
     if_match: Option<String>,
-    /// Put it also if it drops most of the document, where the service would refuse that.
+    /// Put it also if it drops most of the document, which the service would otherwise reject.
     #[arg(long)]
     confirm_collapse: bool,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// What a put or restore came to.
+/// The response to a put or restore.
 #[derive(Debug, Deserialize)]
 struct Made {
     version: i64,
@@ -52,7 +52,7 @@ impl Put {
     }
 }
 
-/// Prints the answer to whatever puts a text as the newest version.
+/// Prints the response of a request that put a text as the newest version.
 pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
     if json {
         return answer.print_json();

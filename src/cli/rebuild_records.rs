@@ -1,4 +1,4 @@
-//! `working-memory rebuild-records`: records and their history made anew from the versions.
+//! `working-memory rebuild-records`: rebuilds records and their history from the versions.
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
 use super::offline::{Access, Offline};
@@ -13,14 +13,14 @@ use std::process::ExitCode;
 /// Arguments of `rebuild-records`. The database is `DATABASE_URL` or `database.url`, which a service may be using
 /// meanwhile, or else the embedded one, which none may.
 ///
-/// Records and their history are a projection of the versions. What the versions that are left do not tell, because
+/// Records and their history are a projection of the versions. What the remaining versions do not contain, because
 /// texts were redacted or pruned, is kept as it is.
 #[derive(Debug, Args)]
 pub struct RebuildRecords {
     /// Only this vault.
     #[arg(long, value_name = "VAULT")]
     vault: Option<VaultId>,
-    /// Only this memory of it.
+    /// Only this memory of the vault.
     #[arg(long, value_name = "MEMORY", requires = "vault")]
     memory: Option<MemoryId>,
     /// Read this file instead of `working-memory.toml`.

@@ -1,4 +1,4 @@
-//! `working-memory records`: the identified entries of a document, and those that have left it.
+//! `working-memory records`: lists the identified entries of a document, active and archived.
 
 use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
 use clap::{Args, ValueEnum};

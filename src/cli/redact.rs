@@ -1,4 +1,4 @@
-//! `working-memory redact`: the text of an old version is taken out for good.
+//! `working-memory redact`: removes the text of an old version permanently.
 
 use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, confirm};
 use crate::domain::ids::ContextId;
@@ -12,7 +12,7 @@ pub struct Redact {
     /// The version: its number or its context_id. The newest cannot be redacted.
     #[arg(value_name = "REF")]
     version: ContextId,
-    /// Why; it is shown in place of the text, so it must not repeat what is to go.
+    /// The reason; it is shown in place of the text, so it must not repeat the redacted text.
     #[arg(long, value_name = "TEXT")]
     reason: String,
     /// Redact it only if the newest version is still this one (its context_id).

@@ -1,4 +1,4 @@
-//! `working-memory restore`: an old version as the newest.
+//! `working-memory restore`: makes an old version the newest again.
 
 use super::client::{Failure, Method, Service, ServiceArgs};
 use super::put;

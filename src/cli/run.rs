@@ -1,4 +1,4 @@
-//! Reading the command line and running its command.
+//! Parses the command line and runs its command.
 
 use super::commands::{Cli, Command};
 use super::{client, help, hook, openapi};
@@ -6,10 +6,10 @@ use clap::FromArgMatches as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// What a process ends with whose command line is wrong.
+/// The exit code of an invalid command line.
 const USAGE: u8 = 2;
 
-/// Reads the command line and runs its command to the end.
+/// Parses the command line and runs its command to the end.
 pub fn run() -> ExitCode {
     let parsed = help::command().try_get_matches();
     let command = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -20,7 +20,7 @@ pub fn run() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let command = match command {
-        // Starts no threads: what asks nobody is over before they would be there.
+        // Client commands decide themselves whether to start a runtime: some need no threads.
         Command::Client(command) => return command.run(help::command),
         other => other,
     };
@@ -46,17 +46,17 @@ pub fn run() -> ExitCode {
             Command::Client(command) => command.run(help::command),
         }
     });
-    // A read from a terminal cannot be broken off, and nobody waits for it any more.
+    // A blocking read from a terminal cannot be cancelled, and its result is no longer needed.
     runtime.shutdown_timeout(Duration::from_millis(100));
     code
 }
 
-/// A command line that is none, or that asks for help, in the form that it asks for.
+/// Reports an invalid command line or prints help, in the requested format.
 fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && client::wants_json(std::env::args_os()) {
         client::tell_failure(USAGE, error.to_string().trim_end(), None);
     } else {
-        // Nobody is there to be told that nobody is there.
+        // If standard error cannot be written, there is no way to report it.
         let _ = error.print();
     }
     let is_told = error.use_stderr() && !hook::is_meant(std::env::args_os());

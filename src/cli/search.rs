@@ -1,4 +1,4 @@
-//! `working-memory search`: the memories of a vault that say something.
+//! `working-memory search`: searches the memories of a vault.
 
 use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, one_line};
 use clap::Args;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// Words that must be there; `-word`: one that must not; `"two words"`: side by side.
+    /// Required words; `-word`: excluded; `"two words"`: next to each other.
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     query: String,
-    /// Search also what was written just now and is not indexed yet.
+    /// Index pending versions first, so that recent writes are found too.
     #[arg(long)]
     consistent: bool,
     #[command(flatten)]
@@ -58,7 +58,7 @@ impl Search {
     }
 }
 
-/// The pieces of an extract, which is HTML with nothing in it but `<mark>` and five entities, as text.
+/// The pieces of an extract as text. An extract is HTML that contains only `<mark>` and five entities.
 fn marked(html: &str) -> Vec<(bool, String)> {
     let mut pieces = Vec::new();
     for (index, piece) in html.split("<mark>").enumerate() {
@@ -73,7 +73,7 @@ fn marked(html: &str) -> Vec<(bool, String)> {
     pieces
 }
 
-/// `&amp;` last: what it brings forth is text, not another entity.
+/// `&amp;` is replaced last: the result is text, not another entity.
 fn unescaped(html: &str) -> String {
     html.replace("&lt;", "<")
         .replace("&gt;", ">")

@@ -1,4 +1,4 @@
-//! `working-memory sections`: the headings of a document.
+//! `working-memory sections`: lists the headings of a document.
 
 use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs};
 use clap::Args;
@@ -33,7 +33,7 @@ impl Sections {
         let list: List<Section> = answer.json()?;
         let mut out = Output::new();
         for section in &list.items {
-            // A level is one of six; an answer that says more is not worth more blanks.
+            // A level is one of six; larger values in a response are clamped.
             out.text(&"  ".repeat(section.level.clamp(1, 6) - 1))
                 .styled(Look::Strong, &section.title)
                 .styled(

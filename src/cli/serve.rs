@@ -1,4 +1,4 @@
-//! `working-memory serve`: the service, until it is told to stop.
+//! `working-memory serve`: runs the service until it is stopped.
 
 use super::process::{fail, load_config};
 use super::stop::Stop;
@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How often and how long the first connection to the database is tried.
+/// How often the first connection to the database is tried, and the pause between tries.
 const FIRST_CONNECTION_TRIES: u32 = 60;
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 
@@ -70,7 +70,7 @@ impl Serve {
     }
 }
 
-/// The log, which ends with its guard, and, where a collector is configured, traces.
+/// Starts the log, which ends with its guard, and traces if a collector is configured.
 fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>), Box<dyn Error>> {
     let (log, telemetry) = (&config.log, &config.telemetry);
     let Some(endpoint) = &telemetry.otlp_endpoint else {
@@ -83,7 +83,7 @@ fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>)
 
 /// Runs the service. `Ok(false)`: it stopped with requests unfinished.
 async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> {
-    // What can be wrong with the configuration is found before a database is made.
+    // Configuration errors are reported before a database is created.
     let models = Models::from_config(&config.llm)?;
     let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
@@ -123,11 +123,11 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     served
 }
 
-/// Every stream holds a socket, and many systems give a process 1,024 at first and far more if it asks.
+/// Raises the limit of open files: every stream holds a socket, and many systems start with 1,024 and allow far more.
 fn raise_file_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // What it may have already is enough for most.
+    // On failure the existing limit suffices for most.
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::debug!(%error, "the limit of open files stays as it is");
     }
@@ -226,7 +226,7 @@ async fn with_database(
     );
     let shutdown = async {
         stop.wait().await;
-        // Streams end, workers begin nothing more.
+        // Streams end, workers start nothing more.
         stopping.cancel();
     };
     let finished = http::serve(listener, router, &settings, shutdown).await;
@@ -241,7 +241,7 @@ async fn with_database(
     Ok(finished)
 }
 
-/// Opens the database and brings its schema up to date, waiting for one that is just starting itself.
+/// Opens the database and migrates its schema, waiting for a server that is still starting.
 async fn open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<Storage, StorageError> {
     let mut tries = 1;
     loop {
@@ -288,7 +288,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
     Ok(storage)
 }
 
-/// Reads certificate and key again at every SIGHUP.
+/// Reloads certificate and key at every SIGHUP.
 async fn reload_when_told(tls: Arc<Tls>) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else {
         return;

@@ -1,4 +1,4 @@
-//! `working-memory set-status`: what is being worked for, and what stands in the way.
+//! `working-memory set-status`: writes the goal and the blocker.
 
 use super::client::{Failure, Method, Service, ServiceArgs};
 use super::task;
@@ -7,10 +7,10 @@ use clap::Args;
 /// Arguments of `set-status`.
 #[derive(Debug, Args)]
 pub struct SetStatus {
-    /// What is being worked for; `none` for nothing. Stays as it stands without this.
+    /// The goal; `none` clears it. Unchanged without this option.
     #[arg(long, value_name = "TEXT", required_unless_present = "blocker")]
     goal: Option<String>,
-    /// What stands in the way; `none` for nothing. Stays as it stands without this.
+    /// The blocker; `none` clears it. Unchanged without this option.
     #[arg(long, value_name = "TEXT")]
     blocker: Option<String>,
     #[command(flatten)]

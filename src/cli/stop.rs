@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGINT and SIGTERM, taken over before there is anything to clean up.
+/// SIGINT and SIGTERM, with handlers installed before there is anything to clean up.
 pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,

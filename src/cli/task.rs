@@ -1,4 +1,4 @@
-//! `working-memory task`: a completed task, for the living window.
+//! `working-memory task`: records a completed task in the window.
 
 use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
 use clap::Args;
@@ -15,13 +15,13 @@ pub struct Task {
     /// What was done.
     #[arg(long, value_name = "TEXT")]
     summary: String,
-    /// An id of the caller's, such as a commit's: a task is recorded once under it.
+    /// An id of the caller, such as a commit: a task is recorded once per id.
     #[arg(long, value_name = "ID")]
     task_id: Option<String>,
-    /// The larger work that it belongs to.
+    /// The epic that it belongs to.
     #[arg(long, value_name = "EPIC")]
     epic: Option<String>,
-    /// A report to keep with the task, as JSON; standard input for `-`.
+    /// A report to save with the task, as JSON; standard input for `-`.
     #[arg(long, value_name = "FILE")]
     outcome: Option<PathBuf>,
     #[command(flatten)]
@@ -66,8 +66,8 @@ impl Task {
     }
 }
 
-/// Prints the answer to whatever writes into the living window: `done`, the record if it names one, the version if
-/// it names one.
+/// Prints the response of a request that wrote to the window: `done`, the record and the version, if the response
+/// names them.
 pub(super) fn print(answer: &Answer, json: bool, done: &str) -> Result<(), Failure> {
     if json {
         return answer.print_json();

@@ -1,5 +1,5 @@
-//! A folder on disk that cannot be left: every step below it is taken from the open folder above, and no symbolic
-//! link is followed.
+//! A folder on disk from which no path leads out: every step is opened relative to the open folder above it, and no
+//! symbolic link is followed.
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -11,55 +11,55 @@ use std::path::Path;
 /// The largest file that is read, in bytes.
 pub(super) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// More copies of one file than are kept beside it.
+/// The maximum number of copies that are kept beside one file.
 const MAX_KEPT: u32 = 1_000;
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// An open folder. Paths are relative to it, with `/` between names that are no `..`.
+/// An open folder. Paths are relative to it, with `/` between names; no name is `..`.
 #[derive(Debug)]
 pub(super) struct Tree(OwnedFd);
 
 impl Tree {
-    /// Opens it.
+    /// Opens a folder.
     ///
     /// # Errors
-    /// It is no folder, or may not be read.
+    /// It is not a folder, or may not be read.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(rustix::fs::open(path, FOLDER, Mode::empty())?))
     }
 
-    /// Makes it, if need be, and opens it.
+    /// Creates the folder if it does not exist, and opens it.
     ///
     /// # Errors
-    /// As [`Tree::open`], or it cannot be made.
+    /// As [`Tree::open`], or it cannot be created.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
         Self::open(path)
     }
 
-    /// Keeps out other writers for as long as the value lives.
+    /// Locks out other writers until the value is dropped; waits for the lock.
     ///
     /// # Errors
-    /// The file system knows no locks.
+    /// The file system does not support locks.
     pub(super) fn lock(&self) -> io::Result<Lock<'_>> {
         rustix::fs::flock(&self.0, FlockOperation::LockExclusive)?;
         Ok(Lock(self))
     }
 
-    /// Keeps out other writers, if there are none yet.
+    /// Locks out other writers, without waiting.
     ///
     /// # Errors
-    /// There is one, which is [`io::ErrorKind::WouldBlock`]; or the file system knows no locks.
+    /// Another writer holds the lock, which is [`io::ErrorKind::WouldBlock`]; or the file system does not support locks.
     pub(super) fn try_lock(&self) -> io::Result<Lock<'_>> {
         rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Lock(self))
     }
 
-    /// The folder that a path's file is in, and the file's name. `None` if that folder is missing.
+    /// The folder of a path's file, and the file's name. `None` if that folder is missing.
     ///
     /// # Errors
-    /// A step of it is a symbolic link or no folder, or leads out of this one.
+    /// A step of it is a symbolic link or not a folder, or leads out of this one.
     pub(super) fn parent<'p>(&self, path: &'p str, make: bool) -> io::Result<Option<(OwnedFd, &'p str)>> {
         let mut folder = self.0.try_clone()?;
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -76,15 +76,15 @@ impl Tree {
         Ok(Some((folder, name)))
     }
 
-    /// The bytes of a file; `None` if it is not there.
+    /// The bytes of a file; `None` if it does not exist.
     ///
     /// # Errors
-    /// It, or a folder above it, is a symbolic link; it is no plain file; it is over 64 MiB.
+    /// It, or a folder above it, is a symbolic link; it is not a regular file; it is over 64 MiB.
     pub(super) fn read(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
         let Some((folder, name)) = self.parent(path, false)? else {
             return Ok(None);
         };
-        // Without waiting for the other end of a pipe.
+        // NONBLOCK: do not wait for the other end of a pipe.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -103,7 +103,7 @@ impl Tree {
         Ok(Some(bytes))
     }
 
-    /// The names in a folder, in order; none if it is not there. Names that are not UTF-8 are left out.
+    /// The names in a folder, in order; none if it does not exist. Names that are not UTF-8 are omitted.
     ///
     /// # Errors
     /// It is a symbolic link, or cannot be read.
@@ -125,18 +125,18 @@ impl Tree {
     }
 }
 
-/// The folder as its only writer has it.
+/// A locked folder, with the operations of its only writer.
 pub(super) struct Lock<'t>(&'t Tree);
 
 impl Lock<'_> {
-    /// Writes a file as a whole: whoever reads it finds what was there before or all of this.
+    /// Writes a file atomically: a reader sees the old or the new content.
     ///
     /// # Errors
-    /// A folder above it is a symbolic link, or the disk refuses.
+    /// A folder above it is a symbolic link, or an I/O error.
     pub(super) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
         let part = format!(".{name}.working-memory.part");
-        // One that an earlier writer left behind.
+        // Remove a part that an earlier writer left behind.
         match rustix::fs::unlinkat(&folder, &part, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
@@ -146,16 +146,16 @@ impl Lock<'_> {
             Ok(rustix::fs::fsync(&folder)?)
         });
         if done.is_err() {
-            // It is the failure that is told.
+            // The first error is returned.
             let _ = rustix::fs::unlinkat(&folder, &part, AtFlags::empty());
         }
         done
     }
 
-    /// Keeps a copy of what a file holds beside it, and says under which path.
+    /// Saves a copy of a file's content beside it, and returns its path.
     ///
     /// # Errors
-    /// The disk refuses, or a thousand are kept already.
+    /// An I/O error, or a thousand copies exist already.
     pub(super) fn keep(&self, path: &str, bytes: &[u8]) -> io::Result<String> {
         let (folder, name) = self.0.parent(path, true)?.ok_or_else(no_folder)?;
         let above = &path[..path.len() - name.len()];
@@ -190,12 +190,12 @@ impl Lock<'_> {
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
-        // It ends with the folder at the latest.
+        // The lock ends with the folder at the latest.
         let _ = rustix::fs::flock(&self.0.0, FlockOperation::Unlock);
     }
 }
 
-/// The folder of this name in a folder.
+/// Opens the subfolder of this name, and creates it first with `make`.
 fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
     if matches!(name, "." | "..") {
         return Err(io::Error::other("leads out of the folder"));
@@ -210,7 +210,7 @@ fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
         Ok(next) => Ok(next),
         Err(Errno::LOOP) => Err(is_link()),
         Err(Errno::NOTDIR) => {
-            // A symbolic link is no folder either.
+            // A symbolic link is not a folder either.
             let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
             Err(match FileType::from_raw_mode(found.st_mode) {
                 FileType::Symlink => is_link(),
@@ -221,7 +221,7 @@ fn step(folder: &OwnedFd, name: &str, make: bool) -> io::Result<OwnedFd> {
     }
 }
 
-/// Writes a file that is not there yet, and has it on the disk.
+/// Writes a new file and syncs it to disk.
 pub(super) fn write_new(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut file = File::from(rustix::fs::openat(

@@ -1,4 +1,4 @@
-//! `working-memory update`: what was done, for the service's models to update the memory with.
+//! `working-memory update`: sends a task and messages, from which the service's models update the memory.
 
 use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
 use clap::{Args, ValueEnum};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Models may think for minutes.
+/// Models may take minutes.
 const ANSWER_TIME: Duration = Duration::from_secs(900);
 
 /// Arguments of `update`.
@@ -17,23 +17,23 @@ pub struct Update {
     /// What was just done or is being done.
     #[arg(value_name = "TASK")]
     task: String,
-    /// The messages around it, oldest first: a line {"role": …, "content": …} each, in the form of OpenAI's or of
+    /// The messages around it, oldest first: a line {"role": …, "content": …} each, in the format of OpenAI's or
     /// Anthropic's messages; standard input for `-`.
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
-    /// Do everything but save.
+    /// Dry run: save nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Save what the other roles say when the model of one fails.
+    /// Save the other roles' operations if the model of one role fails.
     #[arg(long)]
     allow_partial: bool,
-    /// What becomes of items that stay faulty.
+    /// What to do with items that stay faulty.
     #[arg(long, value_enum, value_name = "WHAT")]
     on_invalid: Option<OnInvalid>,
-    /// Save nothing; keep it until somebody approves it.
+    /// Save a proposal that waits for approval.
     #[arg(long)]
     propose: bool,
-    /// What the session ends with, written in the same version: a file with {"intent": …, "summary": …} and, if wanted,
+    /// A task record and status to save in the same version: a file with {"intent": …, "summary": …} and, optionally,
     /// task_id, outcome, epic, goal, blocker.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -53,7 +53,7 @@ pub struct Update {
 pub(super) enum OnInvalid {
     /// They are dropped, the rest is saved.
     Drop,
-    /// Nothing is saved; the run is kept.
+    /// Nothing is saved; the run is stored.
     Fail,
 }
 
@@ -114,7 +114,7 @@ impl Update {
     }
 }
 
-/// One message a line; empty lines are none. What is in one is the service's to judge.
+/// One message per line; empty lines are skipped. The service validates the content.
 fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
     let lines = lines.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     lines
@@ -130,7 +130,7 @@ fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
         .collect()
 }
 
-/// What an update came to, as far as it is printed.
+/// The response to an update, as far as it is printed.
 #[derive(Debug, Deserialize)]
 struct Updated {
     update_id: String,
@@ -160,7 +160,7 @@ struct Item {
     text: String,
 }
 
-/// Prints the answer to `update` and `operations`.
+/// Prints the response to `update` and `operations`.
 pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
     if json {
         return answer.print_json();

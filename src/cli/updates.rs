@@ -1,4 +1,4 @@
-//! `working-memory updates`: the runs of a vault; with `--status proposed` what waits to be approved.
+//! `working-memory updates`: lists the runs of a vault; with `--status proposed` the proposals that wait for approval.
 
 use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, when};
 use clap::Args;
@@ -58,7 +58,7 @@ impl Updates {
     }
 }
 
-/// What came of a run, in words.
+/// The outcome of a run, in words.
 fn told(outcome: &Value) -> &str {
     let said = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
     said.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `working-memory usage`: what a vault holds and may hold, and what its models cost.
+//! `working-memory usage`: the vault's storage with its limits, and what its models cost.
 
 use super::client::{Failure, List, Look, Method, Output, PageArgs, Service, ServiceArgs, Table};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `working-memory vaults`: the vaults that the key reaches.
+//! `working-memory vaults`: lists the vaults that the key reaches.
 
 use super::client::{Failure, List, Method, PageArgs, Service, ServiceArgs, Table, when};
 use clap::Args;

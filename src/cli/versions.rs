@@ -1,4 +1,4 @@
-//! `working-memory versions`: the versions of a memory, newest first.
+//! `working-memory versions`: lists the versions of a memory, newest first.
 
 use super::client::{Failure, List, Method, PageArgs, Service, ServiceArgs, Table, when};
 use clap::Args;

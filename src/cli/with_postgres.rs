@@ -1,4 +1,4 @@
-//! `working-memory with-postgres`: any command, with a PostgreSQL server that is there for it alone.
+//! `working-memory with-postgres`: runs any command with a private PostgreSQL server.
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,13 +20,13 @@ use crate::storage::embedded::{EmbeddedOptions, EmbeddedServer};
 
 /// Arguments of `with-postgres`.
 ///
-/// The server is a throw-away one in a temporary folder unless a folder is given.
+/// The server is a temporary one in a temporary folder unless a folder is given.
 #[derive(Debug, Args)]
 pub struct WithPostgres {
     /// Keep the cluster in this folder, durably, instead of a temporary one.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Most connections the server takes at a time.
+    /// The maximum number of connections of the server.
     #[arg(long, value_name = "N", default_value_t = 200)]
     max_connections: u32,
     /// The command to run, with its arguments.
@@ -39,15 +39,15 @@ pub struct WithPostgres {
     command: Vec<OsString>,
 }
 
-/// Signals that end this program. They are taken over before anything has to be cleaned up.
+/// Signals that end this program. Their handlers are installed before anything has to be cleaned up.
 struct Signals {
     interrupt: unix::Signal,
     terminate: unix::Signal,
 }
 
 impl WithPostgres {
-    /// Runs the command and exits as it does (128 plus the signal's number if a signal ended it, 125 if the
-    /// server cannot be had, 126 or 127 if the command cannot be run).
+    /// Runs the command and exits with its code (128 plus the signal's number if a signal ended it, 125 if the
+    /// server cannot be started, 126 or 127 if the command cannot be run).
     pub(super) async fn run(self) -> ExitCode {
         let mut signals = match Signals::take() {
             Ok(signals) => signals,
@@ -121,10 +121,10 @@ impl Signals {
     }
 }
 
-/// Waits for the command, passing on the signals that are meant for it.
+/// Waits for the command, and forwards signals to it.
 async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
     let pid = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
-    // A Ctrl-C at the terminal goes to all of the foreground process group, so the command has it already.
+    // A Ctrl-C at the terminal goes to the whole foreground process group, so the command already has it.
     let interrupted_by_terminal = std::io::stdin().is_terminal();
     loop {
         tokio::select! {
@@ -134,7 +134,7 @@ async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
             },
             signal = signals.next() => {
                 if let Some(pid) = pid && !(signal == Signal::INT && interrupted_by_terminal) {
-                    // If it has just ended, `wait` says so next.
+                    // If it has just ended, the next `wait` returns that.
                     let _ = rustix::process::kill_process(pid, signal);
                 }
             }
@@ -142,8 +142,8 @@ async fn wait(mut child: Child, signals: &mut Signals) -> ExitCode {
     }
 }
 
-/// Removes what runs that were killed have left in `base`: folders with our name and of our user, whose lock
-/// nobody holds, and not so young that their owner may be just about to take it.
+/// Removes folders in `base` that killed runs left behind: folders with our name, owned by our user, whose lock
+/// is free, and which are old enough that their owner is not just about to lock them.
 async fn remove_abandoned(base: &Path) {
     const YOUNG: Duration = Duration::from_secs(600);
     let own_user = rustix::process::geteuid().as_raw();
@@ -153,7 +153,7 @@ async fn remove_abandoned(base: &Path) {
         .map(|entry| entry.path())
     {
         let ours = fs::symlink_metadata(&dir).is_ok_and(|found| found.is_dir() && found.uid() == own_user);
-        // Looked at first: in a folder of somebody else the lock may be anything.
+        // Check the owner first: in a folder of another user the lock may be anything.
         let Some(Ok(lock)) = ours.then(|| fs::File::open(dir.join("service.lock"))) else {
             continue;
         };
@@ -170,17 +170,17 @@ async fn remove_abandoned(base: &Path) {
     }
 }
 
-/// As a shell reports it.
+/// The exit code as a shell reports it.
 fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| Some(128 + status.signal()?));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Removes the temporary folder, and what it links to. A server whose start was broken off is on its way out
-/// and may still write there, so it is tried a few times.
+/// Removes the temporary folder and its link target. A server whose start was interrupted is shutting down
+/// and may still write there, so removing is retried a few times.
 async fn remove(data_dir: &Path) {
     let elsewhere = fs::read_link(data_dir.join("postgres")).ok();
-    // Only what was made for it.
+    // Only a folder that was created for this one.
     let elsewhere = elsewhere.filter(|dir| dir.file_name().is_some_and(is_new_name));
     for dir in elsewhere.iter().map(PathBuf::as_path).chain([data_dir]) {
         for _ in 0..100 {
