@@ -59,7 +59,7 @@ impl Service {
             endpoint: Endpoint {
                 client: client(&url)?,
                 url,
-                timeout: args.timeout.map_or(time, |seconds| Duration::from_secs(seconds.into())),
+                timeout: args.timeout().unwrap_or(time),
             },
             headers,
             args: args.clone(),

@@ -14,6 +14,7 @@ use std::fmt::Display;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 use url::Url;
 
 /// Where a service listens unless it is told otherwise.
@@ -50,7 +51,7 @@ pub(in crate::cli) struct ServiceArgs {
     /// Most seconds to wait for an answer.
     #[arg(long, value_name = "SECONDS", help_heading = "Service and memory", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub(in crate::cli) timeout: Option<u32>,
+    timeout: Option<u32>,
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
     json: bool,
@@ -95,6 +96,11 @@ pub(in crate::cli) enum KeySource {
 }
 
 impl ServiceArgs {
+    /// The longest time to wait for an answer, where `--timeout` sets one.
+    pub(in crate::cli) fn timeout(&self) -> Option<Duration> {
+        self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+
     /// Whether what is printed is for programs.
     pub(in crate::cli) fn is_raw(&self) -> bool {
         self.format() != Format::Table

@@ -47,7 +47,7 @@ impl Hook {
         | Self::PreCompact(arguments)
         | Self::Stop(arguments)) = &self;
         let args = &arguments.service;
-        let deadline = args.timeout.map_or(DEADLINE, Duration::from_secs);
+        let deadline = args.timeout().unwrap_or(DEADLINE);
         let work = async {
             let input = Input::of_process().await?;
             input.enter_folder();
