@@ -1,4 +1,4 @@
-//! What a service answered: its content, or the sentence and the exit code that its problem comes to.
+//! The response of a service: its content, or the error message and exit code of its problem.
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Write as _;
 
-/// The longest text of an answer that a message quotes, in characters.
+/// The longest text of a response that a message quotes, in characters.
 const QUOTED_CHARS: usize = 2_000;
 
-/// How many faults of a refused request are told.
+/// How many faults of a rejected request are printed.
 const TOLD_FAULTS: usize = 20;
 
-/// A successful answer.
+/// A response of the service.
 #[derive(Debug)]
 pub(in crate::cli) struct Answer {
     /// Its status.
@@ -26,28 +26,28 @@ pub(in crate::cli) struct Answer {
 }
 
 impl Answer {
-    /// A success, or the failure that another status is. `about` is what the request was about.
+    /// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
     ///
     /// # Errors
-    /// The failure.
+    /// The status is not a success.
     pub(in crate::cli) fn judged(self, about: &str) -> Result<Self, Failure> {
         judged(self, about)
     }
 
-    /// Whether what the client has is what there is (304).
+    /// Whether the client's version is still current (304).
     pub(in crate::cli) fn is_not_modified(&self) -> bool {
         self.status == 304
     }
 
-    /// Its validator.
+    /// Its entity tag.
     pub(in crate::cli) fn etag(&self) -> Option<&HeaderValue> {
         self.headers.get(ETAG)
     }
 
-    /// The body as what the command knows it to be.
+    /// Parses the body.
     ///
     /// # Errors
-    /// It is not that: something else answers at the address.
+    /// The body has another format: something other than the service answers at the address.
     pub(in crate::cli) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body).map_err(|error| {
             Failure::failed(format!(
@@ -64,7 +64,7 @@ impl Answer {
         std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
     }
 
-    /// Writes the body as it is, as `--json` does, or as YAML.
+    /// Prints the body unchanged, as `--json` does, or as YAML.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -78,7 +78,7 @@ impl Answer {
     }
 }
 
-/// `application/problem+json` (RFC 9457), as far as a person is told of it.
+/// `application/problem+json` (RFC 9457), the members that are printed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Problem {
@@ -96,7 +96,7 @@ struct Fault {
     detail: String,
 }
 
-/// A success, or the failure that another status is. `about` is what the request was about.
+/// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
 pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
     let exit = match answer.status {
         200..=299 | 304 => return Ok(answer),

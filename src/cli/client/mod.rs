@@ -1,7 +1,7 @@
-//! What all commands share that ask a running service.
+//! Shared code of all commands that call a running service.
 //!
-//! A command flattens [`ServiceArgs`] into its arguments, makes a [`Service`] of them, puts a [`Call`] together, and
-//! prints the [`Answer`] through an [`Output`]; whatever goes wrong on the way is a [`Failure`]. [`command`] lists
+//! A command flattens [`ServiceArgs`] into its arguments, creates a [`Service`] from them, builds a [`Call`], and
+//! prints the [`Answer`] through an [`Output`]; every error is a [`Failure`]. [`command`] lists
 //! the commands.
 
 mod answer;

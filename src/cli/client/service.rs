@@ -1,4 +1,4 @@
-//! A service asked over HTTP.
+//! A service called over HTTP.
 
 use super::call::{Call, IDEMPOTENCY_KEY};
 use super::endpoint::Endpoint;
@@ -13,12 +13,12 @@ use secrecy::ExposeSecret as _;
 use std::time::Duration;
 use url::Url;
 
-/// How long an answer may take where the command says nothing else.
+/// The default timeout of a response.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 
 const X_ACTOR_ID: HeaderName = HeaderName::from_static("x-actor-id");
 
-/// A service, and what its requests are about.
+/// A service, and the vault and memory of its requests.
 pub(in crate::cli) struct Service {
     endpoint: Endpoint,
     headers: HeaderMap,
@@ -27,15 +27,15 @@ pub(in crate::cli) struct Service {
 }
 
 impl Service {
-    /// Gets ready to ask the service that the options, the environment or a file names. Nothing is sent yet.
+    /// Configures the service that the options, the environment or a file name. Nothing is sent yet.
     ///
     /// # Errors
-    /// What is named is wrong, or the machine has no certificates that `https` needs.
+    /// A setting is wrong, or the machine has no certificates, which `https` needs.
     pub(in crate::cli) fn of(args: &ServiceArgs) -> Result<Self, Failure> {
         Self::waiting(args, ANSWER_TIME)
     }
 
-    /// The same with another time for answers, where the user names none.
+    /// Like [`Service::of`], with another default timeout.
     ///
     /// # Errors
     /// As [`Service::of`].
@@ -67,8 +67,8 @@ impl Service {
         })
     }
 
-    /// The same for what nobody watches: an address that only a file in the folder names is asked nothing, also
-    /// without a key, since what is sent was said by the user and what comes back is told to an agent.
+    /// Like [`Service::waiting`], for unattended commands: an address that only a file in the folder names is not called,
+    /// also without a key, since the user's words are sent there and an agent reads the response.
     ///
     /// # Errors
     /// As [`Service::of`], or there is only such an address.
@@ -87,7 +87,7 @@ impl Service {
         Ok(service)
     }
 
-    /// How long an answer may take.
+    /// The timeout of a response.
     pub(in crate::cli) fn timeout(&self) -> Duration {
         self.endpoint.timeout
     }
@@ -97,12 +97,12 @@ impl Service {
         &self.endpoint.url
     }
 
-    /// The vault that is meant.
+    /// The selected vault.
     pub(in crate::cli) fn vault(&self) -> Result<VaultId, Failure> {
         self.surroundings.vault(&self.args.place)
     }
 
-    /// The memory that is meant.
+    /// The selected memory.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
         Ok(Place {
             vault: self.vault()?,
@@ -110,7 +110,7 @@ impl Service {
         })
     }
 
-    /// A request to something of the memory: `&["contexts", "3"]`.
+    /// A request below the memory: `&["contexts", "3"]`.
     pub(in crate::cli) fn of_memory(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
         let Place { vault, memory } = self.place()?;
         let path = ["v1", "vaults", vault.as_str(), "memories", memory.as_str()];
@@ -118,14 +118,14 @@ impl Service {
         Ok(call.about(format!("memory {memory} of vault {vault}")))
     }
 
-    /// A request to something of the vault.
+    /// A request below the vault.
     pub(in crate::cli) fn of_vault(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
         let vault = self.vault()?;
         let call = self.call(method, &[&["v1", "vaults", vault.as_str()], below].concat())?;
         Ok(call.about(format!("vault {vault}")))
     }
 
-    /// The vault and memory that are meant, as far as they are named.
+    /// The selected vault and memory, if they are named.
     pub(in crate::cli) fn named(&self) -> Result<(Option<VaultId>, Option<MemoryId>), Failure> {
         let place = &self.args.place;
         Ok((
@@ -134,7 +134,7 @@ impl Service {
         ))
     }
 
-    /// How it is reached, for the configuration of another program.
+    /// The connection settings, for the configuration of another program.
     pub(in crate::cli) fn connection(&self) -> Result<Connection, Failure> {
         let (vault, memory) = self.named()?;
         Ok(Connection {

@@ -1,4 +1,4 @@
-//! Which service, vault and memory a command is about: its options, then the environment, then
+//! The service, vault and memory of a command: its options, then the environment, then
 //! `.working-memory.toml` of the current folder or one above, then defaults.
 //!
 //! The variables have one underscore (`WORKING_MEMORY_URL`); those of the service have two
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use url::Url;
 
-/// Where a service listens unless it is told otherwise.
+/// The default address of a service.
 const DEFAULT_URL: &str = "http://127.0.0.1:8080";
 
-/// More than any key has.
+/// The maximum size of a key.
 const MAX_KEY_BYTES: usize = 4 * 1024;
 
 /// Options that name a memory.
@@ -33,7 +33,7 @@ pub(in crate::cli) struct PlaceArgs {
     pub(super) memory: Option<MemoryId>,
 }
 
-/// Options of every command that asks a service.
+/// Options of every command that calls a service.
 #[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct ServiceArgs {
     /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
@@ -41,20 +41,20 @@ pub(in crate::cli) struct ServiceArgs {
     pub(super) url: Option<String>,
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// Who makes changes [env: WORKING_MEMORY_ACTOR].
+    /// The author of changes [env: WORKING_MEMORY_ACTOR].
     #[arg(long, value_name = "ACTOR", help_heading = "Service and memory")]
     pub(super) actor: Option<ActorId>,
     /// A file with the API key; without it the key is that of the environment's WORKING_MEMORY_API_KEY.
     #[arg(long, value_name = "FILE", help_heading = "Service and memory")]
     pub(super) key_file: Option<PathBuf>,
-    /// Most seconds to wait for an answer.
+    /// The timeout of a response, in seconds.
     #[arg(long, value_name = "SECONDS", help_heading = "Service and memory",
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(in crate::cli) timeout: Option<u64>,
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// What to print: for people, or the service's answer as JSON or YAML.
+    /// The output format: for people, or the service's response as JSON or YAML.
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Format>,
 }
@@ -68,7 +68,7 @@ pub(in crate::cli) struct Place {
     pub(in crate::cli) memory: MemoryId,
 }
 
-/// How a service is reached, for the configuration of another program.
+/// The connection settings of a service, for the configuration of another program.
 #[derive(Debug)]
 pub(in crate::cli) struct Connection {
     /// Its address.
@@ -77,13 +77,13 @@ pub(in crate::cli) struct Connection {
     pub(in crate::cli) vault: Option<VaultId>,
     /// The memory, if one is named.
     pub(in crate::cli) memory: Option<MemoryId>,
-    /// Who makes changes, if anybody is named.
+    /// The author of changes, if one is named.
     pub(in crate::cli) actor: Option<ActorId>,
-    /// Where its key is.
+    /// Where the key is stored.
     pub(in crate::cli) key: KeySource,
 }
 
-/// Where a key is.
+/// Where a key is stored.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) enum KeySource {
     /// There is none.
@@ -95,35 +95,35 @@ pub(in crate::cli) enum KeySource {
 }
 
 impl ServiceArgs {
-    /// Whether what is printed is for programs.
+    /// Whether the output is for programs.
     pub(in crate::cli) fn is_raw(&self) -> bool {
         self.format() != Format::Table
     }
 
-    /// What to print.
+    /// The output format.
     pub(super) fn format(&self) -> Format {
         let by_flag = if self.json { Format::Json } else { Format::Table };
         self.output.unwrap_or(by_flag)
     }
 
-    /// The memory that an option names.
+    /// The memory of the option.
     pub(in crate::cli) fn memory_option(&self) -> Option<&MemoryId> {
         self.place.memory.as_ref()
     }
 
-    /// The memory that the command is about.
+    /// The memory of the command.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
         self.place.place()
     }
 }
 
 impl PlaceArgs {
-    /// What the options name.
+    /// The vault and memory of the options.
     pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
         (self.vault.as_ref(), self.memory.as_ref())
     }
 
-    /// The memory that the command is about.
+    /// The memory of the command.
     pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
         let surroundings = Surroundings::of_process()?;
         Ok(Place {
@@ -136,7 +136,7 @@ impl PlaceArgs {
 /// Looks a variable up.
 type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// What the options do not say.
+/// The sources of settings besides the options.
 pub(super) struct Surroundings {
     environment: Box<Environment>,
     project: Option<Project>,
@@ -145,7 +145,7 @@ pub(super) struct Surroundings {
 impl Surroundings {
     /// Those of this process.
     pub(super) fn of_process() -> Result<Self, Failure> {
-        // A folder that is gone has no file.
+        // A folder that was deleted has no file.
         let folder = std::env::current_dir().unwrap_or_default();
         Self::new(|name| std::env::var(name).ok(), &folder)
     }
@@ -165,7 +165,7 @@ impl Surroundings {
         (self.environment)(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// What a setting is and where it was found.
+    /// The value of a setting and where it was found.
     fn find(&self, name: &str, key: &str, entry: Option<&String>) -> Option<(String, String)> {
         if let Some(value) = self.variable(name) {
             return Some((value, name.to_owned()));
@@ -224,7 +224,7 @@ impl Surroundings {
         self.id("WORKING_MEMORY_MEMORY", "memory", entry)
     }
 
-    /// Who makes changes, if anybody is named.
+    /// The author of changes, if one is named.
     pub(super) fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
         if let Some(actor) = &args.actor {
             return Ok(Some(actor.clone()));
@@ -236,7 +236,7 @@ impl Surroundings {
         self.id("WORKING_MEMORY_ACTOR", "actor", entry)
     }
 
-    /// Where the key is, if there is one, in the order in which [`Self::service`] looks.
+    /// Where the key is stored, if there is one, in the order in which [`Self::service`] looks.
     pub(super) fn key_source(&self, args: &ServiceArgs) -> KeySource {
         let of_project = || self.project.as_ref()?.entries.key_file.clone();
         match &args.key_file {
@@ -246,7 +246,7 @@ impl Surroundings {
         }
     }
 
-    /// Whether only a file in the folder names where the service is, and that is not this machine.
+    /// Whether only a file in the folder names the address of the service, and the address is not this machine.
     pub(super) fn is_elsewhere_by_file(&self, args: &ServiceArgs, url: &Url) -> bool {
         let user_chose = args.url.is_some() || self.variable("WORKING_MEMORY_URL").is_some();
         let file_chose = self
@@ -256,7 +256,7 @@ impl Surroundings {
         !user_chose && file_chose && !is_loopback(url)
     }
 
-    /// Where the service is, and its key if there is one.
+    /// The address of the service, and its key if there is one.
     pub(super) fn service(&self, args: &ServiceArgs) -> Result<(Url, Option<SecretString>), Failure> {
         let by_hand = args.url.clone().map(|url| (url, "--url".to_owned()));
         let by_variable = || {
@@ -280,7 +280,7 @@ impl Surroundings {
         let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
 
         let key = self.key(args)?;
-        // A folder that came from elsewhere must not be able to have a key sent to its own address.
+        // A folder that came from someone else must not be able to have a key sent to its own address.
         if key.is_some() && file_chose && !is_loopback(&url) && !is_confirmed(&url, &origin) {
             return Err(Failure::usage(format!(
                 "{origin} names {url}, and no key is sent to an address that only a file in the folder names: if you \
@@ -308,7 +308,7 @@ impl Surroundings {
     }
 }
 
-/// Asks whoever sits at the terminal; where nobody does, the answer is no.
+/// Asks on the terminal; without a terminal the answer is no.
 fn is_confirmed(url: &Url, origin: &str) -> bool {
     let input = std::io::stdin();
     if !input.is_terminal() || !std::io::stderr().is_terminal() {
@@ -321,14 +321,14 @@ fn is_confirmed(url: &Url, origin: &str) -> bool {
 
 fn not_named(what: &str, variable: &str) -> Failure {
     Failure::usage(format!(
-        "no {what} is named: give --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
+        "no {what} is named: pass --{what}, set {variable}, or write {what} = \"…\" into {FILE_NAME}"
     ))
 }
 
-/// The address of the service by an option, the environment or the default; no file of the folder is asked.
+/// The address of the service from an option, the environment or the default, not from a file of the folder.
 ///
 /// # Errors
-/// It is none.
+/// It is invalid.
 pub(in crate::cli) fn base_url(option: Option<&str>) -> Result<Url, Failure> {
     let variable = std::env::var("WORKING_MEMORY_URL")
         .ok()
@@ -342,15 +342,15 @@ pub(in crate::cli) fn base_url(option: Option<&str>) -> Result<Url, Failure> {
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text.trim()).map_err(|error| format!("is not an address: {error}"))?;
+    let url = Url::parse(text.trim()).map_err(|error| format!("is not a URL: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("must begin with http:// or https://".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("must not hold a user or password; use a key".to_owned());
+        return Err("must not contain a user or password; use a key".to_owned());
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("must not have ? or # in it".to_owned());
+        return Err("must not contain ? or #".to_owned());
     }
     Ok(url)
 }
@@ -372,11 +372,11 @@ fn key_of(path: &Path) -> Result<SecretString, Failure> {
     checked_key(&text).map_err(|rule| Failure::usage(format!("the key file {} {rule}", path.display())))
 }
 
-/// The message never holds the key.
+/// The message never contains the key.
 fn checked_key(text: &str) -> Result<SecretString, &'static str> {
     let key = text.trim();
     if key.is_empty() || key.len() > MAX_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("must hold one key of visible ASCII characters and nothing else");
+        return Err("must contain one key of visible ASCII characters and nothing else");
     }
     Ok(SecretString::from(key))
 }

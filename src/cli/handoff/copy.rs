@@ -1,4 +1,4 @@
-//! The local copy of a memory's handoff, read so that text and manifest belong together.
+//! The local copy of a memory's handoff, read as a consistent pair of text and manifest.
 
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::Local;
@@ -10,35 +10,35 @@ use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often, and after what pause, a pair is read again that a refresh may be replacing just then.
+/// How often, and with what pause, a pair is read again that a refresh may just be replacing.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A sound copy.
+/// An intact copy.
 #[derive(Debug)]
 pub(super) struct Copy {
-    /// What is known of it.
+    /// Its local metadata.
     pub(super) local: Local,
     /// Its text.
     pub(super) markdown: String,
-    /// Where its text is.
+    /// The path of its text.
     pub(super) path: PathBuf,
 }
 
-/// Why there is no copy to answer from.
+/// Why there is no copy.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoCopy {
     /// None was ever made.
     Missing,
-    /// It is not what a refresh wrote; with what is wrong.
+    /// It is not what a refresh wrote; with the reason.
     Damaged(String),
 }
 
 impl NoCopy {
-    /// What the user is told.
+    /// The message for the user.
     pub(super) fn failure(self, place: &Place, workspace: &Workspace) -> Failure {
         let Place { vault, memory } = place;
         match self {
@@ -94,12 +94,12 @@ impl Copy {
         })
     }
 
-    /// How long ago it came here.
+    /// How long ago it was copied.
     pub(super) fn age(&self, now: DateTime<Utc>) -> TimeDelta {
         now - self.local.refreshed_at
     }
 
-    /// Why it is stale as far as this machine can tell; empty if it is not.
+    /// The reasons why it is stale, as far as this machine knows; empty if it is not.
     pub(super) fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
         let Local {
             freshness,

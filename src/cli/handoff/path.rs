@@ -1,4 +1,4 @@
-//! `working-memory path`: where the local copy is.
+//! `working-memory path`: prints the path of the local copy.
 
 use super::copy::Copy;
 use super::home::Workspace;
@@ -18,7 +18,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path alone on standard output, for `cat "$(working-memory path)"`; its age on standard error.
+    /// Prints the path on standard output, for `cat "$(working-memory path)"`, and its age on standard error.
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let (place, workspace) = (self.place.place()?, Workspace::of_process()?);
         let copy = Copy::read(&workspace, &place).map_err(|none| none.failure(&place, &workspace))?;

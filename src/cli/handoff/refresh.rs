@@ -1,4 +1,4 @@
-//! `working-memory refresh`: has the service renew the handoff, and copies it here.
+//! `working-memory refresh`: lets the service refresh the handoff, and copies it here.
 
 use super::copy::Copy;
 use super::git;
@@ -12,19 +12,19 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// A model may write the handoff.
+/// A model may write the handoff, which takes time.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
 
 /// Arguments of `refresh`.
 #[derive(Debug, Args)]
 pub struct Refresh {
-    /// Make it anew also if it is fresh.
+    /// Make a new one also if it is fresh.
     #[arg(long)]
     force: bool,
-    /// How far back it looks, such as 6h, 90m or 2d; the service's `handoff.window` without it.
+    /// The window, such as 6h, 90m or 2d; the service's `handoff.window` without it.
     #[arg(long, value_name = "TIME")]
     window: Option<Window>,
-    /// Say nothing of the git branch and the changed files of this folder.
+    /// Do not send the git branch and the changed files of this folder.
     #[arg(long)]
     no_workspace: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `working-memory show`: the handoff, with what the service says of it now.
+//! `working-memory show`: prints the handoff with its current freshness.
 
 use super::copy::Copy;
 use super::home::Workspace;
@@ -19,7 +19,7 @@ pub struct Show {
     live: LiveArgs,
 }
 
-/// What `GET M/handoff` says, as far as it is shown.
+/// The response of `GET M/handoff`, as far as it is shown.
 #[derive(Debug, Deserialize)]
 struct Live {
     freshness: Freshness,
@@ -29,8 +29,8 @@ struct Live {
 }
 
 impl Show {
-    /// The service's newest handoff under its live preface; without the service the local copy under a quoted line that
-    /// says how old it is and why nobody checked it. Succeeds only if what it shows is fresh.
+    /// Prints the service's newest handoff below its live preface; without the service the local copy below a quoted line
+    /// with its age and the reason why it was not checked. Succeeds only if the handoff is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
         let why = match self.live.handoff().await? {
@@ -99,7 +99,7 @@ impl Show {
     }
 }
 
-/// That a refresh is due.
+/// The failure of a stale handoff.
 pub(super) fn stale() -> Failure {
     Failure::new(Exit::Stale, "the handoff is stale; run `working-memory refresh`")
 }

@@ -1,4 +1,4 @@
-//! `working-memory status`: how old the local copy is, and whether it should be refreshed, by what the service says now.
+//! `working-memory status`: prints the age of the local copy, and whether it is stale according to the service.
 
 use super::copy::{Copy, NoCopy};
 use super::home::Workspace;
@@ -19,7 +19,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Succeeds with a copy that is fresh.
+    /// Succeeds if the copy is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
         let copy = Copy::read(&workspace, &place);
@@ -53,7 +53,7 @@ impl Status {
     }
 }
 
-/// Why the copy is stale: by the service if that was asked, else as far as the copy tells.
+/// The reasons why the copy is stale: the service's if it answered, otherwise those of the copy.
 fn reasons(copy: &Copy, checked: &Checked<LiveStatus>, now: DateTime<Utc>) -> Vec<String> {
     let live = match checked {
         Checked::Local(_) => return copy.stale(now),

@@ -1,5 +1,5 @@
-//! A service that tools ask over HTTP. It need not be there while the client is served: what asks it says then that
-//! nobody answers.
+//! A service that tools call over HTTP. It need not be running while the client is served: calls then return an error that
+//! says so.
 
 use crate::cli::client::{self, Begun, Call, Failure, Service};
 use crate::mcp::{Answer, Ask, Away, Backend, Fixed, Method, Opened};
@@ -16,7 +16,7 @@ pub(super) struct Remote {
 
 impl Remote {
     /// # Errors
-    /// A vault or memory that is named is none.
+    /// A vault or memory has an invalid name.
     pub(super) fn new(service: Service) -> Result<Self, Failure> {
         let (vault, memory) = service.named()?;
         Ok(Self {

@@ -12,14 +12,14 @@ use std::path::PathBuf;
 /// Arguments of `window export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The folder; it is made if it does not exist.
+    /// The folder; it is created if it does not exist.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Keep it current until interrupted.
+    /// Keep it up to date until interrupted.
     #[arg(long)]
     watch: bool,
-    /// With --watch, how often to look for what no event tells: rules, and everything where there is no stream of
-    /// events.
+    /// With --watch, the polling interval for changes without an event: rules, and everything if there is no event
+    /// stream.
     #[arg(long, value_name = "TIME", default_value = "2s", requires = "watch")]
     every: Length,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::Deref;
 use tempfile::TempDir;
 
-/// Surroundings whose folder stays as long as they do: a key file is read when it is asked for.
+/// Settings with a folder that lives as long as they do: a key file is read when it is used.
 struct Here {
     found: Surroundings,
     _folder: TempDir,
@@ -20,7 +20,7 @@ impl Deref for Here {
     }
 }
 
-/// Surroundings with these variables, in a folder below one with this file.
+/// Settings with these variables, in a folder below one with this file.
 fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Here, Failure> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(FILE_NAME), file).unwrap();

@@ -42,7 +42,7 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
     let manifest: serde_json::Value = serde_json::from_slice(&fs::read(run.join(MANIFEST)).unwrap()).unwrap();
     assert_eq!(manifest["cited"], json!(["KL-1@7"]));
     assert_eq!(manifest["local"]["handoff_id"], "h1");
-    // The same once more in the same second is a run of its own, and nothing unfinished is left.
+    // A second run in the same second has a folder of its own, and no temporary file is left.
     put(&workspace, &place, &handoff(&place, "h1", "# Two\n")).unwrap();
     let mut names: Vec<_> = fs::read_dir(run.parent().unwrap())
         .unwrap()
