@@ -114,7 +114,7 @@ async fn overtaken(service: &Service, base: &Base) -> Failure {
 
 /// The text after editing; `None` if it is unchanged.
 fn edited(editor: &str, file: &Path, base: &Base) -> Result<Option<Vec<u8>>, Failure> {
-        // Through a shell, as other programs do: the variable may contain options.
+    // Through a shell, as other programs do: the variable may contain options.
     let ended = Command::new("sh")
         .args(["-c", &format!("{editor} \"$@\""), editor])
         .arg(file)

@@ -1,5 +1,5 @@
-//! Style, script and icon: files of the tree, compiled in, served under names with their hashes, so that a browser keeps
-//! them for ever and asks again only when they change.
+//! Style, script and icon: files of the source tree, compiled in, served under names with their hashes, so that browsers
+//! cache them forever and request them again only when they change.
 
 use super::failure::Failure;
 use axum::extract::Path;
@@ -37,7 +37,7 @@ const ASSETS: [Asset; 3] = [
     },
 ];
 
-/// Where each of them is.
+/// The paths of the assets.
 static ADDRESSES: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     ASSETS.map(|asset| {
         let hash = Sha256::digest(asset.text.as_bytes());

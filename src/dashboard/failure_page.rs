@@ -1,4 +1,4 @@
-//! What a browser is shown in place of a page: problems become pages on their way out, in one place.
+//! Error pages: problems become pages in one place, as the response leaves.
 
 use super::failure::{PROBLEM, Refusal};
 use super::layout::{self, Crumb, Page};
@@ -9,7 +9,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// The longest problem that is shown.
+/// The maximum size of a problem that is parsed.
 const MAX_PROBLEM_BYTES: usize = 64 * 1024;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ struct View {
     advice: &'static str,
 }
 
-/// What a person can do about it.
+/// What the visitor can do about it.
 fn advice(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => {
@@ -46,13 +46,13 @@ struct Again {
     page: Page,
 }
 
-/// Has a browser ask for the page again, by itself and not for another site's page.
+/// A page that makes the browser request the same page again, so that the request does not come from another site's page.
 pub(crate) fn arrive_again() -> Response {
     let page = Page::plain("One moment", None);
     layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
 }
 
-/// The answer to a request for a page: a problem becomes a page, all else stays.
+/// Converts a problem into a page; other responses are unchanged.
 pub(crate) async fn as_page(response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -71,7 +71,7 @@ pub(crate) async fn as_page(response: Response) -> Response {
     let refusal = if media_type.as_deref() == Some(PROBLEM.as_bytes()) {
         Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
     } else {
-        // An address that is not percent-encoded UTF-8.
+        // A path that is not percent-encoded UTF-8.
         Refusal {
             detail: "The address of the page cannot be read.".to_owned(),
             ..Refusal::default()

@@ -1,4 +1,4 @@
-//! `GET /ui/service`: the state of the service: what an operator looks at first. For whoever may see all vaults.
+//! `GET /ui/service`: the state of the service, for operators: visitors who may see all vaults.
 
 use super::super::failure::Failure;
 use super::super::layout::{self, Crumb, Page};
@@ -46,7 +46,7 @@ struct Failed {
     took: String,
 }
 
-/// Shows it.
+/// Shows the state.
 pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
     if !visit.runs_the_service() {
         return Err(Failure::said(
