@@ -21,7 +21,7 @@ pub(super) async fn purge(storage: Storage) {
             Err(error) => tracing::warn!(%error, "expired idempotency keys could not be deleted"),
         }
         if let Err(error) = storage.sum_up_stored().await {
-            tracing::warn!(%error, "what vaults hold could not be summed up");
+            tracing::warn!(%error, "counts of vaults could not be merged");
         }
         match purge_items(&storage).await {
             Ok(0) => {}

@@ -18,9 +18,9 @@ pub(super) async fn retention(storage: Storage, clock: Arc<dyn Clock>, retention
             Ok(0) => {}
             Ok(versions) => {
                 meters::purged("versions", versions);
-                tracing::info!(versions, "old versions taken out");
+                tracing::info!(versions, "old versions pruned");
             }
-            Err(error) => tracing::warn!(%error, "old versions could not be taken out, trying again later"),
+            Err(error) => tracing::warn!(%error, "old versions could not be pruned, trying again later"),
         }
         tokio::time::sleep(BETWEEN_ROUNDS).await;
     }

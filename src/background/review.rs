@@ -31,7 +31,7 @@ pub(super) async fn expire(storage: Storage, clock: Arc<dyn Clock>, expire_after
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "old proposals could not be ended, trying again later");
+                    tracing::warn!(%error, "old proposals could not be expired, trying again later");
                     break;
                 }
             }

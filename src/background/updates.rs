@@ -123,14 +123,14 @@ impl Shared {
         let mut named = None;
         while !stopping.is_cancelled() {
             if let Err(error) = self.begin_all_due(None, &stopping).await {
-                tracing::warn!(%error, "queued updates could not be looked for, trying again");
+                tracing::warn!(%error, "queued updates could not be queried, trying again");
                 // If the statement over all vaults fails, one over the notified vault may not.
                 let own = match named.take() {
                     Some(vault) => self.begin_all_due(Some(&vault), &stopping).await,
                     None => Ok(()),
                 };
                 if let Err(error) = own {
-                    tracing::debug!(%error, "not in the vault that was told of either");
+                    tracing::debug!(%error, "nor those of the notified vault");
                 }
                 tokio::time::sleep(AFTER_FAILURE).await;
             }
@@ -214,7 +214,8 @@ impl Shared {
         self.count(&vault, |count| *count += 1);
         let max = i32::try_from(self.settings.max_attempts).unwrap_or(i32::MAX);
         let ended = if claimed.attempts > max {
-            let problem = format!("it was begun {max} times, and its service ended over it each time");
+            let problem =
+                format!("it was started {max} times, and the service process ended during each attempt");
             self.storage
                 .give_up_update(&claimed, RunStatus::Failed, &problem)
                 .await
@@ -228,9 +229,9 @@ impl Shared {
         };
         match ended {
             Ok(true) => {}
-            Ok(false) => tracing::debug!("an update was called off or taken over"),
+            Ok(false) => tracing::debug!("an update was cancelled or taken over"),
             Err(error) => {
-                tracing::warn!(%error, "the end of an update could not be kept; its claim runs out")
+                tracing::warn!(%error, "the result of an update could not be saved; its claim will expire")
             }
         }
         self.count(&vault, |count| *count -= 1);

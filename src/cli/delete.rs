@@ -29,7 +29,7 @@ impl Delete {
             0 => "its prompt items (it has no document)".to_owned(),
             versions => format!("its versions up to {versions}"),
         };
-        confirm(&format!("Delete {what} with {goes}, for good?"), self.yes)?;
+        confirm(&format!("Delete {what} with {goes} permanently?"), self.yes)?;
         service
             .of_memory(Method::DELETE, &[])?
             .if_match(self.if_match.as_deref())?

@@ -99,7 +99,7 @@ async fn overtaken(service: &Service, base: &Base) -> Failure {
         && let Ok(answer) = call.query("base", before).accept("text/plain").send().await
         && let Ok(diff) = answer.text()
     {
-        note("somebody else changed the document meanwhile:");
+        note("the document was changed meanwhile:");
         note(diff.trim_end());
     }
     let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();

@@ -85,13 +85,13 @@ async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> 
         }
         let state = match (place == 0, is_answering) {
             (true, true) => "embeds and answers",
-            (true, false) => "embeds; the one before answers until it is ready",
+            (true, false) => "is being built; queries use the previous one until it is complete",
             (false, true) => "answers",
             (false, false) => "left over",
         };
         println!("{} ({} dimensions): {state}", settings.model, settings.dimensions);
         println!(
-            "  {} passages, {} refused by the model",
+            "  {} passages, {} rejected by the model",
             progress.passages, progress.refused
         );
         if place == 0 {
@@ -113,6 +113,8 @@ async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
                 .into(),
         );
     }
-    println!("all memories are marked; a running service embeds them now (working-memory embeddings status)");
+    println!(
+        "all memories are marked; a running service embeds them again (working-memory embeddings status)"
+    );
     Ok(())
 }

@@ -55,7 +55,7 @@ impl Events {
             match feed.next().await {
                 Told::Opened => {
                     if was_open {
-                        note("the stream is open again; it goes on where it was");
+                        note("the stream is open again and resumes after the last event");
                     }
                     was_open = true;
                 }

@@ -85,15 +85,17 @@ impl Init {
         };
         let shown = hook.display();
         match fs::read_to_string(&hook) {
-            Ok(there) if there == HOOK => return Ok(Some(format!("the git hook is there already: {shown}"))),
+            Ok(there) if there == HOOK => {
+                return Ok(Some(format!("the git hook is already installed: {shown}")));
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => {
                 return Ok(Some(format!(
-                    "{shown} is another hook and stays; examples/git/post-commit is what it would have to run too"
+                    "{shown} is another hook and is unchanged; add examples/git/post-commit to it"
                 )));
             }
         }
-        let question = format!("Record each commit as a task, by the git hook {shown}?");
+        let question = format!("Record each commit as a task, with the git hook {shown}?");
         if !self.git_hook && (!io::stdin().is_terminal() || confirm(&question, false).is_err()) {
             return Ok(Some("no git hook was installed (--git-hook)".to_owned()));
         }

@@ -147,7 +147,7 @@ impl AddItem {
         let metadata: Option<&RawValue> = match &self.metadata {
             Some(text) => Some(
                 serde_json::from_str(text)
-                    .map_err(|error| Failure::usage(format!("--metadata is no JSON: {error}")))?,
+                    .map_err(|error| Failure::usage(format!("--metadata is not JSON: {error}")))?,
             ),
             None => None,
         };

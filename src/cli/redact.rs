@@ -37,7 +37,7 @@ impl Redact {
         let place = service.place()?;
         confirm(
             &format!(
-                "Take the text of version {} of memory {} of vault {} out for good, with all that quotes it?",
+                "Remove the text of version {} of memory {} of vault {} permanently, with everything that quotes it?",
                 self.version, place.memory, place.vault
             ),
             self.yes,

@@ -64,7 +64,7 @@ impl Serve {
         drop(log);
         match served {
             Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => fail(&"requests were still running when the time to finish them was over"),
+            Ok(false) => fail(&"requests were still running at the end of the shutdown timeout"),
             Err(error) => fail(&error),
         }
     }
@@ -129,7 +129,7 @@ fn raise_file_limit() {
     limit.current = limit.maximum;
     // On failure the existing limit suffices for most.
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
+        tracing::debug!(%error, "the limit of open files is unchanged");
     }
 }
 
@@ -295,7 +295,7 @@ async fn reload_when_told(tls: Arc<Tls>) {
     };
     while hangup.recv().await.is_some() {
         match tls.reload() {
-            Ok(()) => tracing::info!("certificate and key were read again"),
+            Ok(()) => tracing::info!("certificate and key were reloaded"),
             Err(error) => tracing::error!(%error, "the certificate in use stays"),
         }
     }

@@ -46,7 +46,7 @@ impl Task {
         let outcome = match &self.outcome {
             Some(path) => Some(
                 serde_json::from_str(&read_text(path)?)
-                    .map_err(|error| Failure::usage(format!("{} is no JSON: {error}", path.display())))?,
+                    .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))?,
             ),
             None => None,
         };

@@ -119,7 +119,8 @@ fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
     let lines = lines.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     lines
         .map(|(line, number)| {
-            let problem = |what: &str| format!("line {number} is no {{\"role\": …, \"content\": …}}: {what}");
+            let problem =
+                |what: &str| format!("line {number} is not {{\"role\": …, \"content\": …}}: {what}");
             let message: Map<String, Value> =
                 serde_json::from_str(line).map_err(|error| problem(&error.to_string()))?;
             match message.get("role") {

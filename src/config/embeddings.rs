@@ -115,10 +115,10 @@ impl EmbeddingsConfig {
         let (base_url, model) = match (base_url, model) {
             (None, None) => return Ok(None),
             (Some(_), None) => {
-                return Err("embeddings.model must be set where embeddings.base_url is".to_owned());
+                return Err("embeddings.model must be set if embeddings.base_url is".to_owned());
             }
             (None, Some(_)) => {
-                return Err("embeddings.base_url must be set where embeddings.model is".to_owned());
+                return Err("embeddings.base_url must be set if embeddings.model is".to_owned());
             }
             (Some(base_url), Some(model)) => (base_url, model),
         };

@@ -85,7 +85,7 @@ impl LimitsConfig {
             .find(|vault| VaultId::from_str(vault).is_err())
         {
             return Err(format!(
-                "limits.vault_tokens has a key that is no id of a vault: {vault}"
+                "limits.vault_tokens has a key that is not the id of a vault: {vault}"
             ));
         }
         Ok(())

@@ -78,7 +78,7 @@ pub enum ConfigError {
     #[error("configuration: {0}")]
     Unreadable(#[from] config::ConfigError),
     /// A named file that does not exist.
-    #[error("configuration: {0} is not there")]
+    #[error("configuration: {0} does not exist")]
     NoSuchFile(PathBuf),
     /// An invalid value.
     #[error("configuration: {0}")]

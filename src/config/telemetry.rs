@@ -38,7 +38,7 @@ impl TelemetryConfig {
             Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
         };
         if self.otlp_endpoint.as_ref().is_some_and(names_somebody) {
-            return Err("telemetry.otlp_endpoint must not hold a user name or password".to_owned());
+            return Err("telemetry.otlp_endpoint must not contain a user name or password".to_owned());
         }
         if !(0.0..=1.0).contains(&self.sampling_ratio) {
             return Err("telemetry.sampling_ratio must be from 0 to 1".to_owned());

@@ -53,7 +53,7 @@ impl WindowConfig {
         for vault in self.vaults.keys() {
             vault
                 .parse::<VaultId>()
-                .map_err(|rule| format!("window.vaults.\"{vault}\" names no vault: an id {rule}"))?;
+                .map_err(|rule| format!("window.vaults.\"{vault}\" is not a valid vault id: an id {rule}"))?;
         }
         let all = [
             ("window.tasks".to_owned(), self.tasks),

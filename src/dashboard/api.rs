@@ -130,7 +130,7 @@ impl Ask {
             .map_err(|_| {
                 Failure::said(
                     StatusCode::UNPROCESSABLE_ENTITY,
-                    "what was entered is too long for a request",
+                    "the entered text is too long for a request",
                 )
             })?;
         for (name, value) in self.headers {

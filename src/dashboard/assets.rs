@@ -66,7 +66,7 @@ pub(super) async fn asset(Path(name): Path<String>) -> Result<impl IntoResponse,
     let asset = found.and_then(|place| ASSETS.get(place)).ok_or_else(|| {
         Failure::said(
             StatusCode::NOT_FOUND,
-            "There is no such file; it may be one of another version.",
+            "There is no such file; it may belong to another version of the service.",
         )
     })?;
     let headers = [

@@ -83,10 +83,10 @@ impl IntoResponse for Failure {
             Self::SignIn(place) => return Redirect::to(&place).into_response(),
             Self::Refused(_, refusal) => *refusal,
             Self::Internal(cause) => {
-                tracing::error!(%cause, "a page could not be made");
+                tracing::error!(%cause, "a page could not be rendered");
                 Refusal {
                     title: "A fault of the service".to_owned(),
-                    detail: "The page could not be made because of a fault of the service.".to_owned(),
+                    detail: "The page could not be rendered because of a fault of the service.".to_owned(),
                     members: Map::new(),
                 }
             }

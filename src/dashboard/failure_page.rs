@@ -30,12 +30,14 @@ fn advice(status: StatusCode) -> &'static str {
         StatusCode::UNAUTHORIZED => "Sign in again.",
         StatusCode::FORBIDDEN => "Ask an administrator for a key with that right.",
         StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => {
-            "Somebody was there first. Go back, load the page again, and look at what changed."
+            "Another change was saved first. Go back, reload the page, and see what changed."
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            "Wait a moment and load the page again."
+            "Wait a moment and reload the page."
         }
-        status if status.is_server_error() => "Load the page again. If it stays, look at the service's log.",
+        status if status.is_server_error() => {
+            "Reload the page. If the error remains, check the service's log."
+        }
         _ => "Go back and change what the message names.",
     }
 }
@@ -73,7 +75,7 @@ pub(crate) async fn as_page(response: Response) -> Response {
     } else {
         // A path that is not percent-encoded UTF-8.
         Refusal {
-            detail: "The address of the page cannot be read.".to_owned(),
+            detail: "The address of the page is not valid.".to_owned(),
             ..Refusal::default()
         }
     };

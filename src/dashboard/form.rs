@@ -105,7 +105,7 @@ where
         let body = to_bytes(body, most).await.map_err(|_| {
             Failure::said(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("The form did not arrive whole, or has more than {most} bytes."),
+                format!("The form is incomplete, or has more than {most} bytes."),
             )
         })?;
         let fields: Vec<(String, String)> = url::form_urlencoded::parse(&body).into_owned().collect();

@@ -90,9 +90,9 @@ const NOTICES: [(&str, &str); 13] = [
     ("approved", "Approved and applied."),
     (
         "approved-unchanged",
-        "Approved; nothing of it held any more, so the memory stays as it was.",
+        "Approved; none of its operations is valid any more, so the memory is unchanged.",
     ),
-    ("rejected", "Rejected. The run is kept with the reason."),
+    ("rejected", "Rejected. The run is saved with the reason."),
     ("cancelled", "Cancelled; it will save nothing."),
     ("revoked", "The key was revoked, and its sessions have ended."),
     ("refreshed", "The handoff was compiled again."),

@@ -77,7 +77,7 @@ impl Visit {
 /// An extension of a page request.
 fn present<T: Clone + Send + Sync + 'static>(parts: &Parts) -> Result<T, Failure> {
     let found = parts.extensions.get::<T>().cloned();
-    found.ok_or_else(|| Failure::internal("a page was asked for past the layer in front of it"))
+    found.ok_or_else(|| Failure::internal("a page was requested without the layer in front of it"))
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Visit {
@@ -100,7 +100,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             }
             return Err(Failure::said(
                 StatusCode::UNAUTHORIZED,
-                "You are not signed in any more; what you sent was not done.",
+                "You are no longer signed in; the form was not executed.",
             ));
         };
         let facts: Facts = present(parts)?;

@@ -135,7 +135,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
                 return Ok(Err(answer));
             }
             let document = serde_json::from_slice(&answer.body);
-            let unreadable = |_| Away("the answer of the memory service cannot be read".to_owned());
+            let unreadable = |_| Away("the response of the memory service cannot be parsed".to_owned());
             document.map(Ok).map_err(unreadable)
         }
     }

@@ -78,7 +78,7 @@ impl Failure {
         let text = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
         let kind = text("type").rsplit(':').next().unwrap_or_default();
         let mut detail = match (text("detail"), text("title")) {
-            ("", "") => format!("what answers is no working-memory service (status {status})"),
+            ("", "") => format!("the server is not a working-memory service (status {status})"),
             ("", title) => title.to_owned(),
             (detail, _) => detail.to_owned(),
         };
@@ -130,7 +130,7 @@ impl From<Away> for Failure {
             status: 503,
             ..Self::new(
                 sentence,
-                "Nothing was read or changed. Go on without the memory for now, tell the user, and try again later.",
+                "Nothing was read or changed. Continue without the memory for now, tell the user, and try again later.",
             )
         }
     }
@@ -157,7 +157,7 @@ fn next_step(kind: &str, problem: &Value, retry_after: Option<&str>) -> String {
     );
     match kind {
         "malformed" | "invalid" => match field {
-            Some("as_of") => "Give a time of the past in the form 2026-11-22T08:00:00Z.".to_owned(),
+            Some("as_of") => "Pass a time in the past in the format 2026-11-22T08:00:00Z.".to_owned(),
             Some("cursor") => "Take next_cursor of the page before as it is, with the same other arguments.".to_owned(),
             Some(field) if field != "body" => {
                 format!("Correct {field} and call again; nothing was changed.")

@@ -65,14 +65,14 @@ impl Watch {
     ) -> Result<(), Failure> {
         if !B::HAS_SESSION {
             return Err(Failure::new(
-                "this transport keeps no session that could be told of changes",
+                "this transport has no session that could be notified of changes",
                 "Use subscriptions/listen of protocol version 2026-07-28, or the stdio transport.",
             ));
         }
         if !resources::is_watchable(&uri) {
             return Err(Failure::argument(
                 "uri",
-                format!("{uri:.200} is no resource that changes"),
+                format!("{uri:.200} is not a resource that changes"),
             ));
         }
         let uris = vec![uri.clone()];

@@ -43,7 +43,7 @@ impl Traces {
     pub async fn stop(self) {
         let stopped = tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(DELIVERY_TIME)).await;
         if let Ok(Err(error)) = stopped {
-            tracing::warn!(%error, "the last spans could not be delivered");
+            tracing::warn!(%error, "the last spans could not be exported");
         }
     }
 }

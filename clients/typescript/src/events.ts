@@ -55,7 +55,7 @@ export async function* resumed(
     };
     try {
       const response = await connect(place, connection.signal);
-      if (!response.body) throw new ProtocolError("the answer is no stream");
+      if (!response.body) throw new ProtocolError("the response is not a stream");
       alive();
       for await (const frame of frames(response.body, alive)) {
         failures = 0;

@@ -51,7 +51,7 @@ impl Answer {
     pub(in crate::cli) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body).map_err(|error| {
             Failure::failed(format!(
-                "the answer cannot be read ({error}); is a working-memory service of this version at that address?"
+                "the answer cannot be read ({error}); is a working-memory service of this version running at that address?"
             ))
         })
     }
@@ -120,7 +120,7 @@ pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
         return Err(Failure::new(
             exit,
             format!(
-                "what answers there ({}) is no working-memory service",
+                "the server at this address ({}) is not a working-memory service",
                 answer.status
             ),
         ));
@@ -141,7 +141,7 @@ fn sentence(answer: &Answer, problem: Problem, about: &str) -> String {
         let _ = write!(sentence, " ({about})");
     }
     if answer.status == 401 {
-        sentence.push_str("; give a key by WORKING_MEMORY_API_KEY or --key-file");
+        sentence.push_str("; pass a key with WORKING_MEMORY_API_KEY or --key-file");
     }
     let wait = answer
         .headers

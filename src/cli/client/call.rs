@@ -92,7 +92,7 @@ impl<'s> Call<'s> {
     /// It is not valid in a header.
     pub(in crate::cli) fn header(mut self, name: &'static str, value: &str) -> Result<Self, Failure> {
         let value = HeaderValue::from_str(value)
-            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is no text of a header")))?;
+            .map_err(|_| Failure::usage(format!("{name} cannot be sent: it is not valid in a header")))?;
         self.headers.insert(HeaderName::from_static(name), value);
         Ok(self)
     }
@@ -113,7 +113,8 @@ impl<'s> Call<'s> {
 
     /// Resumes after this event.
     pub(super) fn behind(mut self, id: &str) -> Result<Self, Failure> {
-        let id = HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is none"))?;
+        let id =
+            HeaderValue::from_str(id).map_err(|_| Failure::failed("the service's event id is invalid"))?;
         self.headers.insert(HeaderName::from_static("last-event-id"), id);
         Ok(self)
     }
@@ -219,7 +220,7 @@ impl<'s> Call<'s> {
             Begun::Success(response) => Ok(response),
             Begun::Other(answer) => Err(judged(answer, &about)
                 .err()
-                .unwrap_or_else(|| Failure::failed("the answer is no stream"))),
+                .unwrap_or_else(|| Failure::failed("the response is not a stream"))),
         }
     }
 
@@ -285,7 +286,7 @@ impl<'s> Call<'s> {
     fn lost(&self, error: &reqwest::Error) -> Failure {
         let unknown = match self.method {
             Method::GET => "",
-            _ => "; whether it was done is not known",
+            _ => "; whether the request was executed is unknown",
         };
         Failure::failed(format!(
             "the connection to {} was lost ({}){unknown}",

@@ -15,7 +15,7 @@ pub(in crate::cli) fn confirm(question: &str, yes: bool) -> Result<(), Failure> 
     let input = std::io::stdin();
     if !input.is_terminal() || !std::io::stderr().is_terminal() {
         return Err(Failure::usage(format!(
-            "nothing was done: {question} Say --yes, since there is no terminal to ask at"
+            "nothing was done: {question} Pass --yes, since there is no terminal to ask on"
         )));
     }
     let mut err = std::io::stderr();

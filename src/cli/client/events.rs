@@ -142,7 +142,7 @@ impl<'s> Feed<'s> {
 /// Reads until an event is complete.
 async fn happened(stream: &mut reqwest::Response, reader: &mut Reader) -> Result<(), Failure> {
     loop {
-        let broken = |why: &str| Failure::failed(format!("the stream of events {why}"));
+        let broken = |why: &str| Failure::failed(format!("the event stream {why}"));
         let chunk = match tokio::time::timeout(SILENCE, stream.chunk()).await {
             Err(_) => return Err(broken("fell silent")),
             Ok(Err(_)) => return Err(broken("broke")),

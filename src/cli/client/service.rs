@@ -152,14 +152,14 @@ impl Service {
             .iter()
             .find(|segment| matches!(**segment, "" | "." | ".."))
         {
-            return Err(Failure::usage(format!("\"{bad}\" is no id")));
+            return Err(Failure::usage(format!("\"{bad}\" is not an id")));
         }
         let mut url = self.endpoint.url.clone();
         match url.path_segments_mut() {
             Ok(mut path) => {
                 path.pop_if_empty().extend(segments);
             }
-            Err(()) => return Err(Failure::usage("the URL is no address of a service")),
+            Err(()) => return Err(Failure::usage("the URL is not the address of a service")),
         }
         let mut headers = self.headers.clone();
         if matches!(method, Method::POST | Method::PUT) {

@@ -29,7 +29,7 @@ pub(in crate::cli) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
     }
     builder
         .build()
-        .map_err(|error| Failure::failed(format!("cannot speak to {url}: {}", innermost(&error))))
+        .map_err(|error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error))))
 }
 
 /// Reads a response with its body.

@@ -73,8 +73,8 @@ impl Copy {
         let (manifest, markdown) = match (content(&folder.join(MANIFEST))?, content(&path)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
             (None, None) => return Err(NoCopy::Missing),
-            (None, Some(_)) => return Err(NoCopy::Damaged("its manifest is not there".to_owned())),
-            (Some(_), None) => return Err(NoCopy::Damaged("its text is not there".to_owned())),
+            (None, Some(_)) => return Err(NoCopy::Damaged("its manifest is missing".to_owned())),
+            (Some(_), None) => return Err(NoCopy::Damaged("its text is missing".to_owned())),
         };
         let local = Local::read(&manifest).map_err(NoCopy::Damaged)?;
         if !local.is_of(&place.vault, &place.memory) {
@@ -117,10 +117,7 @@ impl Copy {
         }
         let age = now - *generated_at;
         if window.parse::<Window>().is_ok_and(|window| age > window.length()) {
-            reasons.push(format!(
-                "it was made {}, and looks back {window} from then",
-                ago(age)
-            ));
+            reasons.push(format!("it was made {} with the window {window}", ago(age)));
         }
         reasons
     }

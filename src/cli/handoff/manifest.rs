@@ -106,7 +106,7 @@ impl Local {
     /// Parses the member of a manifest file. `Err` is a short description of what is wrong with the file.
     pub(super) fn read(manifest: &[u8]) -> Result<Self, String> {
         let mut manifest: Map<String, Value> =
-            serde_json::from_slice(manifest).map_err(|_| "its manifest is no JSON object".to_owned())?;
+            serde_json::from_slice(manifest).map_err(|_| "its manifest is not a JSON object".to_owned())?;
         let local = manifest
             .remove(LOCAL)
             .ok_or("its manifest has no member `local`")?;

@@ -116,7 +116,7 @@ fn print(
     }
     match checked {
         Checked::Service(_) => line("checked", "by the service, just now"),
-        Checked::Local(why) => line("checked", &format!("by the local copy alone: {why}")),
+        Checked::Local(why) => line("checked", &format!("by the local copy only: {why}")),
     }
     line(
         "refreshed",

@@ -8,7 +8,7 @@ pub(super) const MOST: usize = 10_000;
 /// The maximum for the handoff, if the memory needs the rest.
 const MOST_OF_HANDOFF: usize = 4_000;
 
-const CUT: &str = "\n[cut here: `working-memory show` and `working-memory prompt` print all of it]";
+const CUT: &str = "\n[truncated: `working-memory show` and `working-memory prompt` print all of it]";
 
 /// The text; empty if there is nothing to say.
 pub(super) fn text(place: &Place, version: Option<i64>, prompt: &str, handoff: &str) -> String {

@@ -55,7 +55,7 @@ impl Input {
             Map::new()
         } else {
             serde_json::from_slice(text)
-                .map_err(|error| Failure::usage(format!("standard input is no JSON object: {error}")))?
+                .map_err(|error| Failure::usage(format!("standard input is not a JSON object: {error}")))?
         };
         let text = |name: &str| told.get(name)?.as_str().filter(|text| !text.is_empty());
         let root = || told.get("workspace_roots")?.get(0)?.as_str();

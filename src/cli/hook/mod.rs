@@ -34,7 +34,7 @@ pub enum Hook {
 
 /// Arguments of all hooks.
 #[derive(Debug, Args)]
-#[command(after_help = "Reads the host's JSON from standard input. Ends with 0 whatever happens.")]
+#[command(after_help = "Reads the host's JSON from standard input. Exits with 0 in every case.")]
 pub struct Arguments {
     #[command(flatten)]
     service: ServiceArgs,

@@ -13,7 +13,7 @@ const PIECES: usize = 2;
 pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
     service.place()?;
     let Some(transcript) = &input.transcript else {
-        note("working-memory: the host names no transcript, so nothing is kept of this session");
+        note("working-memory: the host names no transcript, so nothing of this session is saved");
         return Ok(());
     };
     let session = input.session.as_deref().unwrap_or_default();

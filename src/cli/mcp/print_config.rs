@@ -29,8 +29,9 @@ pub(super) enum Client {
 
 /// The entry of a client.
 pub(super) fn text(client: Client, connection: &Connection) -> Result<String, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::failed(format!("where this program is cannot be found out: {error}")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::failed(format!("the path of this program cannot be determined: {error}"))
+    })?;
     entry(client, &path(&program)?, connection)
 }
 
@@ -108,7 +109,7 @@ fn path(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| {
         Failure::failed(format!(
-            "the path {} is not UTF-8, which configurations are",
+            "the path {} is not UTF-8, which configurations must be",
             path.display()
         ))
     })

@@ -112,7 +112,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         }
         Err(Failure::new(
             Exit::Busy,
-            "the files change faster than they can be made equal; nothing is lost, try again later",
+            "the files change faster than they can be synchronised; nothing is lost, try again later",
         ))
     }
 

@@ -89,7 +89,7 @@ pub(super) fn tell(folder: &Path, report: &Report, as_json: bool) -> Result<(), 
     out.write()?;
     for (path, copy) in &report.conflicts {
         note(&format!(
-            "conflict: {path} was changed on both sides; it is now as on the service, and what the folder had is {copy}"
+            "conflict: {path} was changed on both sides; it has the service's text now, and the folder's text is in {copy}"
         ));
     }
     for (path, why) in &report.skipped {

@@ -92,7 +92,7 @@ impl Sync {
         let other = self.root.as_ref().is_some_and(|root| root.as_str() != state.root);
         if other || state.vault != vault.as_str() {
             return Err(Failure::usage(format!(
-                "{shown} is kept equal to root {} of vault {}; for another one take another folder, or remove {} in it",
+                "{shown} is synchronised with root {} of vault {}; use another folder for another root, or remove {} in it",
                 state.root,
                 state.vault,
                 state::NAME

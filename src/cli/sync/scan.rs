@@ -141,7 +141,7 @@ fn read(tree: &Tree, path: &str, kind: FileType, size: i64) -> Result<String, St
     match kind {
         FileType::RegularFile => {}
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
-        _ => return Err("it is no plain file".to_owned()),
+        _ => return Err("it is not a regular file".to_owned()),
     }
     if u64::try_from(size).unwrap_or_default() > MAX_FILE_BYTES {
         return Err(format!("it is over {MAX_FILE_BYTES} bytes"));
@@ -150,7 +150,7 @@ fn read(tree: &Tree, path: &str, kind: FileType, size: i64) -> Result<String, St
     let bytes = bytes.ok_or("it went away")?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8")?;
     if text.contains('\0') {
-        return Err("it holds a NUL character".to_owned());
+        return Err("it contains a NUL character".to_owned());
     }
     Ok(hash(text.as_bytes()))
 }

@@ -85,7 +85,7 @@ impl Pair<'_> {
             let kept = swap::recover(self.tree, &above, &name, base);
             if let Some(copy) = kept.map_err(|error| self.failed(&format!("{above}{name}"), &error))? {
                 note(&format!(
-                    "an earlier sync was cut off; a text it had in hand is kept as {copy}"
+                    "an earlier sync was interrupted; a text of it is kept as {copy}"
                 ));
             }
         }
@@ -178,7 +178,7 @@ impl Sides for Pair<'_> {
             409 | 413 | 422 => {
                 let failure = answer.judged("").err();
                 let why =
-                    failure.map_or_else(|| "the service refuses it".to_owned(), |failure| failure.sentence);
+                    failure.map_or_else(|| "the service rejects it".to_owned(), |failure| failure.sentence);
                 return Ok(Sent::Refused(why));
             }
             _ => {}

@@ -54,7 +54,7 @@ impl State {
         let Some(bytes) = bytes else { return Ok(None) };
         let state: Self = serde_json::from_slice(&bytes).map_err(|error| damaged(&error))?;
         if state.format != FORMAT {
-            return Err(damaged(&format!("format {} is not known here", state.format)));
+            return Err(damaged(&format!("format {} is not supported", state.format)));
         }
         Ok(Some(state))
     }

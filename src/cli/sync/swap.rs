@@ -258,11 +258,11 @@ fn remove_empty(tree: &Tree, path: &str) {
 }
 
 fn too_many_copies() -> io::Error {
-    io::Error::other("too many copies of it are kept already")
+    io::Error::other("there are too many copies of it already")
 }
 
 fn no_folder() -> io::Error {
-    io::Error::other("its folder cannot be made")
+    io::Error::other("its folder cannot be created")
 }
 
 #[cfg(test)]

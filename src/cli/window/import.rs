@@ -69,7 +69,7 @@ impl Import {
             return Err(Failure::new(
                 Exit::Refused,
                 format!(
-                    "nothing was taken (--strict): {} lines have no place, {} files cannot be read",
+                    "nothing was imported (--strict): {} lines cannot be parsed, {} files cannot be read",
                     unplaced.len(),
                     unread.len()
                 ),
@@ -138,7 +138,7 @@ impl Import {
                     bytes += content.len();
                     if bytes > MAX_BYTES {
                         return Err(Failure::usage(format!(
-                            "{shown} holds more than {MAX_BYTES} bytes"
+                            "{shown} contains more than {MAX_BYTES} bytes"
                         )));
                     }
                     let text = decode(&path, content, &mut unplaced);
@@ -149,7 +149,7 @@ impl Import {
         }
         if files.is_empty() && unread.is_empty() {
             return Err(Failure::failed(format!(
-                "{shown} is no folder of a window: it holds none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
+                "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md, {WEEKLY}*.md; nothing was changed",
                 FILES.join(", ")
             )));
         }

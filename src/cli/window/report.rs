@@ -163,17 +163,19 @@ impl Report {
             let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
             return Output::new().text(&json).end().write();
         }
-        let would = if self.dry_run { "would be taken" } else { "taken" };
+        let would = if self.dry_run {
+            "would be imported"
+        } else {
+            "imported"
+        };
         let (taken, present) = (self.taken.words(), self.present.words());
-        let mut line = format!("{would}: {taken}; there already: {present}");
+        let mut line = format!("{would}: {taken}; already present: {present}");
         if let Some(version) = self.version {
             line.push_str(&format!("; version {version}"));
         }
         let (lines, files) = (self.unplaced.len(), self.unread.len());
         if lines + files > 0 {
-            line.push_str(&format!(
-                "; {lines} lines without a place, {files} files not read"
-            ));
+            line.push_str(&format!("; {lines} lines not parsed, {files} files not read"));
         }
         Output::new().text(&line).end().write()
     }

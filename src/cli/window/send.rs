@@ -110,14 +110,14 @@ impl<'s> RuleSender<'s> {
             let call = call.json(&json!({ "content": rule, "category": RULES }))?;
             call.send().await.map_err(|failure| {
                 let needs = match failure.exit {
-                    Exit::NotAllowed => " (rules need an admin's key)",
+                    Exit::NotAllowed => " (rules require a key of the role admin)",
                     _ => "",
                 };
                 let (taken, all) = (report.taken_so_far(), rules.len());
                 let sentence = failure.sentence;
                 Failure::new(
                     failure.exit,
-                    format!("the rules{needs}: {sentence}; taken before that, of {all} new rules: {taken}"),
+                    format!("the rules{needs}: {sentence}; added before that, of {all} new rules: {taken}"),
                 )
             })?;
             report.taken_rules(1);

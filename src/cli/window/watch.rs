@@ -149,7 +149,7 @@ impl<'w> Watch<'w> {
         match self.pause {
             None => {
                 let sentence = failure.sentence;
-                note(&format!("{sentence}; the files stay as they are, trying again"));
+                note(&format!("{sentence}; the files are unchanged, retrying"));
                 self.pause = Some(self.every);
             }
             Some(pause) => self.pause = Some((pause * 2).min(LONGEST_WAIT.max(self.every))),
@@ -162,7 +162,7 @@ impl<'w> Watch<'w> {
             self.told_unheard = true;
             let (sentence, every) = (&failure.sentence, self.every.as_secs());
             note(&format!(
-                "no events: {sentence}; looking every {every} s until there are"
+                "no events: {sentence}; polling every {every} s until the stream is open"
             ));
         }
     }

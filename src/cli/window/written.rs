@@ -73,7 +73,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
         {
             let kept = lock.keep(path, &there).map_err(|error| failed(path, error))?;
             note(&format!(
-                "{path} was written by others; what it said is kept as {kept}"
+                "{path} was not written by this command; its text is kept as {kept}"
             ));
             changes.kept.push(kept);
         }
@@ -93,7 +93,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
             Ok(None) => {}
             // The file there now was written by somebody else.
             Ok(Some(_)) | Err(_) => note(&format!(
-                "{path} is of no epic or week any more and was changed by others: it stays"
+                "{path} is no longer needed but was changed by others: it is kept"
             )),
         }
     }

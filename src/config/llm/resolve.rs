@@ -188,7 +188,7 @@ impl<'a> Resolver<'a> {
             .flatten()
             .any(is_set);
         if model.is_some() || key {
-            let problem = "must be openai or anthropic where a model or key is set";
+            let problem = "must be openai or anthropic if a model or key is set";
             return Err(self.invalid("provider", false, problem));
         }
         Ok(())
@@ -203,14 +203,14 @@ impl<'a> Resolver<'a> {
         };
         let own = self.own.constrain.filter(|own| *own != Constrain::Off);
         if self.role == "handoff" && own.is_some() {
-            let problem = "must be off: a handoff is no text of operations, and has no grammar";
+            let problem = "must be off: a handoff is not a text of operations, and has no grammar";
             return Err(self.invalid("constrain", true, problem));
         }
         let constrain = self.own.constrain.unwrap_or(shared);
         match self.provider {
             Provider::Openai => Ok(constrain),
             Provider::Anthropic if constrain != Constrain::Off => {
-                let problem = "must be off for provider anthropic, which takes no grammar";
+                let problem = "must be off for provider anthropic, which supports no grammar";
                 Err(self.invalid("constrain", self.own.constrain.is_some(), problem))
             }
             Provider::Anthropic | Provider::Extractive => Ok(Constrain::Off),
@@ -228,7 +228,7 @@ impl<'a> Resolver<'a> {
             return Err(invalid("must begin with http:// or https:// and a host"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid("must not hold a user name or password; use api_key"));
+            return Err(invalid("must not contain a user name or password; use api_key"));
         }
         Ok(url)
     }
@@ -246,7 +246,10 @@ impl<'a> Resolver<'a> {
             .or(self.configured_base_url())
             .is_some()
         {
-            let problem = format!("is needed for provider {} with a base_url", self.provider.name());
+            let problem = format!(
+                "is required for provider {} with a base_url",
+                self.provider.name()
+            );
             return Err(self.invalid("model", !self.shares_provider, &problem));
         }
         Ok(self.provider.default_model().to_owned())

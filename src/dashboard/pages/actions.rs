@@ -120,7 +120,7 @@ pub(in crate::dashboard) async fn delete(
     if form.text("name").trim() != memory {
         return Err(Failure::said(
             StatusCode::UNPROCESSABLE_ENTITY,
-            "Nothing was deleted: what was entered is not the memory's id.",
+            "Nothing was deleted: the entered text is not the memory's id.",
         ));
     }
     let ask = form

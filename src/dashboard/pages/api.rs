@@ -229,7 +229,7 @@ pub(in crate::dashboard) async fn call(Path(id): Path<String>, form: Form) -> Re
     if !view.can_call {
         return Err(Failure::said(
             StatusCode::NOT_FOUND,
-            "This operation is not called from here.",
+            "This operation cannot be called from here.",
         ));
     }
     let mut path = operation.path.to_owned();

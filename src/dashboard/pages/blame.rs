@@ -78,7 +78,7 @@ fn rows(lines: &[BlameLine], from: i64, base: &str, visit: &Visit) -> (String, O
         }
         before = Some(line.version);
         let version = line.version;
-        let actor = Escaped(line.actor_id.as_deref().unwrap_or("not kept any more"));
+        let actor = Escaped(line.actor_id.as_deref().unwrap_or("no longer stored"));
         let when = line
             .creation_time
             .map(|time| When::new(time, visit.now).to_string())

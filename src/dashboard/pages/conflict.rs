@@ -74,7 +74,7 @@ pub(super) async fn explain(
     let visit = &form.visit;
     let since = since(visit, vault, memory, form.text("if_match")).await?;
     let mut response = layout::render(&View {
-        page: Page::of(visit, "Somebody else was first")
+        page: Page::of(visit, "Another change was saved first")
             .in_memory(vault, memory, "")
             .crumb(Crumb::here("conflict")),
         what,

@@ -131,6 +131,6 @@ pub(in crate::dashboard) async fn stream(
     // A browser reconnects by itself, unless the status says that there is no stream.
     Err(Failure::said(
         response.status(),
-        "The stream of events is not to be had.",
+        "The event stream is not available.",
     ))
 }

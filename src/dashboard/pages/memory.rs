@@ -96,7 +96,7 @@ pub(in crate::dashboard) async fn show(
         said: match since {
             Some(since) if since < context.version => {
                 format!(
-                    "Version {} by {} is here; what is new is marked.",
+                    "Version {} by {} was saved; what is new is marked.",
                     context.version, context.actor_id
                 )
             }

@@ -123,14 +123,14 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
         search_lag: seconds(gauge("search_lag_seconds")),
         slow: metrics.slowest("http_request_duration_seconds", 12),
         counts: vec![
-            ("Versions by what made them", counted("versions_total", "source")),
-            ("Updates by how they ended", counted("updates_total", "status")),
+            ("Versions by source", counted("versions_total", "source")),
+            ("Updates by final status", counted("updates_total", "status")),
             (
                 "Model failures by reason",
                 counted("model_failures_total", "reason"),
             ),
             (
-                "Requests refused by reason",
+                "Requests rejected, by reason",
                 counted("http_requests_refused_total", "reason"),
             ),
             ("Rows purged", counted("purged_total", "what")),

@@ -105,8 +105,8 @@ impl Done {
 pub(super) fn read_json(answer: &Answer) -> Result<Value, Failure> {
     serde_json::from_slice(&answer.body).map_err(|_| {
         Failure::new(
-            "the answer of the memory service cannot be read",
-            "Tell the user: what answers may be another version than this one.",
+            "the response of the memory service cannot be parsed",
+            "Tell the user: the service may have another version than this program.",
         )
     })
 }

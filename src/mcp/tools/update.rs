@@ -138,7 +138,7 @@ async fn watched<B: Backend>(call: &Call<'_, B>, ask: Ask, token: ProgressToken)
         }
     }
     Err(Failure::new(
-        "the connection to the service was lost; whether the update was done is not known",
+        "the connection to the service was lost; whether the update was executed is unknown",
         "Look at memory_history, view log, before you call again.",
     ))
 }
