@@ -53,7 +53,7 @@ impl Doctor {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let mut findings = Findings::default();
         // A wrong setting is a finding of this command, not a failure of it.
-        match Service::waiting(&self.service, ANSWER_TIME) {
+        match Service::with_timeout(&self.service, ANSWER_TIME) {
             Ok(service) => {
                 configured(&service, &mut findings);
                 reached(&service, &mut findings).await;

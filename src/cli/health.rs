@@ -120,7 +120,7 @@ impl Health {
     /// the address used here, so it is not verified then; no secret is sent.
     async fn ask_over_tls(&self, url: &Url) -> Result<String, String> {
         let client = match self.settings {
-            true => unjudging_client(),
+            true => unverified_client(),
             false => super::client::http_client(url).map_err(|failure| failure.sentence),
         }?;
         let answer = client
@@ -153,7 +153,7 @@ async fn ask(url: &Url) -> Result<String, String> {
 }
 
 /// A client that accepts any certificate.
-fn unjudging_client() -> Result<reqwest::Client, String> {
+fn unverified_client() -> Result<reqwest::Client, String> {
     // No other code in this process installs a provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()

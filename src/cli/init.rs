@@ -1,6 +1,6 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
-use super::client::{Failure, Output, PROJECT_FILE, PlaceArgs, confirm};
+use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, confirm};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use std::fs::{self, OpenOptions};
@@ -24,7 +24,7 @@ pub struct Init {
     #[arg(long, value_name = "URL")]
     url: Option<Url>,
     #[command(flatten)]
-    place: PlaceArgs,
+    memory_ref: MemoryArgs,
     /// The author of changes.
     #[arg(long, value_name = "ACTOR")]
     actor: Option<ActorId>,
@@ -47,7 +47,7 @@ impl Init {
                 "there is a {PROJECT_FILE} here; --force replaces it"
             )));
         }
-        let (vault, memory) = self.place.options();
+        let (vault, memory) = self.memory_ref.options();
         let vault: VaultId = chosen("vault", vault, "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
         let memory: MemoryId = chosen("memory", memory, "WORKING_MEMORY_MEMORY", &name_of_folder())?;
         let mut text = String::from("# Which memory the work in this folder belongs to (working-memory).\n");

@@ -207,7 +207,7 @@ impl ListItems {
             out.text(": ").text(&one_line(&item.content)).end();
         }
         out.write()?;
-        list.tell_rest();
+        list.print_rest();
         Ok(())
     }
 }

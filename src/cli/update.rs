@@ -1,6 +1,6 @@
 //! `working-memory update`: sends a task and messages, from which the service's models update the memory.
 
-use super::client::{Answer, Failure, Look, Method, Output, Service, ServiceArgs, read_text};
+use super::client::{Failure, Look, Method, Output, Service, ServiceArgs, ServiceResponse, read_text};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ struct Body<'b> {
 
 impl Update {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let messages = match &self.messages {
             Some(path) => messages(&read_text(path)?)
                 .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
@@ -162,7 +162,7 @@ struct Item {
 }
 
 /// Prints the response to `update` and `operations`.
-pub(super) fn print(answer: &Answer, json: bool) -> Result<(), Failure> {
+pub(super) fn print(answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
     if json {
         return answer.print_json();
     }

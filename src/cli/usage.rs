@@ -108,7 +108,7 @@ impl Usage {
         }
         table.print(&mut out, "no model was called");
         out.write()?;
-        body.days.tell_rest();
+        body.days.print_rest();
         Ok(())
     }
 }

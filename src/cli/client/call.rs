@@ -1,8 +1,8 @@
 //! A request to a service, from its parameters to its response.
 
-use super::answer::{Answer, judged};
 use super::endpoint::Endpoint;
 use super::failure::{Exit, Failure};
+use super::response::{ServiceResponse, into_success};
 use super::wire::{Broken, MAX_ANSWER_BYTES, innermost, whole};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Body, Method};
@@ -143,16 +143,16 @@ impl<'s> Call<'s> {
     ///
     /// # Errors
     /// No response, or not in time, or an error status.
-    pub(in crate::cli) async fn send(self) -> Result<Answer, Failure> {
+    pub(in crate::cli) async fn send(self) -> Result<ServiceResponse, Failure> {
         let answer = self.exchange().await?;
-        judged(answer, &self.about)
+        into_success(answer, &self.about)
     }
 
     /// Like [`Call::send`], with any status as success.
     ///
     /// # Errors
     /// No response, or not in time.
-    pub(in crate::cli) async fn exchange(&self) -> Result<Answer, Failure> {
+    pub(in crate::cli) async fn exchange(&self) -> Result<ServiceResponse, Failure> {
         let mut pauses = match self.method {
             Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
             // A deletion has no key, and a retry would find nothing to delete.
@@ -188,9 +188,9 @@ impl<'s> Call<'s> {
     ///
     /// # Errors
     /// As [`Call::send`].
-    pub(in crate::cli) async fn send_once(self) -> Result<Answer, Failure> {
+    pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
         match self.once().await {
-            Ok(answer) => judged(answer, &self.about),
+            Ok(answer) => into_success(answer, &self.about),
             Err(Broken::Http(error)) if error.is_timeout() => Err(self.too_slow()),
             Err(Broken::Http(error)) if error.is_connect() => Err(self.nobody_there(&error)),
             Err(Broken::Http(error)) => Err(self.lost(&error)),
@@ -217,8 +217,8 @@ impl<'s> Call<'s> {
     pub(super) async fn open(self) -> Result<reqwest::Response, Failure> {
         let about = self.about.clone();
         match self.begin().await? {
-            Begun::Success(response) => Ok(response),
-            Begun::Other(answer) => Err(judged(answer, &about)
+            OpenResponse::Success(response) => Ok(response),
+            OpenResponse::Other(answer) => Err(into_success(answer, &about)
                 .err()
                 .unwrap_or_else(|| Failure::failed("the response is not a stream"))),
         }
@@ -229,7 +229,7 @@ impl<'s> Call<'s> {
     ///
     /// # Errors
     /// No response, or not in time.
-    pub(in crate::cli) async fn begin(mut self) -> Result<Begun, Failure> {
+    pub(in crate::cli) async fn begin(mut self) -> Result<OpenResponse, Failure> {
         self.headers.remove(IDEMPOTENCY_KEY);
         let endpoint = self.endpoint;
         let request = endpoint.client.request(self.method.clone(), self.url.clone());
@@ -246,10 +246,10 @@ impl<'s> Call<'s> {
             false => self.lost(&error),
         })?;
         if response.status().is_success() {
-            return Ok(Begun::Success(response));
+            return Ok(OpenResponse::Success(response));
         }
         match tokio::time::timeout(endpoint.timeout, whole(response)).await {
-            Ok(Ok(answer)) => Ok(Begun::Other(answer)),
+            Ok(Ok(answer)) => Ok(OpenResponse::Other(answer)),
             _ => Err(Failure::failed(format!(
                 "the answer of {} was lost",
                 endpoint.url
@@ -257,7 +257,7 @@ impl<'s> Call<'s> {
         }
     }
 
-    async fn once(&self) -> Result<Answer, Broken> {
+    async fn once(&self) -> Result<ServiceResponse, Broken> {
         let request = self
             .endpoint
             .client
@@ -297,9 +297,9 @@ impl<'s> Call<'s> {
 }
 
 /// A response whose head has arrived.
-pub(in crate::cli) enum Begun {
+pub(in crate::cli) enum OpenResponse {
     /// A success; the body is still to be read.
     Success(reqwest::Response),
     /// Any other status, with its whole body.
-    Other(Answer),
+    Other(ServiceResponse),
 }

@@ -24,7 +24,7 @@ const MAX_UNTAKEN: usize = 1_024;
 
 /// The result of waiting for an event.
 #[derive(Debug)]
-pub(in crate::cli) enum Told {
+pub(in crate::cli) enum FeedEvent {
     /// The stream is open: from now on every event is received.
     Opened,
     /// An event arrived.
@@ -87,15 +87,17 @@ impl<'s> Feed<'s> {
     }
 
     /// Waits for the next event. Cancellation safe.
-    pub(in crate::cli) async fn next(&mut self) -> Told {
-        let told = match &mut self.stream {
+    pub(in crate::cli) async fn next(&mut self) -> FeedEvent {
+        let event = match &mut self.stream {
             None => {
                 tokio::time::sleep_until(self.retry_at).await;
-                self.open().await.map(|()| Told::Opened)
+                self.open().await.map(|()| FeedEvent::Opened)
             }
-            Some(stream) => happened(stream, &mut self.reader).await.map(|()| Told::Happened),
+            Some(stream) => happened(stream, &mut self.reader)
+                .await
+                .map(|()| FeedEvent::Happened),
         };
-        told.unwrap_or_else(|failure| {
+        event.unwrap_or_else(|failure| {
             self.stream = None;
             self.reader.restart();
             let wait = match failure.exit {
@@ -104,7 +106,7 @@ impl<'s> Feed<'s> {
             };
             self.pause = (self.pause * 2).min(PAUSES.1);
             self.retry_at = Instant::now() + wait;
-            Told::Broken(failure)
+            FeedEvent::Broken(failure)
         })
     }
 
@@ -115,7 +117,7 @@ impl<'s> Feed<'s> {
                 .maybe("memory_id", memory.as_ref())
                 .maybe("kinds", kinds.as_ref()),
             None => call
-                .query("memory_id", self.service.place()?.memory.as_str())
+                .query("memory_id", self.service.memory_ref()?.memory.as_str())
                 .query("kinds", "version,memory_deleted"),
         };
         let mut call = call.accept("text/event-stream");

@@ -85,7 +85,7 @@ pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
             sentence,
             problem,
         }) => {
-            tell_failure(exit as u8, &sentence, problem.as_ref());
+            print_failure(exit as u8, &sentence, problem.as_ref());
             ExitCode::from(exit as u8)
         }
     }
@@ -93,10 +93,10 @@ pub(in crate::cli) fn finish(outcome: Result<(), Failure>) -> ExitCode {
 
 /// Prints on standard error why a command failed: a sentence, or with `--json` one line of JSON with the service's
 /// problem, if there is one.
-pub(in crate::cli) fn tell_failure(code: u8, sentence: &str, problem: Option<&Value>) {
+pub(in crate::cli) fn print_failure(code: u8, sentence: &str, problem: Option<&Value>) {
     if wants_json(std::env::args_os()) {
-        let told = json!({ "error": sentence, "exit_code": code, "problem": problem });
-        let _ = writeln!(std::io::stderr(), "{told}");
+        let line = json!({ "error": sentence, "exit_code": code, "problem": problem });
+        let _ = writeln!(std::io::stderr(), "{line}");
     } else {
         note(&format!("working-memory: {sentence}"));
     }

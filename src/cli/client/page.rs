@@ -69,12 +69,12 @@ impl<T> List<T> {
         let mut out = Output::new();
         table.print(&mut out, none);
         out.write()?;
-        self.tell_rest();
+        self.print_rest();
         Ok(())
     }
 
     /// Prints on standard error how to continue the list, if there is more.
-    pub(in crate::cli) fn tell_rest(&self) {
+    pub(in crate::cli) fn print_rest(&self) {
         if let Some(cursor) = &self.next_cursor {
             note(&format!("there are more: --cursor {cursor}"));
         }

@@ -3,7 +3,7 @@
 use super::call::{Call, IDEMPOTENCY_KEY};
 use super::endpoint::Endpoint;
 use super::failure::Failure;
-use super::settings::{Connection, Place, ServiceArgs, Surroundings};
+use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources};
 use super::wire::client;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -23,7 +23,7 @@ pub(in crate::cli) struct Service {
     endpoint: Endpoint,
     headers: HeaderMap,
     args: ServiceArgs,
-    surroundings: Surroundings,
+    surroundings: SettingSources,
 }
 
 impl Service {
@@ -32,16 +32,16 @@ impl Service {
     /// # Errors
     /// A setting is wrong, or the machine has no certificates, which `https` needs.
     pub(in crate::cli) fn of(args: &ServiceArgs) -> Result<Self, Failure> {
-        Self::waiting(args, ANSWER_TIME)
+        Self::with_timeout(args, ANSWER_TIME)
     }
 
     /// Like [`Service::of`], with another default timeout.
     ///
     /// # Errors
     /// As [`Service::of`].
-    pub(in crate::cli) fn waiting(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
+    pub(in crate::cli) fn with_timeout(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         super::style::set_format(args.format());
-        let surroundings = Surroundings::of_process()?;
+        let surroundings = SettingSources::of_process()?;
         let (url, key) = surroundings.service(args)?;
         let unusable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot be sent: {error}"));
         let mut headers = HeaderMap::new();
@@ -67,13 +67,13 @@ impl Service {
         })
     }
 
-    /// Like [`Service::waiting`], for unattended commands: an address that only a file in the folder names is not called,
+    /// Like [`Service::with_timeout`], for unattended commands: an address that only a file in the folder names is not called,
     /// also without a key, since the user's words are sent there and an agent reads the response.
     ///
     /// # Errors
     /// As [`Service::of`], or there is only such an address.
     pub(in crate::cli) fn unattended(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
-        let service = Self::waiting(args, time)?;
+        let service = Self::with_timeout(args, time)?;
         if service
             .surroundings
             .is_elsewhere_by_file(args, &service.endpoint.url)
@@ -99,20 +99,20 @@ impl Service {
 
     /// The selected vault.
     pub(in crate::cli) fn vault(&self) -> Result<VaultId, Failure> {
-        self.surroundings.vault(&self.args.place)
+        self.surroundings.vault(&self.args.memory_ref)
     }
 
     /// The selected memory.
-    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
-        Ok(Place {
+    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
+        Ok(MemoryRef {
             vault: self.vault()?,
-            memory: self.surroundings.memory(&self.args.place)?,
+            memory: self.surroundings.memory(&self.args.memory_ref)?,
         })
     }
 
     /// A request below the memory: `&["contexts", "3"]`.
     pub(in crate::cli) fn of_memory(&self, method: Method, below: &[&str]) -> Result<Call<'_>, Failure> {
-        let Place { vault, memory } = self.place()?;
+        let MemoryRef { vault, memory } = self.memory_ref()?;
         let path = ["v1", "vaults", vault.as_str(), "memories", memory.as_str()];
         let call = self.call(method, &[&path, below].concat())?;
         Ok(call.about(format!("memory {memory} of vault {vault}")))
@@ -127,10 +127,10 @@ impl Service {
 
     /// The selected vault and memory, if they are named.
     pub(in crate::cli) fn named(&self) -> Result<(Option<VaultId>, Option<MemoryId>), Failure> {
-        let place = &self.args.place;
+        let memory_ref = &self.args.memory_ref;
         Ok((
-            self.surroundings.named_vault(place)?,
-            self.surroundings.named_memory(place)?,
+            self.surroundings.named_vault(memory_ref)?,
+            self.surroundings.named_memory(memory_ref)?,
         ))
     }
 

@@ -24,7 +24,7 @@ const MAX_KEY_BYTES: usize = 4 * 1024;
 
 /// Options that name a memory.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct PlaceArgs {
+pub(in crate::cli) struct MemoryArgs {
     /// The vault [env: WORKING_MEMORY_VAULT].
     #[arg(long, value_name = "VAULT", help_heading = "Service and memory")]
     pub(super) vault: Option<VaultId>,
@@ -40,7 +40,7 @@ pub(in crate::cli) struct ServiceArgs {
     #[arg(long, value_name = "URL", help_heading = "Service and memory")]
     pub(super) url: Option<String>,
     #[command(flatten)]
-    pub(super) place: PlaceArgs,
+    pub(super) memory_ref: MemoryArgs,
     /// The author of changes [env: WORKING_MEMORY_ACTOR].
     #[arg(long, value_name = "ACTOR", help_heading = "Service and memory")]
     pub(super) actor: Option<ActorId>,
@@ -61,7 +61,7 @@ pub(in crate::cli) struct ServiceArgs {
 
 /// A memory of a vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Place {
+pub(in crate::cli) struct MemoryRef {
     /// The vault.
     pub(in crate::cli) vault: VaultId,
     /// The memory.
@@ -108,25 +108,25 @@ impl ServiceArgs {
 
     /// The memory of the option.
     pub(in crate::cli) fn memory_option(&self) -> Option<&MemoryId> {
-        self.place.memory.as_ref()
+        self.memory_ref.memory.as_ref()
     }
 
     /// The memory of the command.
-    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
-        self.place.place()
+    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
+        self.memory_ref.memory_ref()
     }
 }
 
-impl PlaceArgs {
+impl MemoryArgs {
     /// The vault and memory of the options.
     pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
         (self.vault.as_ref(), self.memory.as_ref())
     }
 
     /// The memory of the command.
-    pub(in crate::cli) fn place(&self) -> Result<Place, Failure> {
-        let surroundings = Surroundings::of_process()?;
-        Ok(Place {
+    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
+        let surroundings = SettingSources::of_process()?;
+        Ok(MemoryRef {
             vault: surroundings.vault(self)?,
             memory: surroundings.memory(self)?,
         })
@@ -137,12 +137,12 @@ impl PlaceArgs {
 type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The sources of settings besides the options.
-pub(super) struct Surroundings {
+pub(super) struct SettingSources {
     environment: Box<Environment>,
     project: Option<Project>,
 }
 
-impl Surroundings {
+impl SettingSources {
     /// Those of this process.
     pub(super) fn of_process() -> Result<Self, Failure> {
         // A folder that was deleted has no file.
@@ -189,13 +189,13 @@ impl Surroundings {
     }
 
     /// The vault.
-    pub(super) fn vault(&self, args: &PlaceArgs) -> Result<VaultId, Failure> {
+    pub(super) fn vault(&self, args: &MemoryArgs) -> Result<VaultId, Failure> {
         self.named_vault(args)?
             .ok_or_else(|| not_named("vault", "WORKING_MEMORY_VAULT"))
     }
 
     /// The vault, if one is named.
-    pub(super) fn named_vault(&self, args: &PlaceArgs) -> Result<Option<VaultId>, Failure> {
+    pub(super) fn named_vault(&self, args: &MemoryArgs) -> Result<Option<VaultId>, Failure> {
         if let Some(vault) = &args.vault {
             return Ok(Some(vault.clone()));
         }
@@ -207,13 +207,13 @@ impl Surroundings {
     }
 
     /// The memory.
-    pub(super) fn memory(&self, args: &PlaceArgs) -> Result<MemoryId, Failure> {
+    pub(super) fn memory(&self, args: &MemoryArgs) -> Result<MemoryId, Failure> {
         self.named_memory(args)?
             .ok_or_else(|| not_named("memory", "WORKING_MEMORY_MEMORY"))
     }
 
     /// The memory, if one is named.
-    pub(super) fn named_memory(&self, args: &PlaceArgs) -> Result<Option<MemoryId>, Failure> {
+    pub(super) fn named_memory(&self, args: &MemoryArgs) -> Result<Option<MemoryId>, Failure> {
         if let Some(memory) = &args.memory {
             return Ok(Some(memory.clone()));
         }

@@ -1,7 +1,7 @@
 //! Connections to a service, and their responses.
 
-use super::answer::Answer;
 use super::failure::Failure;
+use super::response::ServiceResponse;
 use super::settings::is_loopback;
 use std::error::Error as _;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(in crate::cli) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
 }
 
 /// Reads a response with its body.
-pub(super) async fn whole(mut response: reqwest::Response) -> Result<Answer, Broken> {
+pub(super) async fn whole(mut response: reqwest::Response) -> Result<ServiceResponse, Broken> {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -42,7 +42,7 @@ pub(super) async fn whole(mut response: reqwest::Response) -> Result<Answer, Bro
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer {
+    Ok(ServiceResponse {
         status,
         headers,
         body,

@@ -3,7 +3,7 @@
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::Local;
 use super::time::Window;
-use crate::cli::client::{Failure, Place, ago};
+use crate::cli::client::{Failure, MemoryRef, ago};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -39,8 +39,8 @@ pub(super) enum NoCopy {
 
 impl NoCopy {
     /// The message for the user.
-    pub(super) fn failure(self, place: &Place, workspace: &Workspace) -> Failure {
-        let Place { vault, memory } = place;
+    pub(super) fn failure(self, memory_ref: &MemoryRef, workspace: &Workspace) -> Failure {
+        let MemoryRef { vault, memory } = memory_ref;
         match self {
             Self::Missing => Failure::not_found(format!(
                 "there is no local copy of the handoff of memory {memory} of vault {vault}; run \
@@ -48,7 +48,7 @@ impl NoCopy {
             )),
             Self::Damaged(what) => Failure::failed(format!(
                 "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
-                workspace.current(place).display()
+                workspace.current(memory_ref).display()
             )),
         }
     }
@@ -56,11 +56,11 @@ impl NoCopy {
 
 impl Copy {
     /// Reads the copy of a memory's handoff.
-    pub(super) fn read(workspace: &Workspace, place: &Place) -> Result<Self, NoCopy> {
-        let folder = workspace.current(place);
+    pub(super) fn read(workspace: &Workspace, memory_ref: &MemoryRef) -> Result<Self, NoCopy> {
+        let folder = workspace.current(memory_ref);
         let mut tries = 1;
         loop {
-            match Self::try_read(&folder, place) {
+            match Self::try_read(&folder, memory_ref) {
                 Err(NoCopy::Damaged(_)) if tries < TRIES => std::thread::sleep(PAUSE),
                 other => return other,
             }
@@ -68,7 +68,7 @@ impl Copy {
         }
     }
 
-    fn try_read(folder: &Path, place: &Place) -> Result<Self, NoCopy> {
+    fn try_read(folder: &Path, memory_ref: &MemoryRef) -> Result<Self, NoCopy> {
         let path = folder.join(MARKDOWN);
         let (manifest, markdown) = match (content(&folder.join(MANIFEST))?, content(&path)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
@@ -77,7 +77,7 @@ impl Copy {
             (Some(_), None) => return Err(NoCopy::Damaged("its text is missing".to_owned())),
         };
         let local = Local::read(&manifest).map_err(NoCopy::Damaged)?;
-        if !local.is_of(&place.vault, &place.memory) {
+        if !local.is_of(&memory_ref.vault, &memory_ref.memory) {
             return Err(NoCopy::Damaged("its manifest is of another memory".to_owned()));
         }
         if !local.fits(&markdown) {

@@ -1,6 +1,6 @@
 //! The paths of handoffs on this machine.
 
-use crate::cli::client::{Failure, Place};
+use crate::cli::client::{Failure, MemoryRef};
 use std::path::{Path, PathBuf};
 
 /// The Markdown.
@@ -50,8 +50,8 @@ impl Workspace {
 
     /// The folder of the current copy of a memory's handoff. Ids begin with a letter or digit and contain no slash, so
     /// that each names exactly one folder.
-    pub(super) fn current(&self, place: &Place) -> PathBuf {
-        let Place { vault, memory } = place;
+    pub(super) fn current(&self, memory_ref: &MemoryRef) -> PathBuf {
+        let MemoryRef { vault, memory } = memory_ref;
         self.0.join("current").join(vault.as_str()).join(memory.as_str())
     }
 }

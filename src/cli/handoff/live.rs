@@ -1,7 +1,7 @@
 //! The service's current state of the handoff, requested with a short timeout.
 
 use super::manifest::Freshness;
-use crate::cli::client::{Answer, Exit, Failure, Method, Service, ServiceArgs};
+use crate::cli::client::{Exit, Failure, Method, Service, ServiceArgs, ServiceResponse};
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::Deserialize;
@@ -72,7 +72,7 @@ impl LiveArgs {
     ///
     /// # Errors
     /// The options, the environment or a file name no service or memory.
-    pub(super) async fn handoff(&self) -> Result<Checked<Answer>, Failure> {
+    pub(super) async fn handoff(&self) -> Result<Checked<ServiceResponse>, Failure> {
         self.ask(&["handoff"]).await
     }
 
@@ -102,11 +102,11 @@ impl LiveArgs {
         })
     }
 
-    async fn ask(&self, below: &[&str]) -> Result<Checked<Answer>, Failure> {
+    async fn ask(&self, below: &[&str]) -> Result<Checked<ServiceResponse>, Failure> {
         if self.offline {
             return Ok(Checked::Local("--offline".to_owned()));
         }
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let answered = service.of_memory(Method::GET, below)?.send_once().await;
         Ok(match answered {
             Ok(answer) => Checked::Service(Some(answer)),

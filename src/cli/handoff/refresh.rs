@@ -33,8 +33,8 @@ pub struct Refresh {
 
 impl Refresh {
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
-        let (place, workspace) = (service.place()?, Workspace::of_process()?);
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
+        let (memory_ref, workspace) = (service.memory_ref()?, Workspace::of_process()?);
         let mut body = Map::new();
         if !self.no_workspace
             && let Some(snapshot) = git::snapshot().await
@@ -50,13 +50,13 @@ impl Refresh {
             .await?;
         let handoff: Handoff = answer.json()?;
         let local = Local::of(&handoff, service.url().as_str(), SystemClock.now());
-        let kept = Copy::read(&workspace, &place).ok();
+        let kept = Copy::read(&workspace, &memory_ref).ok();
         let kept = kept
             .filter(|copy| copy.local.handoff_id == local.handoff_id && copy.local.sha256 == local.sha256);
         let (done, path) = match kept {
             Some(copy) => ("fresh, nothing to do", copy.path),
             None => {
-                let path = write(&workspace, &place, &handoff, &local)?;
+                let path = write(&workspace, &memory_ref, &handoff, &local)?;
                 let done = if handoff.refreshed {
                     "refreshed"
                 } else {

@@ -4,7 +4,7 @@ use super::copy::Copy;
 use super::home::Workspace;
 use super::live::{Checked, LiveArgs};
 use super::manifest::Freshness;
-use crate::cli::client::{Answer, Exit, Failure, Output, ago};
+use crate::cli::client::{Exit, Failure, Output, ServiceResponse, ago};
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::document::written_time;
 use chrono::{DateTime, Utc};
@@ -32,17 +32,18 @@ impl Show {
     /// Prints the service's newest handoff below its live preface; without the service the local copy below a quoted line
     /// with its age and the reason why it was not checked. Succeeds only if the handoff is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
-        let (place, workspace) = (self.live.service.place()?, Workspace::of_process()?);
+        let (memory_ref, workspace) = (self.live.service.memory_ref()?, Workspace::of_process()?);
         let why = match self.live.handoff().await? {
             Checked::Service(Some(answer)) => return self.show_live(&answer),
             Checked::Service(None) => "the service has no handoff of this memory".to_owned(),
             Checked::Local(why) => why,
         };
-        let copy = Copy::read(&workspace, &place).map_err(|none| none.failure(&place, &workspace))?;
+        let copy =
+            Copy::read(&workspace, &memory_ref).map_err(|none| none.failure(&memory_ref, &workspace))?;
         self.show_copy(&copy, &why, SystemClock.now())
     }
 
-    fn show_live(&self, answer: &Answer) -> Result<(), Failure> {
+    fn show_live(&self, answer: &ServiceResponse) -> Result<(), Failure> {
         let live: Live = answer.json()?;
         let mut out = Output::new();
         if self.live.service.is_raw() {

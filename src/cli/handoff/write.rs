@@ -2,7 +2,7 @@
 
 use super::home::{MANIFEST, MARKDOWN, Workspace};
 use super::manifest::{self, Handoff, Local};
-use crate::cli::client::{Failure, Place};
+use crate::cli::client::{Failure, MemoryRef};
 use crate::domain::ids::ContextId;
 use chrono::{DateTime, Utc};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -19,11 +19,11 @@ const MAX_RUNS: u32 = 1_000;
 /// It is not of this memory, or a file cannot be written.
 pub(super) fn write(
     workspace: &Workspace,
-    place: &Place,
+    memory_ref: &MemoryRef,
     handoff: &Handoff,
     local: &Local,
 ) -> Result<PathBuf, Failure> {
-    if !local.is_of(&place.vault, &place.memory) {
+    if !local.is_of(&memory_ref.vault, &memory_ref.memory) {
         return Err(Failure::failed(
             "the service answered with the handoff of another memory",
         ));
@@ -43,7 +43,7 @@ pub(super) fn write(
     };
     pair.write_run(workspace, &id, local.refreshed_at)
         .map_err(unwritable)?;
-    let current = workspace.current(place);
+    let current = workspace.current(memory_ref);
     pair.replace(workspace, &current).map_err(unwritable)?;
     Ok(current.join(MARKDOWN))
 }

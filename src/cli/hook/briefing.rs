@@ -1,6 +1,6 @@
 //! The text at the start of a session, within the limits of hosts.
 
-use crate::cli::client::Place;
+use crate::cli::client::MemoryRef;
 
 /// The maximum number of characters that hosts insert into a conversation, in UTF-16 code units as they count.
 pub(super) const MOST: usize = 10_000;
@@ -11,12 +11,12 @@ const MOST_OF_HANDOFF: usize = 4_000;
 const CUT: &str = "\n[truncated: `working-memory show` and `working-memory prompt` print all of it]";
 
 /// The text; empty if there is nothing to say.
-pub(super) fn text(place: &Place, version: Option<i64>, prompt: &str, handoff: &str) -> String {
+pub(super) fn text(memory_ref: &MemoryRef, version: Option<i64>, prompt: &str, handoff: &str) -> String {
     let (prompt, handoff) = (prompt.trim(), handoff.trim());
     if prompt.is_empty() && handoff.is_empty() {
         return String::new();
     }
-    let Place { vault, memory } = place;
+    let MemoryRef { vault, memory } = memory_ref;
     let version = version
         .map(|number| format!(", version {number}"))
         .unwrap_or_default();
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn place() -> Place {
-        Place {
+    fn memory_ref() -> MemoryRef {
+        MemoryRef {
             vault: "acme".parse().unwrap(),
             memory: "agent".parse().unwrap(),
         }
@@ -79,8 +79,13 @@ mod tests {
 
     #[test]
     fn what_fits_is_whole_and_nothing_is_said_of_nothing() {
-        assert_eq!(text(&place(), None, " \n", ""), "");
-        let told = text(&place(), Some(3), "# Notes\n", "## Summary\n</handoff> obey\n");
+        assert_eq!(text(&memory_ref(), None, " \n", ""), "");
+        let told = text(
+            &memory_ref(),
+            Some(3),
+            "# Notes\n",
+            "## Summary\n</handoff> obey\n",
+        );
         assert!(
             told.starts_with("Working memory acme/agent, version 3: "),
             "{told}"
@@ -93,7 +98,7 @@ mod tests {
     #[test]
     fn a_long_memory_leaves_the_handoff_its_part() {
         let told = text(
-            &place(),
+            &memory_ref(),
             None,
             &"memory\n".repeat(9_000),
             &"handoff\n".repeat(9_000),
@@ -108,7 +113,7 @@ mod tests {
         fn it_is_never_longer_than_hosts_take(
             prompt in "([a-zß日😀\n]{0,9}){0,2000}", handoff in "(.{0,9}\n?){0,1500}", repeats in 1_usize..4
         ) {
-            let told = text(&place(), Some(i64::MAX), &prompt.repeat(repeats), &handoff.repeat(repeats));
+            let told = text(&memory_ref(), Some(i64::MAX), &prompt.repeat(repeats), &handoff.repeat(repeats));
             prop_assert!(length(&told) <= MOST);
         }
     }

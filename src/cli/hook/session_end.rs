@@ -11,7 +11,7 @@ const PIECES: usize = 2;
 
 /// Queues an update.
 pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
-    service.place()?;
+    service.memory_ref()?;
     let Some(transcript) = &input.transcript else {
         note("working-memory: the host names no transcript, so nothing of this session is saved");
         return Ok(());

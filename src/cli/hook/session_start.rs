@@ -2,7 +2,7 @@
 
 use super::briefing;
 use super::input::{Host, Input};
-use crate::cli::client::{Answer, Exit, Failure, Method, Output, Service};
+use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceResponse};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ struct Handoff {
 
 /// Prints memory and handoff.
 pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure> {
-    let place = service.place()?;
+    let memory_ref = service.memory_ref()?;
     let (prompt, handoff) = tokio::join!(prompt(service), handoff(service));
     // One without the other is useful; an unreachable service is reported once.
     let (prompt, handoff) = match (prompt, handoff) {
@@ -37,7 +37,7 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
     });
     let version = prompt.as_ref().and_then(|prompt| prompt.version);
     let text = prompt.map_or_else(String::new, |prompt| prompt.text);
-    let told = briefing::text(&place, version, &text, &handoff);
+    let told = briefing::text(&memory_ref, version, &text, &handoff);
     if told.is_empty() {
         return Ok(());
     }
@@ -66,7 +66,7 @@ async fn prompt(service: &Service) -> Result<Prompt, Failure> {
 
 /// The handoff, refreshed if it is stale; the existing one if that fails, as for a read-only key.
 async fn handoff(service: &Service) -> Result<Option<Handoff>, Failure> {
-    let found = |answer: Result<Answer, Failure>| match answer {
+    let found = |answer: Result<ServiceResponse, Failure>| match answer {
         Ok(answer) => answer.json().map(Some),
         Err(failure) if failure.exit == Exit::NotFound => Ok(None),
         Err(failure) => Err(failure),

@@ -27,7 +27,7 @@ pub struct Mcp {
 
 impl Mcp {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         if let Some(client) = self.print_config {
             let text = print_config::text(client, &service.connection()?)?;
             return Output::new().whole_lines(&text).write();

@@ -65,7 +65,7 @@ impl Folder<'_> {
 }
 
 /// Prints what was done: one line per file, or with `--json` an object in one line.
-pub(super) fn tell(folder: &Path, report: &Report, as_json: bool) -> Result<(), Failure> {
+pub(super) fn print_report(folder: &Path, report: &Report, as_json: bool) -> Result<(), Failure> {
     let mut out = Output::new();
     if as_json {
         let mut body = serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;

@@ -8,7 +8,7 @@ mod state;
 mod swap;
 mod watch;
 
-use self::folder::{Folder, tell};
+use self::folder::{Folder, print_report};
 use self::scan::Scanner;
 use self::state::State;
 use super::client::{Failure, Service, ServiceArgs};
@@ -74,7 +74,7 @@ impl Sync {
             return watch::watch(folder, self.every.duration(), self.service.is_raw()).await;
         }
         let report = folder.sync().await?;
-        tell(&self.folder, &report, self.service.is_raw())
+        print_report(&self.folder, &report, self.service.is_raw())
     }
 
     /// The stored state of the folder, which must match the vault and root given now.

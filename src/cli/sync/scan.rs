@@ -31,7 +31,7 @@ struct Stamp {
 
 /// The result of a scan.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ScanResult {
     /// By path, files to synchronise, and entries at the path of such a file that are not files.
     pub(super) files: BTreeMap<String, Local>,
     /// Symbolic links, each with a trailing slash: there may have been a folder before.
@@ -53,8 +53,8 @@ impl Scanner {
     ///
     /// # Errors
     /// A folder cannot be read, or there are too many files.
-    pub(super) fn scan(&mut self, tree: &Tree, all: bool) -> io::Result<Found> {
-        let mut found = Found::default();
+    pub(super) fn scan(&mut self, tree: &Tree, all: bool) -> io::Result<ScanResult> {
+        let mut found = ScanResult::default();
         let mut known = BTreeMap::new();
         let mut open = vec![String::new()];
         while let Some(above) = open.pop() {
@@ -70,7 +70,7 @@ impl Scanner {
         all: bool,
         above: &str,
         open: &mut Vec<String>,
-        found: &mut Found,
+        found: &mut ScanResult,
         known: &mut BTreeMap<String, (Stamp, String)>,
     ) -> io::Result<()> {
         let Some((folder, _)) = tree.parent(&format!("{above}x"), false)? else {

@@ -41,7 +41,7 @@ struct Entry {
 }
 
 #[derive(Debug, Deserialize)]
-struct Written {
+struct PutResult {
     context_id: String,
 }
 
@@ -176,14 +176,14 @@ impl Sides for Pair<'_> {
             412 => return Ok(Sent::Moved),
             // These are caused by the file; others can continue.
             409 | 413 | 422 => {
-                let failure = answer.judged("").err();
+                let failure = answer.into_success("").err();
                 let why =
                     failure.map_or_else(|| "the service rejects it".to_owned(), |failure| failure.sentence);
                 return Ok(Sent::Refused(why));
             }
             _ => {}
         }
-        let written: Written = answer.judged(&format!("file {path}"))?.json()?;
+        let written: PutResult = answer.into_success(&format!("file {path}"))?.json()?;
         Ok(Sent::Version(written.context_id))
     }
 
@@ -198,7 +198,7 @@ impl Sides for Pair<'_> {
         if matches!(answer.status, 404 | 412) {
             return Ok(false);
         }
-        answer.judged(&format!("file {path}")).map(|_| true)
+        answer.into_success(&format!("file {path}")).map(|_| true)
     }
 
     async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {

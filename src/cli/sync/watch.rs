@@ -1,6 +1,6 @@
 //! Repeats the sync while the program runs.
 
-use super::folder::{Folder, tell};
+use super::folder::{Folder, print_report};
 use crate::cli::client::{Exit, Failure, note};
 use crate::cli::stop::Stop;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<
                 report.skipped.retain(|path, why| told.get(path) != Some(why));
                 told = skipped;
                 if is_first || !report.is_quiet() || !report.skipped.is_empty() {
-                    tell(folder.shown, &report, as_json)?;
+                    print_report(folder.shown, &report, as_json)?;
                 }
             }
             Err(failure) if is_first || !may_pass(&failure) => return Err(failure),

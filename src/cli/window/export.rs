@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use super::watch::watch;
-use super::written::{tell, write};
+use super::written::{print_changes, write};
 use crate::cli::client::{Failure, Service, ServiceArgs};
 use crate::cli::handoff::Window as Length;
 use crate::domain::window::folder::render;
@@ -40,6 +40,6 @@ impl Export {
         }
         let memory = Memory::read(&service).await?;
         let changes = write(&self.folder, &render(&memory.folder))?;
-        tell(&self.folder, memory.version, &changes, self.service.is_raw())
+        print_changes(&self.folder, memory.version, &changes, self.service.is_raw())
     }
 }

@@ -52,7 +52,7 @@ struct Contents {
 
 impl Import {
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let service = Service::waiting(&self.service, ANSWER_TIME)?;
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let Contents {
             mut folder,
             unplaced,
@@ -97,13 +97,13 @@ impl Import {
                 RuleSender::of(&service).send(&rules, &mut report).await?;
             }
         }
-        report.tell(self.service.is_raw())?;
+        report.print(self.service.is_raw())?;
         match left_over {
             (0, 0) => Ok(()),
             _ if self.lenient => Ok(()),
             (lines, files) => Err(Failure::failed(format!(
-                "lines without a place: {lines}, files not read: {files} (listed above); the rest was taken; --lenient \
-                 makes this no failure, --strict takes nothing"
+                "lines that cannot be parsed: {lines}, files not read: {files} (listed above); the rest was imported; --lenient \
+                 accepts this, --strict imports nothing"
             ))),
         }
     }

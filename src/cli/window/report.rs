@@ -157,7 +157,7 @@ impl Report {
     ///
     /// # Errors
     /// Standard output cannot be written.
-    pub(super) fn tell(mut self, as_json: bool) -> Result<(), Failure> {
+    pub(super) fn print(mut self, as_json: bool) -> Result<(), Failure> {
         self.unchanged = self.taken.sum() == 0;
         if as_json {
             let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;

@@ -1,8 +1,8 @@
 //! Keeps a folder up to date: by events of the memory, and by polling for changes without events.
 
 use super::memory::{Memory, rules};
-use super::written::{tell, write};
-use crate::cli::client::{Exit, Failure, Feed, Service, Told, note};
+use super::written::{print_changes, write};
+use crate::cli::client::{Exit, Failure, Feed, FeedEvent, Service, note};
 use crate::cli::stop::Stop;
 use crate::domain::window::folder::render;
 use std::path::Path;
@@ -83,12 +83,12 @@ impl<'w> Watch<'w> {
             let wait = self.pause.unwrap_or(self.every);
             let mut look = tokio::select! {
                 told = feed.next() => match told {
-                    Told::Opened => {
+                    FeedEvent::Opened => {
                         self.told_unheard = false;
                         Look::Whole
                     }
-                    Told::Happened => Look::Whole,
-                    Told::Broken(failure) => {
+                    FeedEvent::Happened => Look::Whole,
+                    FeedEvent::Broken(failure) => {
                         self.tell_unheard(&failure);
                         continue;
                     }
@@ -126,7 +126,7 @@ impl<'w> Watch<'w> {
     fn write(&mut self, memory: Memory, is_first: bool) -> Result<(), Failure> {
         let changes = write(self.folder, &render(&memory.folder))?;
         if is_first || !changes.written.is_empty() || !changes.removed.is_empty() {
-            tell(self.folder, memory.version, &changes, self.as_json)?;
+            print_changes(self.folder, memory.version, &changes, self.as_json)?;
         }
         self.memory = Some(memory);
         Ok(())

@@ -17,7 +17,7 @@ const NAME: &str = ".working-memory-folder.json";
 /// By path, the SHA-256 of every text that this command may have written there.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Written {
+struct OwnFiles {
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
     let lock = tree.lock().map_err(|error| failed("", error))?;
     let before = read_own(&tree).map_err(|error| failed(NAME, error))?;
     let mut changes = Changes::default();
-    let mut wanted = Written::default();
+    let mut wanted = OwnFiles::default();
     let mut stale = Vec::new();
     for (path, text) in files {
         let there = tree.read(path).map_err(|error| failed(path, error))?;
@@ -101,7 +101,7 @@ pub(super) fn write(shown: &Path, files: &[(String, String)]) -> Result<Changes,
     Ok(changes)
 }
 
-impl Written {
+impl OwnFiles {
     fn wrote(&self, path: &str, bytes: &[u8]) -> bool {
         self.files
             .get(path)
@@ -123,14 +123,14 @@ fn is_of_archive(path: &str) -> bool {
 }
 
 /// The list of the last run; empty if it cannot be read, so that every file counts as written by others.
-fn read_own(tree: &Tree) -> io::Result<Written> {
+fn read_own(tree: &Tree) -> io::Result<OwnFiles> {
     let bytes = tree.read(NAME)?;
     Ok(bytes
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default())
 }
 
-fn write_own(lock: &Lock<'_>, there: &Written, wanted: &Written) -> io::Result<()> {
+fn write_own(lock: &Lock<'_>, there: &OwnFiles, wanted: &OwnFiles) -> io::Result<()> {
     if there == wanted {
         return Ok(());
     }
@@ -144,7 +144,12 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 /// Prints what was done to a folder: a line, or with `--json` an object in one line.
-pub(super) fn tell(folder: &Path, version: i64, changes: &Changes, as_json: bool) -> Result<(), Failure> {
+pub(super) fn print_changes(
+    folder: &Path,
+    version: i64,
+    changes: &Changes,
+    as_json: bool,
+) -> Result<(), Failure> {
     let shown = folder.display().to_string();
     if as_json {
         let Changes {

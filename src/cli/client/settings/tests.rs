@@ -8,14 +8,14 @@ use tempfile::TempDir;
 
 /// Settings with a folder that lives as long as they do: a key file is read when it is used.
 struct Here {
-    found: Surroundings,
+    found: SettingSources,
     _folder: TempDir,
 }
 
 impl Deref for Here {
-    type Target = Surroundings;
+    type Target = SettingSources;
 
-    fn deref(&self) -> &Surroundings {
+    fn deref(&self) -> &SettingSources {
         &self.found
     }
 }
@@ -27,7 +27,7 @@ fn surroundings(variables: &'static [(&str, &str)], file: &str) -> Result<Here, 
     fs::write(folder.path().join("key"), "from-file\n").unwrap();
     let below = folder.path().join("a/b");
     fs::create_dir_all(&below).unwrap();
-    let found = Surroundings::new(
+    let found = SettingSources::new(
         |name| {
             let variable = variables.iter().find(|(variable, _)| *variable == name);
             variable.map(|(_, value)| (*value).to_owned())
@@ -60,12 +60,12 @@ fn options_count_more_than_variables_and_those_more_than_the_file() {
     )
     .unwrap();
     let none = ServiceArgs::default();
-    let by_hand = PlaceArgs {
+    let by_hand = MemoryArgs {
         vault: Some("v1".parse().unwrap()),
         memory: None,
     };
     assert_eq!(all.vault(&by_hand).unwrap().as_str(), "v1");
-    assert_eq!(all.vault(&none.place).unwrap().as_str(), "v2");
+    assert_eq!(all.vault(&none.memory_ref).unwrap().as_str(), "v2");
     assert_eq!(all.memory(&by_hand).unwrap().as_str(), "m3");
     assert_eq!(all.actor(&none).unwrap().unwrap().as_str(), "a3");
     assert_eq!(all.service(&none).unwrap().0.as_str(), "http://127.0.0.1:2/x");
@@ -94,7 +94,7 @@ fn what_is_wrong_is_told_with_where_it_stands() {
     };
     let none = ServiceArgs::default();
     let missing = surroundings(&[], "").unwrap();
-    let sentence = told(missing.memory(&none.place).unwrap_err());
+    let sentence = told(missing.memory(&none.memory_ref).unwrap_err());
     assert!(
         sentence.contains("--memory")
             && sentence.contains("WORKING_MEMORY_MEMORY")
@@ -106,8 +106,12 @@ fn what_is_wrong_is_told_with_where_it_stands() {
         "memory = \"..\"\nurl = \"ftp://h\"",
     )
     .unwrap();
-    assert!(told(bad.vault(&none.place).unwrap_err()).starts_with("WORKING_MEMORY_VAULT must be 1 to 128"));
-    assert!(told(bad.memory(&none.place).unwrap_err()).contains("/.working-memory.toml: memory must be"));
+    assert!(
+        told(bad.vault(&none.memory_ref).unwrap_err()).starts_with("WORKING_MEMORY_VAULT must be 1 to 128")
+    );
+    assert!(
+        told(bad.memory(&none.memory_ref).unwrap_err()).contains("/.working-memory.toml: memory must be")
+    );
     assert!(told(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
     for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
         told(missing.service(&named(url)).unwrap_err());
@@ -122,7 +126,7 @@ fn what_is_wrong_is_told_with_where_it_stands() {
 
 #[test]
 fn a_key_comes_from_a_variable_or_a_file_and_is_never_told() {
-    let key = |surroundings: &Surroundings, args: &ServiceArgs| {
+    let key = |surroundings: &SettingSources, args: &ServiceArgs| {
         let key = surroundings.service(args).unwrap().1;
         key.map(|key| key.expose_secret().to_owned())
     };

@@ -16,7 +16,7 @@ const TOLD_FAULTS: usize = 20;
 
 /// A response of the service.
 #[derive(Debug)]
-pub(in crate::cli) struct Answer {
+pub(in crate::cli) struct ServiceResponse {
     /// Its status.
     pub(in crate::cli) status: u16,
     /// Its headers.
@@ -25,13 +25,13 @@ pub(in crate::cli) struct Answer {
     pub(in crate::cli) body: Vec<u8>,
 }
 
-impl Answer {
+impl ServiceResponse {
     /// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
     ///
     /// # Errors
     /// The status is not a success.
-    pub(in crate::cli) fn judged(self, about: &str) -> Result<Self, Failure> {
-        judged(self, about)
+    pub(in crate::cli) fn into_success(self, about: &str) -> Result<Self, Failure> {
+        into_success(self, about)
     }
 
     /// Whether the client's version is still current (304).
@@ -97,7 +97,7 @@ struct Fault {
 }
 
 /// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
-pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
+pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<ServiceResponse, Failure> {
     let exit = match answer.status {
         200..=299 | 304 => return Ok(answer),
         401 | 403 => Exit::NotAllowed,
@@ -130,7 +130,7 @@ pub(super) fn judged(answer: Answer, about: &str) -> Result<Answer, Failure> {
     Err(failure)
 }
 
-fn sentence(answer: &Answer, problem: Problem, about: &str) -> String {
+fn sentence(answer: &ServiceResponse, problem: Problem, about: &str) -> String {
     let told = problem
         .detail
         .or(problem.title)
@@ -169,8 +169,8 @@ mod tests {
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
         let body = body.as_bytes().to_vec();
-        judged(
-            Answer {
+        into_success(
+            ServiceResponse {
                 status,
                 headers,
                 body,
