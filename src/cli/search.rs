@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_extract_becomes_text_with_its_marks_told() {
+    fn an_extract_becomes_text_with_its_marks() {
         let pieces = marked("the <mark>parser</mark> &amp;lt; <mark>a&#39;b</mark> &lt;mark&gt;");
         let pieces: Vec<_> = pieces
             .iter()

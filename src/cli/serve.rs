@@ -195,7 +195,7 @@ async fn with_database(
     let reload = settings
         .tls
         .clone()
-        .map(|tls| tokio::spawn(reload_when_told(tls)));
+        .map(|tls| tokio::spawn(reload_on_sighup(tls)));
     tracing::info!(url = format!("{scheme}://{}", listener.local_addr()?), "ready");
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
@@ -289,7 +289,7 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
 }
 
 /// Reloads certificate and key at every SIGHUP.
-async fn reload_when_told(tls: Arc<Tls>) {
+async fn reload_on_sighup(tls: Arc<Tls>) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else {
         return;
     };

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_site_sends_is_told_apart() {
+    fn requests_of_another_site_are_detected() {
         assert!(own(&[]));
         assert!(own(&[
             ("sec-fetch-site", "same-origin"),

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_an_address_is_escaped() {
+    fn segments_of_a_url_are_escaped() {
         assert_eq!(path(&["ui", "a/b", "\"><x"]), "/ui/a%2Fb/%22%3E%3Cx");
         assert_eq!(memory("v", "m", &["raw"]), "/ui/vaults/v/memories/m/raw");
         assert_eq!(

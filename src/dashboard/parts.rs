@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_told_in_the_largest_unit() {
+    fn ages_are_shown_in_the_largest_unit() {
         for (seconds, said) in [
             (0, "now"),
             (59, "59 seconds ago"),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_numbers_are_told_for_people() {
+    fn sizes_and_numbers_are_readable() {
         assert_eq!(
             (size(999), size(1_500)),
             ("999 B".to_owned(), "1.5 KB".to_owned())

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn turns_go_round_the_vaults_and_not_by_arrival() {
+    async fn waiters_are_admitted_vault_by_vault_and_not_by_arrival() {
         let gate = Gate::new(Shares {
             total: 1,
             of_vault: 1,
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_goes_away_while_it_waits_or_has_its_turn_keeps_nobody_out() {
+    async fn a_dropped_waiter_or_permit_blocks_no_other() {
         let gate = Gate::new(Shares::of(1));
         let first = gate.acquire(&party("a"), 1).await;
         {

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_problem_is_told_too() {
+    fn a_response_that_is_not_a_problem_is_reported_too() {
         let text = Failure::of_problem(Value::Null, 502, None).sentence();
         assert!(text.contains("no working-memory service (status 502)"), "{text}");
     }

@@ -81,7 +81,7 @@ export async function forms({ test, open, browser, runs, shot, picture }) {
     await picture(page, "proposal");
     await page.uncheck(".record:has-text('an empty queue is no fault') input[name=operation]");
     await page.fill("#comment", "only the dial");
-    await page.click("text=Approve what is chosen");
+    await page.click("text=Approve the selected operations");
     await page.waitForURL("**?done=approved");
     const run = await api.must("GET", `/vaults/acme/memories/importer/updates/${runs.second}`);
     if (run.status !== "approved" || run.outcome.review.operations.length !== 2) throw new Error(JSON.stringify(run.outcome.review));

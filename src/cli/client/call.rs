@@ -174,7 +174,7 @@ impl<'s> Call<'s> {
                 return Err(self.too_slow());
             }
             if error.is_connect() && lost.is_none() {
-                return Err(self.nobody_there(&error));
+                return Err(self.no_service(&error));
             }
             let Some(pause) = pauses.next() else {
                 return Err(self.lost(lost.as_ref().unwrap_or(&error)));
@@ -192,7 +192,7 @@ impl<'s> Call<'s> {
         match self.once().await {
             Ok(answer) => into_success(answer, &self.about),
             Err(Broken::Http(error)) if error.is_timeout() => Err(self.too_slow()),
-            Err(Broken::Http(error)) if error.is_connect() => Err(self.nobody_there(&error)),
+            Err(Broken::Http(error)) if error.is_connect() => Err(self.no_service(&error)),
             Err(Broken::Http(error)) => Err(self.lost(&error)),
             Err(Broken::TooLarge) => Err(Failure::failed("the answer is too large")),
         }
@@ -242,7 +242,7 @@ impl<'s> Call<'s> {
             return Err(Failure::new(Exit::Busy, sentence));
         };
         let response = begun.map_err(|error| match error.is_connect() {
-            true => self.nobody_there(&error),
+            true => self.no_service(&error),
             false => self.lost(&error),
         })?;
         if response.status().is_success() {
@@ -271,7 +271,7 @@ impl<'s> Call<'s> {
         whole(response).await
     }
 
-    fn nobody_there(&self, error: &reqwest::Error) -> Failure {
+    fn no_service(&self, error: &reqwest::Error) -> Failure {
         Failure::new(
             Exit::NoService,
             format!(

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+    fn colours_are_for_terminals_by_default() {
         let term = |name: &str| (name == "TERM").then(|| "xterm".to_owned());
         let no_color = |_: &str| Some("1".to_owned());
         let dumb = |name: &str| (name == "TERM").then(|| "dumb".to_owned());

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_told_in_its_largest_unit() {
+    fn an_age_is_shown_in_its_largest_unit() {
         for (seconds, told) in [
             (-5, "just now"),
             (9, "just now"),

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vaults_are_listed_with_whatever_stands_between_them() {
+    fn vaults_are_separated_by_commas_or_blanks() {
         assert_eq!(names(" a, b\r\nc "), json!(["a", "b", "c"]));
         assert_eq!(names(" ,"), json!([]));
     }

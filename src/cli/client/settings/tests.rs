@@ -87,7 +87,7 @@ fn options_count_more_than_variables_and_those_more_than_the_file() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_where_it_stands() {
+fn an_error_names_its_source() {
     let told = |failure: Failure| {
         assert_eq!(failure.exit, Exit::Usage);
         failure.sentence
@@ -125,7 +125,7 @@ fn what_is_wrong_is_told_with_where_it_stands() {
 }
 
 #[test]
-fn a_key_comes_from_a_variable_or_a_file_and_is_never_told() {
+fn a_key_comes_from_a_variable_or_a_file_and_is_never_shown() {
     let key = |surroundings: &SettingSources, args: &ServiceArgs| {
         let key = surroundings.service(args).unwrap().1;
         key.map(|key| key.expose_secret().to_owned())

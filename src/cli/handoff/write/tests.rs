@@ -71,7 +71,7 @@ fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
 }
 
 #[test]
-fn a_damaged_copy_is_told_and_mended_by_the_next() {
+fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     let home = tempfile::tempdir().unwrap();
     let workspace = Workspace::below(home.path());
     let memory_ref = memory_ref("v", "m");
