@@ -33,10 +33,10 @@ const AFTER_FAILURE: Duration = Duration::from_secs(2);
 /// Indexes while it is polled.
 pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
     let mut failing = FailingVaults::new("search");
-    let mut told = storage.notifications();
+    let mut notifications = storage.notifications();
     let mut written = BTreeSet::new();
     loop {
-        named(&mut told, &mut written);
+        named(&mut notifications, &mut written);
         let begun = Instant::now();
         match storage.sweep(pass(&storage, &*clock, &mut failing)).await {
             Ok(()) => {
@@ -56,9 +56,9 @@ pub(super) async fn index(storage: Storage, clock: Arc<dyn Clock>) {
 }
 
 /// Adds the vaults that notifications name as written.
-fn named(told: &mut Receiver<Notification>, vaults: &mut BTreeSet<VaultId>) {
+fn named(notifications: &mut Receiver<Notification>, vaults: &mut BTreeSet<VaultId>) {
     loop {
-        match told.try_recv() {
+        match notifications.try_recv() {
             Ok(notification) if notification.version.is_some() => {
                 vaults.insert(notification.vault);
             }

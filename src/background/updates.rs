@@ -119,7 +119,7 @@ enum End {
 
 impl Shared {
     async fn dispatch(self: Arc<Self>, stopping: CancellationToken) {
-        let mut told = self.storage.notifications();
+        let mut notifications = self.storage.notifications();
         let mut named = None;
         while !stopping.is_cancelled() {
             if let Err(error) = self.begin_all_due(None, &stopping).await {
@@ -138,7 +138,7 @@ impl Shared {
             tokio::select! {
                 () = stopping.cancelled() => {}
                 () = self.ended.notified() => {}
-                vault = queue_changes(&mut told, None) => named = vault,
+                vault = queue_changes(&mut notifications, None) => named = vault,
                 // Jitter: instances that start together should not poll together.
                 () = tokio::time::sleep(poll.mul_f64(0.75 + 0.5 * fastrand::f64())) => {}
             }
@@ -254,11 +254,11 @@ impl Shared {
     /// Returns when the claim is lost.
     async fn keep_claim(&self, claimed: &Claimed) {
         let every = Duration::from_secs(self.settings.lease_seconds.into()) / 3;
-        let mut told = self.storage.notifications();
+        let mut notifications = self.storage.notifications();
         loop {
             tokio::select! {
                 () = tokio::time::sleep(every) => {}
-                _ = queue_changes(&mut told, Some((&claimed.due.vault, &claimed.due.memory))) => {}
+                _ = queue_changes(&mut notifications, Some((&claimed.due.vault, &claimed.due.memory))) => {}
             }
             match self.storage.renew_update(claimed, self.lease()).await {
                 Ok(true) => {}
@@ -359,11 +359,11 @@ impl Shared {
 
 /// Returns when a queue may have changed, of any memory or of the given one, with its vault; also after missed notifications.
 async fn queue_changes(
-    told: &mut Receiver<Notification>,
+    notifications: &mut Receiver<Notification>,
     of: Option<(&VaultId, &MemoryId)>,
 ) -> Option<VaultId> {
     loop {
-        match told.recv().await {
+        match notifications.recv().await {
             Ok(notification) => {
                 let wanted = of.is_none_or(|of| of == (&notification.vault, &notification.memory));
                 if wanted && (notification.queue || notification.forget) {

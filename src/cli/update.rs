@@ -230,8 +230,8 @@ mod tests {
             ("\n[]\n", "line 2"),
             ("{\"role\":1,\"content\":\"a\"}", "line 1"),
         ] {
-            let told = messages(lines).unwrap_err();
-            assert!(told.starts_with(wrong), "{told}");
+            let error = messages(lines).unwrap_err();
+            assert!(error.starts_with(wrong), "{error}");
         }
     }
 }

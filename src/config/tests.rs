@@ -256,10 +256,13 @@ fn a_bad_value_is_answered_with_what_is_taken() {
         ),
     ] {
         let error = Config::load(None, [(name.to_owned(), value.to_owned())]).unwrap_err();
-        let told = error.to_string();
+        let message = error.to_string();
         for part in parts {
-            assert!(told.contains(part), "{name}: {told}");
+            assert!(message.contains(part), "{name}: {message}");
         }
-        assert!(!told.contains("hunter2") && !told.contains("variant"), "{told}");
+        assert!(
+            !message.contains("hunter2") && !message.contains("variant"),
+            "{message}"
+        );
     }
 }

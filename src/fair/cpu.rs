@@ -62,9 +62,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn other_tasks_of_the_only_worker_go_on_meanwhile() {
-        let (told, heard) = mpsc::channel();
-        let long = tokio::spawn(async move { in_place(|| heard.recv_timeout(Duration::from_secs(60))) });
-        let other = tokio::spawn(async move { told.send("still here") });
+        let (sender, receiver) = mpsc::channel();
+        let long = tokio::spawn(async move { in_place(|| receiver.recv_timeout(Duration::from_secs(60))) });
+        let other = tokio::spawn(async move { sender.send("still here") });
         assert_eq!(long.await.unwrap(), Ok("still here"));
         other.await.unwrap().unwrap();
     }

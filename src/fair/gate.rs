@@ -367,8 +367,8 @@ mod tests {
         let first = gate.acquire(&party("a"), 1).await;
         {
             let b = party("b");
-            let mut gone = pin!(gate.acquire(&b, 1));
-            assert!(turn(gone.as_mut()).await.is_none());
+            let mut dropped = pin!(gate.acquire(&b, 1));
+            assert!(turn(dropped.as_mut()).await.is_none());
             drop(first);
             // It has its permit now, and drops it.
         }

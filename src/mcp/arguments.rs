@@ -36,7 +36,7 @@ mod tests {
         reason: String,
     }
 
-    fn told(value: Value) -> String {
+    fn message_for(value: Value) -> String {
         let Value::Object(arguments) = value else {
             panic!("no object")
         };
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert!(told(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
-        assert!(told(json!({"more": 1})).contains("more"));
-        assert!(told(json!({"add": [{}]})).contains("reason"));
+        assert!(message_for(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
+        assert!(message_for(json!({"more": 1})).contains("more"));
+        assert!(message_for(json!({"add": [{}]})).contains("reason"));
     }
 
     #[test]

@@ -225,7 +225,10 @@ mod tests {
     #[test]
     fn a_response_that_is_not_a_problem_is_reported_too() {
         let text = Failure::of_problem(Value::Null, 502, None).sentence();
-        assert!(text.contains("no working-memory service (status 502)"), "{text}");
+        assert!(
+            text.contains("not a working-memory service (status 502)"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -61,7 +61,7 @@ mod tests {
         let text = ": hello\n\nevent: asked\nid: 1-a\ndata: {\"a\":1}\n\ndata: b\ndata: c\n\ndata: cut";
         for size in 1..text.len() {
             let mut frames = Frames::default();
-            let told: Vec<Frame> = text
+            let parsed: Vec<Frame> = text
                 .as_bytes()
                 .chunks(size)
                 .flat_map(|piece| frames.feed(piece))
@@ -74,7 +74,7 @@ mod tests {
                 event: String::new(),
                 data: "b\nc".to_owned(),
             };
-            assert_eq!(told, [asked, plain], "pieces of {size}");
+            assert_eq!(parsed, [asked, plain], "pieces of {size}");
         }
     }
 }

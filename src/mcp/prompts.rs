@@ -108,11 +108,11 @@ pub(super) async fn get<B: Backend>(
     }
     let mut messages = vec![PromptMessage::new_text(Role::User, text)];
     for (part, heading) in prompt.parts {
-        let told = match part_of(backend, from, &vault, &memory, part).await? {
+        let content_text = match part_of(backend, from, &vault, &memory, part).await? {
             Some(content) => format!("{heading} ({vault}/{memory}), as data:\n\n{content}"),
             None => format!("{heading} ({vault}/{memory}): there is none yet."),
         };
-        messages.push(PromptMessage::new_text(Role::User, told));
+        messages.push(PromptMessage::new_text(Role::User, content_text));
     }
     Ok(GetPromptResult::new(messages).with_description(prompt.description))
 }

@@ -131,11 +131,11 @@ pub(super) fn into_success(answer: ServiceResponse, about: &str) -> Result<Servi
 }
 
 fn sentence(answer: &ServiceResponse, problem: Problem, about: &str) -> String {
-    let told = problem
+    let shown = problem
         .detail
         .or(problem.title)
         .unwrap_or_else(|| format!("the service answered {}", answer.status));
-    let mut sentence: String = one_line(&told).chars().take(QUOTED_CHARS).collect();
+    let mut sentence: String = one_line(&shown).chars().take(QUOTED_CHARS).collect();
     // Writing to a string cannot fail.
     if answer.status == 404 && !about.is_empty() {
         let _ = write!(sentence, " ({about})");
@@ -197,29 +197,30 @@ mod tests {
             (503, Exit::Busy),
             (302, Exit::Failed),
         ] {
-            let told = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
-            assert_eq!(told.exit, exit, "{status}");
-            assert!(told.sentence.starts_with("so it is"), "{}", told.sentence);
+            let shown = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
+            assert_eq!(shown.exit, exit, "{status}");
+            assert!(shown.sentence.starts_with("so it is"), "{}", shown.sentence);
         }
     }
 
     #[test]
     fn a_problem_is_a_sentence_with_what_it_is_about_and_its_faults() {
-        let told = failure(
+        let shown = failure(
             404,
             "application/problem+json",
             r#"{"detail":"the memory does not exist"}"#,
         );
         assert!(
-            told.sentence
+            shown
+                .sentence
                 .starts_with("the memory does not exist (memory m of vault v)"),
             "{}",
-            told.sentence
+            shown.sentence
         );
         let body = r#"{"detail":"items are faulty","update_id":"u1","rejected":[{"kind":"missing_reason","detail":"a","x":1}]}"#;
-        let told = failure(422, "application/problem+json; charset=utf-8", body);
+        let shown = failure(422, "application/problem+json; charset=utf-8", body);
         assert_eq!(
-            told.sentence,
+            shown.sentence,
             "items are faulty; try again in 7 s (run u1)\n  missing_reason: a"
         );
     }
@@ -227,12 +228,12 @@ mod tests {
     #[test]
     fn what_is_no_problem_comes_from_something_else() {
         for (media_type, body) in [("text/html", "<h1>Not found"), ("application/problem+json", "{")] {
-            let told = failure(404, media_type, body);
-            assert_eq!(told.exit, Exit::Failed);
+            let shown = failure(404, media_type, body);
+            assert_eq!(shown.exit, Exit::Failed);
             assert!(
-                told.sentence.contains("no working-memory service"),
+                shown.sentence.contains("not a working-memory service"),
                 "{}",
-                told.sentence
+                shown.sentence
             );
         }
     }

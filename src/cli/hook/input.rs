@@ -51,15 +51,15 @@ impl Input {
                 "standard input is over {MAX_BYTES} bytes"
             )));
         }
-        let told: Map<String, Value> = if text.trim_ascii().is_empty() {
+        let fields: Map<String, Value> = if text.trim_ascii().is_empty() {
             Map::new()
         } else {
             serde_json::from_slice(text)
                 .map_err(|error| Failure::usage(format!("standard input is not a JSON object: {error}")))?
         };
-        let text = |name: &str| told.get(name)?.as_str().filter(|text| !text.is_empty());
-        let root = || told.get("workspace_roots")?.get(0)?.as_str();
-        let is_cursor = told.contains_key("cursor_version") || told.contains_key("workspace_roots");
+        let text = |name: &str| fields.get(name)?.as_str().filter(|text| !text.is_empty());
+        let root = || fields.get("workspace_roots")?.get(0)?.as_str();
+        let is_cursor = fields.contains_key("cursor_version") || fields.contains_key("workspace_roots");
         Ok(Self {
             host: if is_cursor { Host::Cursor } else { Host::Plain },
             session: text("session_id")

@@ -37,15 +37,15 @@ pub(super) async fn run(service: &Service, input: &Input) -> Result<(), Failure>
     });
     let version = prompt.as_ref().and_then(|prompt| prompt.version);
     let text = prompt.map_or_else(String::new, |prompt| prompt.text);
-    let told = briefing::text(&memory_ref, version, &text, &handoff);
-    if told.is_empty() {
+    let output = briefing::text(&memory_ref, version, &text, &handoff);
+    if output.is_empty() {
         return Ok(());
     }
     match input.host {
-        Host::Plain => Output::new().whole_lines(&told).write(),
+        Host::Plain => Output::new().whole_lines(&output).write(),
         Host::Cursor => {
-            let told = json!({ "additional_context": told });
-            Output::new().whole_lines(&told.to_string()).write()
+            let output = json!({ "additional_context": output });
+            Output::new().whole_lines(&output.to_string()).write()
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn watch(mut folder: Folder<'_>, every: Duration, as_json: bool
 
 async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<(), Failure> {
     let mut is_first = true;
-    let mut told: BTreeMap<String, String> = BTreeMap::new();
+    let mut reported: BTreeMap<String, String> = BTreeMap::new();
     let mut pause: Option<Duration> = None;
     loop {
         match folder.sync().await {
@@ -35,8 +35,8 @@ async fn run(folder: &mut Folder<'_>, every: Duration, as_json: bool) -> Result<
                 }
                 // Skipped files are reported once, not every two seconds.
                 let skipped = report.skipped.clone();
-                report.skipped.retain(|path, why| told.get(path) != Some(why));
-                told = skipped;
+                report.skipped.retain(|path, why| reported.get(path) != Some(why));
+                reported = skipped;
                 if is_first || !report.is_quiet() || !report.skipped.is_empty() {
                     print_report(folder.shown, &report, as_json)?;
                 }

@@ -155,9 +155,9 @@ pub(super) async fn rules(service: &Service) -> Result<Vec<String>, Failure> {
         Err(failure) if failure.exit == Exit::NotFound => {}
         Err(failure) => return Err(failure),
     }
-    let mut told = std::collections::HashSet::new();
+    let mut seen = std::collections::HashSet::new();
     let contents = items.into_iter().map(|item| item.content);
-    Ok(contents.filter(|content| told.insert(content.clone())).collect())
+    Ok(contents.filter(|content| seen.insert(content.clone())).collect())
 }
 
 async fn history(service: &Service) -> Result<Vec<BroughtTask>, Failure> {

@@ -157,9 +157,9 @@ pub(super) fn print_changes(
             removed,
             kept,
         } = changes;
-        let told = json!({ "folder": shown, "version": version, "written": written, "removed": removed,
+        let json_line = json!({ "folder": shown, "version": version, "written": written, "removed": removed,
                            "kept": kept });
-        return Output::new().text(&told.to_string()).end().write();
+        return Output::new().text(&json_line.to_string()).end().write();
     }
     let done = match (changes.written.len(), changes.removed.len()) {
         (0, 0) => "unchanged".to_owned(),

@@ -174,17 +174,23 @@ fn side_by_side(diff: &str) -> (String, bool) {
         r#"<table class="diff sides"><colgroup><col class="n"><col class="s"><col><col class="n"><col class="s"><col></colgroup><thead><tr><th scope="colgroup" colspan="3">Before</th><th scope="colgroup" colspan="3">After</th></tr></thead><tbody>"#,
     );
     let (mut old, mut new, mut is_cut) = (0, 0, false);
-    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    let (mut removed_lines, mut added_lines) = (Vec::new(), Vec::new());
     for line in lines(diff) {
         if html.len() > PAGE_BYTES {
             is_cut = true;
             break;
         }
         match line {
-            Line::Gone(text) => gone.push(text),
-            Line::Come(text) => come.push(text),
+            Line::Gone(text) => removed_lines.push(text),
+            Line::Come(text) => added_lines.push(text),
             Line::Same(text) => {
-                beside(&mut html, &mut gone, &mut come, &mut old, &mut new);
+                beside(
+                    &mut html,
+                    &mut removed_lines,
+                    &mut added_lines,
+                    &mut old,
+                    &mut new,
+                );
                 let text = shown(text);
                 let _ = write!(
                     html,
@@ -193,7 +199,13 @@ fn side_by_side(diff: &str) -> (String, bool) {
                 (old, new) = (old + 1, new + 1);
             }
             Line::Hunk(text, first, second) => {
-                beside(&mut html, &mut gone, &mut come, &mut old, &mut new);
+                beside(
+                    &mut html,
+                    &mut removed_lines,
+                    &mut added_lines,
+                    &mut old,
+                    &mut new,
+                );
                 (old, new) = (first, second);
                 let _ = write!(
                     html,
@@ -203,16 +215,30 @@ fn side_by_side(diff: &str) -> (String, bool) {
             }
         }
     }
-    beside(&mut html, &mut gone, &mut come, &mut old, &mut new);
+    beside(
+        &mut html,
+        &mut removed_lines,
+        &mut added_lines,
+        &mut old,
+        &mut new,
+    );
     html.push_str("</tbody></table>");
     (html, is_cut)
 }
 
-fn beside(html: &mut String, gone: &mut Vec<&str>, come: &mut Vec<&str>, old: &mut u64, new: &mut u64) {
-    for row in 0..gone.len().max(come.len()) {
+fn beside(
+    html: &mut String,
+    removed_lines: &mut Vec<&str>,
+    added_lines: &mut Vec<&str>,
+    old: &mut u64,
+    new: &mut u64,
+) {
+    for row in 0..removed_lines.len().max(added_lines.len()) {
         html.push_str("<tr>");
-        for (texts, number, class, sign) in [(&*gone, &mut *old, "del", "−"), (&*come, &mut *new, "add", "+")]
-        {
+        for (texts, number, class, sign) in [
+            (&*removed_lines, &mut *old, "del", "−"),
+            (&*added_lines, &mut *new, "add", "+"),
+        ] {
             let _ = match texts.get(row) {
                 Some(text) => {
                     *number += 1;
@@ -227,8 +253,8 @@ fn beside(html: &mut String, gone: &mut Vec<&str>, come: &mut Vec<&str>, old: &m
         }
         html.push_str("</tr>");
     }
-    gone.clear();
-    come.clear();
+    removed_lines.clear();
+    added_lines.clear();
 }
 
 /// Bytes of one line that are shown.

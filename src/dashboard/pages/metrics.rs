@@ -197,12 +197,12 @@ t_count{method="GET",route="/slow"} 2
     #[test]
     fn the_slowest_route_is_the_first() {
         let slow = Metrics::read(TEXT).slowest("t", 5);
-        let told: Vec<_> = slow
+        let listed: Vec<_> = slow
             .iter()
             .map(|one| (one.route.as_str(), one.mean.as_str(), one.within.as_str()))
             .collect();
         assert_eq!(
-            told,
+            listed,
             [("/slow", "200.0 ms", "500.0 ms"), ("/fast", "0.5 ms", "1.0 ms")]
         );
         assert_eq!(Metrics::read(TEXT).slowest("t", 1).len(), 1);

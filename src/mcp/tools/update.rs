@@ -129,10 +129,10 @@ async fn watched<B: Backend>(call: &Call<'_, B>, ask: Ask, token: ProgressToken)
                 }
                 step => {
                     steps += 1;
-                    let told = ProgressNotificationParam::new(token.clone(), f64::from(steps))
+                    let notification = ProgressNotificationParam::new(token.clone(), f64::from(steps))
                         .with_message(sentence(step, &data));
                     // A failed notification must not stop the update.
-                    let _ = call.context.peer.notify_progress(told).await;
+                    let _ = call.context.peer.notify_progress(notification).await;
                 }
             }
         }

@@ -88,13 +88,13 @@ fn options_count_more_than_variables_and_those_more_than_the_file() {
 
 #[test]
 fn an_error_names_its_source() {
-    let told = |failure: Failure| {
+    let message = |failure: Failure| {
         assert_eq!(failure.exit, Exit::Usage);
         failure.sentence
     };
     let none = ServiceArgs::default();
     let missing = surroundings(&[], "").unwrap();
-    let sentence = told(missing.memory(&none.memory_ref).unwrap_err());
+    let sentence = message(missing.memory(&none.memory_ref).unwrap_err());
     assert!(
         sentence.contains("--memory")
             && sentence.contains("WORKING_MEMORY_MEMORY")
@@ -107,20 +107,21 @@ fn an_error_names_its_source() {
     )
     .unwrap();
     assert!(
-        told(bad.vault(&none.memory_ref).unwrap_err()).starts_with("WORKING_MEMORY_VAULT must be 1 to 128")
+        message(bad.vault(&none.memory_ref).unwrap_err())
+            .starts_with("WORKING_MEMORY_VAULT must be 1 to 128")
     );
     assert!(
-        told(bad.memory(&none.memory_ref).unwrap_err()).contains("/.working-memory.toml: memory must be")
+        message(bad.memory(&none.memory_ref).unwrap_err()).contains("/.working-memory.toml: memory must be")
     );
-    assert!(told(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
+    assert!(message(bad.service(&none).unwrap_err()).contains("url must begin with http://"));
     for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
-        told(missing.service(&named(url)).unwrap_err());
+        message(missing.service(&named(url)).unwrap_err());
     }
     for file in ["vaults = \"x\"", "url = ", "[client]\nurl = \"http://h\""] {
-        let sentence = told(surroundings(&[], file).err().unwrap());
+        let sentence = message(surroundings(&[], file).err().unwrap());
         assert!(sentence.contains("/.working-memory.toml: "), "{sentence}");
     }
-    let sentence = told(surroundings(&[], "vaults = \"x\"").err().unwrap());
+    let sentence = message(surroundings(&[], "vaults = \"x\"").err().unwrap());
     assert!(sentence.contains("vaults"), "{sentence}");
 }
 
@@ -142,8 +143,8 @@ fn a_key_comes_from_a_variable_or_a_file_and_is_never_shown() {
     let bad = surroundings(&[("WORKING_MEMORY_API_KEY", "sec ret\nx")], "").unwrap();
     let failure = bad.service(&none).unwrap_err();
     assert!(!failure.sentence.contains("sec"), "{}", failure.sentence);
-    let gone = surroundings(&[], "key_file = \"no-such\"").unwrap();
-    assert!(gone.service(&none).unwrap_err().sentence.contains("no-such"));
+    let missing = surroundings(&[], "key_file = \"no-such\"").unwrap();
+    assert!(missing.service(&none).unwrap_err().sentence.contains("no-such"));
 }
 
 #[test]

@@ -88,8 +88,8 @@ fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
     ];
     for damage in damages {
         damage();
-        let told = Copy::read(&workspace, &memory_ref).unwrap_err();
-        assert!(matches!(told, NoCopy::Damaged(_)), "{told:?}");
+        let error = Copy::read(&workspace, &memory_ref).unwrap_err();
+        assert!(matches!(error, NoCopy::Damaged(_)), "{error:?}");
         put(&workspace, &memory_ref, &first).unwrap();
         assert_eq!(Copy::read(&workspace, &memory_ref).unwrap().markdown, "# One\n");
     }
