@@ -29,15 +29,15 @@ pub(in crate::cli) enum Exit {
 
 /// The exit codes in `--help`.
 pub(in crate::cli) const EXIT_CODES: &str = "\
-Exit codes of commands that ask a service:
+Exit codes of commands that call a service:
   0  done
-  1  failed: the service, its answer, or a local file
+  1  failed: the service, its response, or a local file
   2  wrong usage or configuration
   3  no service answers at the URL
   4  not found: memory, version, record, local copy
-  5  refused: invalid, too large, precondition, conflict
+  5  rejected: invalid, too large, precondition, conflict
   6  not allowed: key missing or not sufficient
-  7  busy or not in time; try again later
+  7  busy or timed out; try again later
   8  the handoff that was shown, or the local copy, is stale: refresh it";
 
 /// A command that failed.
