@@ -88,7 +88,7 @@ function eventOf(data: string): MemoryEvent {
   try {
     return JSON.parse(data) as MemoryEvent;
   } catch (error) {
-    throw new ProtocolError("an event is no JSON", { cause: error });
+    throw new ProtocolError("an event is not JSON", { cause: error });
   }
 }
 

@@ -147,7 +147,7 @@ export class Transport {
             : error.message
           : "";
       throw new ConnectionError(
-        `${request.method} ${new URL(request.url).origin}: nobody answers${reason && `: ${reason}`}`,
+        `${request.method} ${new URL(request.url).origin}: no service answers${reason && `: ${reason}`}`,
         {
           cause: error,
         },

@@ -70,10 +70,10 @@ class _MemoryMethods(MemoryOperations):
 def _settings(url: str | None, key: str | None, actor: str | None, timeout: float, retry: Retry | None) -> Settings:
     url = (url or os.environ.get("WORKING_MEMORY_URL") or DEFAULT_URL).rstrip("/")
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"{url!r} is no address of a service, such as {DEFAULT_URL}")
+        raise ValueError(f"{url!r} is not the address of a service, such as {DEFAULT_URL}")
     key = key or os.environ.get("WORKING_MEMORY_API_KEY") or None
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
-        raise ValueError("the key holds what no key holds, such as a blank or a line break")
+        raise ValueError("the key contains invalid characters, such as a blank or a line break")
     return Settings(url, key, actor or os.environ.get("WORKING_MEMORY_ACTOR") or None, timeout, retry or Retry())
 
 

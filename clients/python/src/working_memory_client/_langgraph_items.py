@@ -98,7 +98,7 @@ def plain(value: Any, where: str = "value") -> Any:
         return [plain(one, f"{where}[{number}]") for number, one in enumerate(value)]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    raise TypeError(f"{where} is a {type(value).__name__}, which is no JSON")
+    raise TypeError(f"{where} is a {type(value).__name__}, which is not valid JSON")
 
 
 def matches(condition: MatchCondition, namespace: Namespace) -> bool:

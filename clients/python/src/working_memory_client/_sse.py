@@ -27,9 +27,9 @@ class ServerSentEvent:
         try:
             found = json.loads(self.data)
         except ValueError as fault:
-            raise InvalidAnswer(f"an event {self.name!r} cannot be read: {fault}") from fault
+            raise InvalidAnswer(f"an event {self.name!r} cannot be parsed: {fault}") from fault
         if not isinstance(found, dict):
-            raise InvalidAnswer(f"an event {self.name!r} is no object")
+            raise InvalidAnswer(f"an event {self.name!r} is not an object")
         return found
 
 

@@ -59,7 +59,7 @@ def _path(call: Call[object]) -> str:
     ids = [str(one) for one in call.ids]
     for one in ids:
         if one in ("", ".", ".."):
-            raise ValueError(f"{one!r} is no id: it would change the address of {call.operation}")
+            raise ValueError(f"{one!r} is not an id: it would change the URL of {call.operation}")
     return call.path.format(*(quote(one, safe=":@") for one in ids))
 
 
@@ -90,7 +90,7 @@ def encoded(body: object) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as fault:
-        raise ValueError("the body holds half of a surrogate pair, which is no character") from fault
+        raise ValueError("the body contains half of a surrogate pair, which is not a character") from fault
 
 
 def _plain(value: Any) -> object:
@@ -119,4 +119,4 @@ def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
             raise InvalidAnswer(f"{call.operation}: the answer is {media_type or 'of no type'}, not {JSON}")
         return json.loads(content) if content else None
     except ValueError as fault:
-        raise InvalidAnswer(f"{call.operation}: the answer cannot be read: {fault}") from fault
+        raise InvalidAnswer(f"{call.operation}: the response cannot be parsed: {fault}") from fault

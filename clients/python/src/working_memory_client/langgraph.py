@@ -137,7 +137,7 @@ class _Flows:
         context: models.Context | None = None if isinstance(there, NotFound) else value(there)
         before = items.stored(context) if context else None
         if context and before is None and context["context"].strip() != items.DELETED:
-            raise ValueError(f"the memory {memory!r} is no item of this store: choose another root")
+            raise ValueError(f"the memory {memory!r} is not an item of this store: choose another root")
         if wanted is None:
             if context is None or (before is None and not self.erase):
                 return None
